@@ -13,21 +13,26 @@ ifneq ($(shell $(BIN) -c "print(1)" 2>/dev/null),1)
 .PHONY: .venv/installed .venv/installed-dev
 endif
 
-.PHONY: help run demo-model install test test-fast fuzz check messages requirements screenshot screenshots openapi deploy-files
+.PHONY: help run demo-model install test test-fast test-agreement agreement-wheel fuzz check messages requirements screenshot screenshots openapi docs deploy-files migrations-lock upgrade-base
 
 help:
 	@echo "make run           installs, prepares and starts Concord (another port: make run PORT=9000)"
 	@echo "make demo-model    serves a small model on this machine, a judge that needs no key"
 	@echo "make test          runs every test (on another database: make test DATABASE_URL=postgres://...)"
 	@echo "make test-fast     runs the quick part: no pages, no browser, no worker"
+	@echo "make test-agreement  runs the tests of the statistics, without Django, in under a minute"
 	@echo "make fuzz          sends the API 200 valid and 200 invalid requests for each operation (FUZZ_EXAMPLES=n)"
 	@echo "make check         ruff, mypy, import-linter, djlint, migrations, deployment settings"
 	@echo "make install       makes the environment in .venv, with what running needs, and nothing else"
+	@echo "make agreement-wheel  builds the statistics as the package concord-agreement in dist/"
 	@echo "make messages      collects what is to be translated and compiles the translations (needs gettext)"
 	@echo "make screenshot    takes the picture in the README anew"
-	@echo "make screenshots   takes pictures of every page of the finished demonstration and lists the pages"
+	@echo "make screenshots   takes images of every page of the finished demonstration and checks budgets"
 	@echo "make openapi       writes the description of the API anew, and the client's types of it"
+	@echo "make docs          writes the list of tables and columns in docs/export.md anew"
 	@echo "make deploy-files  writes compose.yaml, units and files of proxies from the list of processes"
+	@echo "make migrations-lock  records new migrations, which then never change"
+	@echo "make upgrade-base  records a dump of this version, which later ones upgrade in a test"
 	@echo "make requirements  pins the newest packages that requirements*.in allow"
 
 # The model's package says that it needs another one, which compiles for minutes and is not used.
@@ -93,6 +98,13 @@ fuzz: .venv/installed-dev
 test-fast: install
 	$(BIN) -m pytest -n 2 -m fast $(ARGS)
 
+# Without Django: neither its plugin nor tests/conftest.py is loaded.
+test-agreement: .venv/installed-dev
+	$(BIN) -m pytest -n 2 --noconftest -p no:django tests/agreement $(ARGS)
+
+agreement-wheel: .venv/installed-dev
+	cd agreement && ../$(BIN) -m hatchling build -t wheel -d ../dist
+
 check: export CONCORD_DEBUG = 0
 check: export CONCORD_HTTPS = 1
 check: export CONCORD_EMAIL_URL = submission://concord:password@mail.example:587
@@ -122,8 +134,18 @@ openapi: .venv/installed-dev
 	$(BIN) manage.py spectacular --format openapi-json --validate --fail-on-warn --file docs/api/openapi.json
 	$(BIN) -m datamodel_code_generator --output client/concord_client/models.py
 
+docs: .venv/installed-dev
+	$(BIN) -m tests.exports.document
+
 deploy-files: install
 	$(BIN) deploy/generate.py
+
+migrations-lock: .venv/installed-dev
+	$(BIN) -m tests.core.migrations_lock
+
+# Of SQLite; with DATABASE_URL of PostgreSQL, in a database of its own on that server.
+upgrade-base: .venv/installed-dev
+	$(BIN) -m tests.upgrades.bases
 
 # For every Python from 3.11.0 on, not for the one that is here: below 3.11.3, redis needs one package more.
 requirements: .venv/installed-dev

@@ -14,34 +14,45 @@ class AnnotateConfig(AppConfig):
         """Add what needs the models, which cannot be imported before."""
         from annotate.core.models import DataImport
         from annotate.core.page import FRAME
+        from annotate.disputes.commands.digests import DIGEST_MAIL
+        from annotate.disputes.commands.nudges import NUDGE_MAIL
         from annotate.disputes.commands.recorded import RoundTwoCheck, RoundTwoWriting
+        from annotate.exports.commands.exports import EXPORT_JOB
+        from annotate.exports.commands.pushes import PUSH_JOB
         from annotate.exports.tables import OWN_TABLES
         from annotate.extension import Extension, extend
-        from annotate.material.commands.uploads import MATERIAL_KIND
+        from annotate.material.commands.previews import PREVIEW_JOB
+        from annotate.material.commands.uploads import IMPORT_JOB
+        from annotate.material.kind import MATERIAL_KIND
+        from annotate.people.account_mail import ACCOUNT_MAIL
+        from annotate.people.commands import INVITATION_MAIL
+        from annotate.people.notice_mail import NOTICE_MAIL
         from annotate.periodic_tasks import (
             AddUpChanges,
             RemoveLeftovers,
             RemoveOldEntries,
             SealAuditLog,
-            SendDueDeliveries,
             SendDueDigests,
             TakeUpJobs,
             TellOfDeadlines,
         )
         from annotate.quality.queries import SIGNALS
+        from annotate.rating.commands.rounds import ROUND_JOB
+        from annotate.results.commands import RESULT_JOB
+        from annotate.results.queries.disagreements import AMONG_PEOPLE
         from annotate.results.queries.pages import OWN_PAGES
         from annotate.results.queries.spreads import SPREADS
         from annotate.results.reproduction.summeval_op import SUMMEVAL_OP
         from annotate.setup.queries import setup_on_page
         from annotate.watching.heartbeat import Heartbeat
         from annotate.watching.queries.needs import work_waits
+        from annotate.webhooks.commands import DELIVERY_JOB
 
         current_app.steps["worker"].update(
             (
                 Heartbeat,
                 TakeUpJobs,
                 SendDueDigests,
-                SendDueDeliveries,
                 RemoveLeftovers,
                 RemoveOldEntries,
                 SealAuditLog,
@@ -53,10 +64,15 @@ class AnnotateConfig(AppConfig):
         extend(
             Extension(
                 app="annotate",
+                jobs=[
+                    *(PREVIEW_JOB, IMPORT_JOB, ROUND_JOB, EXPORT_JOB, PUSH_JOB, RESULT_JOB, DELIVERY_JOB),
+                    *(INVITATION_MAIL, NUDGE_MAIL, NOTICE_MAIL, ACCOUNT_MAIL, DIGEST_MAIL),
+                ],
                 import_kinds=[MATERIAL_KIND],
                 import_readings={DataImport.What.ANSWERS: (RoundTwoCheck, RoundTwoWriting)},
                 export_tables=OWN_TABLES,
                 results_pages=OWN_PAGES,
+                disagreements=AMONG_PEOPLE,
                 results_parts=[SPREADS, SIGNALS],
                 papers=[SUMMEVAL_OP],
             )

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from annotate.core.models import Project
+from annotate.core.jobs import JOB_KINDS, JobKind
+from annotate.core.models import Project, Round
 from annotate.core.navigation import NewPages, add_pages
 from annotate.exports.formats.datasheet import COLLECTION_LINES, DatasheetLines
 from annotate.exports.registry import TABLES, ExportTable
@@ -13,6 +14,8 @@ from annotate.items.registry import LEADS, MARKS, ItemLead, ItemMark
 from annotate.material.commands.imports import WRITINGS, Writing
 from annotate.material.import_kinds import KINDS, ImportKind
 from annotate.material.queries.check import CHECKS, FileCheck
+from annotate.rating.commands.rounds import FINISHERS
+from annotate.results.queries.disagreements import SOURCES, DisagreementSource
 from annotate.results.registry import PAGES, PARTS, UNIT_PARTS, ResultsPage
 from annotate.results.reproduction.papers import PAPERS, Paper
 from annotate.watching.registry import WATCHED, Watched
@@ -26,13 +29,16 @@ class Extension:
     app: whose it is; said again, it takes the place of what that app said before.
     import_readings: how files of ratings besides those of Round I are checked and written, by what they are.
     pages: of the navigation. results_pages, papers: of the results engine and of `manage.py reproduce`.
-    unit_part: the route of what a disagreement's page loads besides. item_marks: by which items are found.
+    unit_part: the route of what a disagreement's page loads besides. disagreements: whose the app can list.
+    item_marks: by which items are found.
     item_lead: what may be done with them.
     collection_lines: of the data sheet. judge_scores: of the table of items. restorer: puts the app's export
-    tables back. events: of webhooks, with what each says.
+    tables back. finish_round_one: writes the app's places of an open Round I in steps. events: of webhooks,
+    with what each says.
     """
 
     app: str
+    jobs: Sequence[JobKind] = ()
     pages: Sequence[NewPages] = ()
     import_kinds: Sequence[ImportKind] = ()
     import_readings: Mapping[str, tuple[type[FileCheck], type[Writing]]] = field(default_factory=dict)
@@ -41,11 +47,13 @@ class Extension:
     results_parts: Sequence[ResultsPage] = ()
     papers: Sequence[Paper] = ()
     unit_part: str = ""
+    disagreements: DisagreementSource | None = None
     item_marks: Sequence[ItemMark] = ()
     item_lead: ItemLead | None = None
     collection_lines: DatasheetLines | None = None
     judge_scores: Callable[[Project], ByItem] | None = None
     restorer: Restorer | None = None
+    finish_round_one: Callable[[Round], bool] | None = None
     watched: Watched | None = None
     events: Mapping[str, str] = field(default_factory=dict)
 
@@ -53,6 +61,7 @@ class Extension:
 def extend(extension: Extension) -> None:
     """Add an app's parts after those that are there."""
     app = extension.app
+    JOB_KINDS.update({kind.name: kind for kind in extension.jobs})
     KINDS.update({kind.key: kind for kind in extension.import_kinds})
     CHECKS.update({what: check for what, (check, _) in extension.import_readings.items()})
     WRITINGS.update({what: writing for what, (_, writing) in extension.import_readings.items()})
@@ -64,6 +73,8 @@ def extend(extension: Extension) -> None:
     MARKS.update({mark.name: mark for mark in extension.item_marks})
     if extension.unit_part:
         UNIT_PARTS[app] = extension.unit_part
+    if extension.disagreements:
+        SOURCES[extension.disagreements.name] = extension.disagreements
     if extension.item_lead:
         LEADS[app] = extension.item_lead
     if extension.collection_lines:
@@ -72,6 +83,8 @@ def extend(extension: Extension) -> None:
         JUDGE_SCORES[app] = extension.judge_scores
     if extension.restorer:
         RESTORERS[app] = extension.restorer
+    if extension.finish_round_one and extension.finish_round_one not in FINISHERS:
+        FINISHERS.append(extension.finish_round_one)
     if extension.watched:
         WATCHED[app] = extension.watched
     for pages in extension.pages:

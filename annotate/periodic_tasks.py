@@ -1,36 +1,25 @@
-"""Every worker looks by itself whether digests or deliveries are due: no timetable could be forgotten."""
+"""Every worker looks by itself for jobs and digests that are due: no timetable could be forgotten."""
 
 import random
-from collections.abc import Callable
-from typing import Any
 
-from celery import Task
 from django.conf import settings
-from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotate import tasks
 from annotate.core.files import remove_scratch
+from annotate.core.jobs import JOB_KINDS, due_jobs, run_job
 from annotate.core.periodic import PeriodicTask
-from annotate.disputes.commands.nudges import due_nudges
 from annotate.disputes.queries.digests import without_digest_today
-from annotate.exports.queries import due_exports, due_pushes
 from annotate.material.commands.uploads import discard_forgotten, remove_orphans
-from annotate.material.queries.imports import due_imports
 from annotate.people.attempts import forget_old_attempts
-from annotate.people.commands import due_invitations
-from annotate.people.notice_mail import due_notices
 from annotate.people.sessions import forget_ended_sessions
 from annotate.rating.commands.deadlines import note_deadlines
-from annotate.results.commands import add_up_changes, due_results
-from annotate.tasks import deliver, send_digests
+from annotate.results.commands import add_up_changes
+from annotate.tasks import forget_acts, send_digests
 from annotate.watching.seals import seal_entries
-from annotate.webhooks.queries import due_deliveries
 
 EVERY = 600.0  # seconds
-DELIVERIES_EVERY = 3.0  # seconds
-DELIVERIES_AT_ONCE = JOBS_AT_ONCE = 100
-JOBS_EVERY = 5.0  # seconds
+JOBS_EVERY = 3.0  # seconds
+JOBS_AT_ONCE = 100
 
 
 def enqueue_digests() -> None:
@@ -39,34 +28,25 @@ def enqueue_digests() -> None:
         send_digests.apply_async(expires=EVERY)
 
 
-Jobs = tuple[tuple["Task[Any, Any]", Callable[[], QuerySet[Any]]], ...]
-# What a worker does, and what of it waits for one: each task is safe to run twice.
-JOBS: Jobs = (
-    (tasks.run_import, due_imports),
-    (tasks.run_export, due_exports),
-    (tasks.run_push, due_pushes),
-    (tasks.compute_result, due_results),
-    (tasks.mail_invitation, due_invitations),
-    (tasks.mail_nudge, due_nudges),
-    (tasks.mail_notice, due_notices),
-)
+def find_due_jobs() -> list[tuple[str, int]]:
+    """Return the jobs that need a message, each as its kind and key."""
+    return [
+        (name, pk)
+        for name, kind in JOB_KINDS.items()
+        for pk in due_jobs(kind).values_list("pk", flat=True)[:JOBS_AT_ONCE]
+    ]
 
 
-def due_tasks(jobs: Jobs = JOBS) -> list[tuple["Task[Any, Any]", int]]:
-    """Return what workers are to be told: each task with the key of its row."""
-    return [(task, pk) for task, find in jobs for pk in find().values_list("pk", flat=True)[:JOBS_AT_ONCE]]
-
-
-def enqueue_jobs(jobs: Jobs = JOBS) -> None:
+def enqueue_jobs() -> None:
     """Send a message for each job that waits for a worker, or whose worker died."""
-    due = due_tasks(jobs)
+    due = find_due_jobs()
     random.shuffle(due)  # a job that ends its worker must not always come before all others
-    for task, pk in due:
-        task.apply_async((pk,), expires=JOBS_EVERY)
+    for job in due:
+        run_job.apply_async(job, expires=JOBS_EVERY)
 
 
 class TakeUpJobs(PeriodicTask):
-    """Every few seconds sends a message for each job that nobody is at; one that nobody takes expires."""
+    """Every few seconds sends a message for each job that needs one; one that no worker takes expires."""
 
     at_start = 0.5
     every = JOBS_EVERY
@@ -95,7 +75,7 @@ class RemoveLeftovers(PeriodicTask):
 def enqueue_forgetting() -> None:
     """Send a message to remove acts of the audit log, where the operator does not keep them for ever."""
     if settings.AUDIT_DAYS is not None:
-        tasks.forget_acts.apply_async(expires=EVERY)
+        forget_acts.apply_async(expires=EVERY)
 
 
 class RemoveOldEntries(PeriodicTask):
@@ -132,18 +112,3 @@ class SealAuditLog(PeriodicTask):
     every = 60.0
     acts = (seal_entries,)
     fails = "The audit log could not be sealed"
-
-
-def enqueue_deliveries() -> None:
-    """Send a message for each delivery to a webhook that is due."""
-    for delivery in due_deliveries(timezone.now()).values_list("pk", flat=True)[:DELIVERIES_AT_ONCE]:
-        deliver.apply_async((delivery,), expires=DELIVERIES_EVERY)
-
-
-class SendDueDeliveries(PeriodicTask):
-    """Every few seconds sends a message for each delivery that is due; one that nobody takes expires."""
-
-    at_start = 1.0
-    every = DELIVERIES_EVERY
-    acts = (enqueue_deliveries,)
-    fails = "Deliveries could not be looked for"

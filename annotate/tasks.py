@@ -1,22 +1,21 @@
-"""What workers do for annotate, where Celery looks: each task takes ids at most and calls one command."""
+"""What workers do for annotate, where Celery looks."""
 
-from annotate.disputes.tasks import mail_nudge, send_digests
-from annotate.exports.tasks import run_export, run_push
-from annotate.material.tasks import run_import
-from annotate.people.tasks import mail_invitation, mail_notice
-from annotate.results.tasks import compute_result
-from annotate.watching.tasks import forget_acts
-from annotate.webhooks.tasks import deliver
+from celery import shared_task
 
-__all__ = [
-    "compute_result",
-    "deliver",
-    "forget_acts",
-    "mail_invitation",
-    "mail_notice",
-    "mail_nudge",
-    "run_export",
-    "run_import",
-    "run_push",
-    "send_digests",
-]
+from annotate.core.jobs import run_job
+from annotate.disputes.commands.digests import write_digests
+from annotate.watching.retention import remove_old_entries
+
+__all__ = ["forget_acts", "run_job", "send_digests"]
+
+
+@shared_task(name="annotate.disputes.tasks.send_digests")
+def send_digests() -> None:
+    """Write the digests of disputes that are due."""
+    write_digests()
+
+
+@shared_task(name="annotate.watching.tasks.forget_acts")
+def forget_acts() -> None:
+    """Remove acts of the audit log that are older than the operator keeps them."""
+    remove_old_entries()

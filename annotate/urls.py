@@ -32,6 +32,15 @@ class StepConverter:
 
 register_converter(StepConverter, "step")
 
+# Pages of a project that have moved: bookmarks and links in mails lead to the new URL.
+MOVED = {
+    "plan/": "assignment-plan/",
+    "quality/": "annotator-quality/",
+    "disputes/adjudicate/": "adjudication/",
+    "disputes/rules/": "dispute-rules/",
+    "guidelines/": "guideline-versions/",
+}
+
 urlpatterns = [
     # First, as they are asked for thousands of times, and each route before costs time.
     path("projects/<slug:slug>/rate/", rating_views.rate, name="rate"),
@@ -105,8 +114,8 @@ urlpatterns = [
         name="dimension_remove",
     ),
     path("projects/<slug:slug>/guideline/", rating_views.guideline, name="guideline"),
-    path("projects/<slug:slug>/guidelines/", setup_views.versions, name="guideline_versions"),
-    path("projects/<slug:slug>/guidelines/<slug:key>/again/", setup_views.ask, name="ask_again"),
+    path("projects/<slug:slug>/guideline-versions/", setup_views.versions, name="guideline_versions"),
+    path("projects/<slug:slug>/guideline-versions/<slug:key>/again/", setup_views.ask, name="ask_again"),
     path("projects/<slug:slug>/webhooks/", webhooks_views.webhooks, name="webhooks"),
     path("projects/<slug:slug>/webhooks/<int:pk>/", webhooks_views.webhook, name="webhook"),
     path(
@@ -164,9 +173,11 @@ urlpatterns = [
         quality_views.save_practice_answer,
         name="save_practice_answer",
     ),
-    path("projects/<slug:slug>/quality/", quality_views.quality, name="quality"),
-    path("projects/<slug:slug>/quality/<int:pk>/", quality_views.quality_rater, name="quality_rater"),
-    path("projects/<slug:slug>/plan/", rating_views.plan, name="plan"),
+    path("projects/<slug:slug>/annotator-quality/", quality_views.quality, name="quality"),
+    path(
+        "projects/<slug:slug>/annotator-quality/<int:pk>/", quality_views.quality_rater, name="quality_rater"
+    ),
+    path("projects/<slug:slug>/assignment-plan/", rating_views.plan, name="plan"),
     path("projects/<slug:slug>/people/", members.people, name="people"),
     path("projects/<slug:slug>/people/invite/", members.invite_several, name="invite_several"),
     path("projects/<slug:slug>/people/<int:pk>/", members.person, name="person"),
@@ -211,6 +222,11 @@ urlpatterns = [
     path("projects/<slug:slug>/results/", results_views.results, name="results"),
     path("projects/<slug:slug>/results/disagreements/", results_views.disagreements, name="disagreements"),
     path(
+        "projects/<slug:slug>/results/disagreements.csv",
+        results_views.disagreements_file,
+        name="disagreements_file",
+    ),
+    path(
         "projects/<slug:slug>/results/disagreements/<int:pk>/<slug:key>/",
         results_views.disagreement,
         name="disagreement",
@@ -238,8 +254,8 @@ urlpatterns = [
     ),
     path("projects/<slug:slug>/delete/", watching_views.project_delete, name="project_delete"),
     path("projects/<slug:slug>/disputes/", disputes_views.disputes, name="disputes"),
-    path("projects/<slug:slug>/disputes/adjudicate/", disputes_views.queue, name="adjudicate"),
-    path("projects/<slug:slug>/disputes/rules/", disputes_views.dispute_rules, name="dispute_rules"),
+    path("projects/<slug:slug>/adjudication/", disputes_views.queue, name="adjudicate"),
+    path("projects/<slug:slug>/dispute-rules/", disputes_views.dispute_rules, name="dispute_rules"),
     path("projects/<slug:slug>/disputes/nudge/", disputes_views.dispute_nudge, name="dispute_nudge"),
     path("projects/<slug:slug>/disputes/<int:number>/", disputes_views.dispute, name="dispute"),
     path("projects/<slug:slug>/disputes/<int:number>/answer/", disputes_views.answer, name="dispute_answer"),
@@ -250,4 +266,15 @@ urlpatterns = [
         name="dispute_wording",
     ),
     path("projects/<slug:slug>/disputes/<int:number>/decide/", disputes_views.decide, name="dispute_decide"),
+    *(
+        path(
+            f"projects/<slug:slug>/{old}<path:rest>" if rest else f"projects/<slug:slug>/{old}",
+            RedirectView.as_view(
+                url=f"/projects/%(slug)s/{new}{'%(rest)s' if rest else ''}", query_string=True, permanent=True
+            ),
+            name="moved",
+        )
+        for old, new in MOVED.items()
+        for rest in (False, True)
+    ),
 ]

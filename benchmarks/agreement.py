@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from annotate.agreement import ReliabilityData, Resampling, krippendorff_alpha
+from agreement import ReliabilityData, Resampling, krippendorff_alpha
 
 RATERS, SCALE = 3, (1, 2, 3, 4, 5)
 SMALL = 2_912  # the units of SummEval-OP: 416 items, 7 dimensions

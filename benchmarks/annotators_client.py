@@ -14,6 +14,7 @@ TOGETHER = re.compile(r'data-together="([^"]+)"')
 ROWS = re.compile(r'data-url="([^"]+)" data-key="([^"]+)"')
 NEXT = re.compile(r'id="next"[^>]* href="([^"]+)"')
 PATIENCE = 30.0  # seconds that a server may be away
+BUSY = 503  # nothing was stored, as while SQLite belongs to another process
 
 
 @dataclass
@@ -112,13 +113,15 @@ class Annotator:
         until = time.monotonic() + PATIENCE
         while True:
             try:
-                return self._once(method, address, body)
+                answer = self._once(method, address, body)
+                if answer[0] != BUSY or self.stopped or time.monotonic() > until:
+                    return answer
             except (http.client.HTTPException, OSError):
                 self._connection.close()
                 if self.stopped or time.monotonic() > until:
                     raise
-                self.told.sent_again += 1
-                time.sleep(0.1)
+            self.told.sent_again += 1
+            time.sleep(0.1)
 
     def _once(self, method: str, address: str, body: str) -> tuple[int, str, str]:
         headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self._cookies.items())}

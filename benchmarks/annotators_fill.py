@@ -21,6 +21,7 @@ from django.test import Client  # noqa: E402
 from annotate.core.models import Project, Role, User  # noqa: E402
 from annotate.people.commands import add_member  # noqa: E402
 from annotate.rating.commands.rounds import open_round_one  # noqa: E402
+from annotate.rating.commands.wording import acknowledge_wording  # noqa: E402
 from annotate.setup.commands import create_project  # noqa: E402
 from annotate.setup.presets import TEMPLATES  # noqa: E402
 from benchmarks.export_fill import add_items  # noqa: E402
@@ -47,9 +48,10 @@ def main() -> None:
         project = create_project(user=admin, name=f"Turn {number}", template=TEMPLATES["opinion-summaries"])
         add_items(project, items)
         people = [User.objects.create_user(f"{number}-{n}@example.org") for n in range(annotators)]
-        for user in people:
-            add_member(project=project, role=Role.ANNOTATOR, user=user)
+        places = [add_member(project=project, role=Role.ANNOTATOR, user=user) for user in people]
         open_round_one(project=project, by=admin)
+        for place, user in zip(places, people, strict=True):  # the first visit leads to the guidelines
+            acknowledge_wording(annotator=place, version=1, by=user)
         sessions = [session_of(user) for user in people]
     with connection.cursor() as cursor:
         cursor.execute(ANSWERS)

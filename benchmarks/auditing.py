@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from judges.reliability import RatedSample, active_probabilities, more_than_one_point, weighted_estimate
+from agreement.reliability import RatedSample, active_probabilities, more_than_one_point, weighted_estimate
 from tests.published.news_summeval import DIMENSIONS, scores
 
 SEED, SHARE, LEVEL = 20_261_122, 0.1, 0.9

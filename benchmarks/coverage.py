@@ -10,6 +10,8 @@ python benchmarks/coverage.py passages [--simulations 300]
 python benchmarks/coverage.py stopping [--simulations 300]
 python benchmarks/coverage.py routing [--simulations 600]
 python benchmarks/coverage.py replacement [--simulations 2000]
+python benchmarks/coverage.py controls [--simulations 400]
+python benchmarks/coverage.py one_more_rater [--simulations 400]
 python benchmarks/coverage.py spread [--simulations 2000]
 python benchmarks/coverage.py meta [--simulations 600]
 python benchmarks/coverage.py others [--simulations 600]
@@ -27,6 +29,8 @@ stopping: shares of projects in which alpha's interval holds at every look, alwa
 routing: shares of 95 % intervals of mean scores, differences and ranks after routing that hold the truth, by
 estimate, size of a system and least number of audited units, of all and of those shown without a warning.
 replacement: shares of judges that lose by just epsilon and are said to replace an annotator.
+controls: shares of judges that beat the controls, with knowledge of a system, a length or an item.
+one_more_rater: shares of judges that lower agreement, or do not lower it, by their noise.
 spread: shares of 95 % intervals of standard deviations, of the ratio of a judge's and people's, and of one
 category's F1, and of the accuracy on preferences between texts, that hold.
 meta: shares of 95 % intervals of the meta-correlation M that hold what as many documents show on average,
@@ -44,7 +48,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from annotate.agreement import (
+from agreement import (
     Interval,
     ReliabilityData,
     Resampling,
@@ -54,13 +58,15 @@ from annotate.agreement import (
     mean_values,
     system_differences,
 )
-from annotate.agreement.alpha import alpha_statistic
-from annotate.agreement.bootstrap import population, resampled_interval
-from annotate.agreement.data import FloatArray
-from annotate.agreement.patterns import by_value
+from agreement.alpha import alpha_statistic
+from agreement.bootstrap import population, resampled_interval
+from agreement.data import FloatArray
+from agreement.patterns import by_value
+from benchmarks.coverage_controls import report_controls
 from benchmarks.coverage_judges import report_judges
 from benchmarks.coverage_kappas import held_kappas
 from benchmarks.coverage_meta import report_meta
+from benchmarks.coverage_one_more_rater import report_one_more_rater
 from benchmarks.coverage_others import report_others
 from benchmarks.coverage_passages import report_passages
 from benchmarks.coverage_replacement import report_replacement
@@ -241,6 +247,8 @@ REPORTS = {
     "skewed": report_skewed,
     "judges": report_judges,
     "replacement": report_replacement,
+    "controls": report_controls,
+    "one_more_rater": report_one_more_rater,
     "spread": report_spread,
     "meta": report_meta,
     "others": report_others,

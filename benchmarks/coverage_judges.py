@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotate.agreement.data import FloatArray
-from judges.comparison import Scores, compare_two_judges
+from agreement.comparison import Scores, compare_two_judges
+from agreement.data import FloatArray
 
 SEED = 20_261_123
 LEVEL = 0.05

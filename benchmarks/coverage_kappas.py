@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from annotate.agreement import Coefficient, ReliabilityData, Resampling, fleiss_kappa, weighted_kappa
+from agreement import Coefficient, ReliabilityData, Resampling, fleiss_kappa, weighted_kappa
 
 SEED = 20_261_123
 PLAN = Resampling(by="documents", replicates=500)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotate.agreement import spearman
-from judges.comparison import Scores
-from judges.reliability import meta_correlation
+from agreement import spearman
+from agreement.comparison import Scores
+from agreement.reliability import meta_correlation
 
 SEED = 20_261_125
 SYSTEMS, PEOPLE = 12, 3

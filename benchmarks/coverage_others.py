@@ -5,10 +5,10 @@ from functools import partial
 
 import numpy as np
 
-from annotate.agreement import COEFFICIENTS, MEASURES, Coefficient, ReliabilityData, Resampling, spearman
-from annotate.agreement.data import FloatArray
-from annotate.agreement.order_effects import OrderEffect, carry_over, position_effect
-from judges.comparison import Level, Scores, correlation_with_humans
+from agreement import COEFFICIENTS, MEASURES, Coefficient, ReliabilityData, Resampling, spearman
+from agreement.comparison import Level, Scores, correlation_with_humans
+from agreement.data import FloatArray
+from agreement.order_effects import OrderEffect, carry_over, position_effect
 
 SEED = 20_261_126
 PLAN = Resampling(by="documents", replicates=500)

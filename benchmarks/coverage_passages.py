@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotate.agreement import Coefficient, MarkedText, Resampling, gamma, unitizing_alpha, word_f1
+from agreement import Coefficient, MarkedText, Resampling, gamma, unitizing_alpha, word_f1
 
 SEED = 20_261_123
 FIGURES: dict[str, Callable[..., Coefficient]] = {

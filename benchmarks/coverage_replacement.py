@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from annotate.agreement.data import FloatArray
-from judges.reliability.alternative_annotator import p_value_below
+from agreement.data import FloatArray
+from agreement.reliability.alternative_annotator import p_value_below
 
 SEED = 20_261_124
 LEVEL = 0.05

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from annotate.agreement import rank_sets
-from annotate.agreement.data import FloatArray
-from judges.comparison import Scores
-from judges.reliability import (
+from agreement import rank_sets
+from agreement.comparison import Scores
+from agreement.data import FloatArray
+from agreement.reliability import (
     Estimate,
     RatedSample,
     active_probabilities,

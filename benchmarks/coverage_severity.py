@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotate.agreement import rater_severity, severity_drift
-from annotate.agreement.data import FloatArray, IntArray
+from agreement import rater_severity, severity_drift
+from agreement.data import FloatArray, IntArray
 
 SEED = 20_261_123
 LEVEL = 0.05

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from annotate.agreement.data import FloatArray
-from annotate.agreement.summary import deviation_interval
-from judges.biases import spread_ratio
-from judges.comparison import Scores, text_preferences
-from judges.comparison.categories import ratio_interval
+from agreement.biases import spread_ratio
+from agreement.comparison import Scores, text_preferences
+from agreement.comparison.categories import ratio_interval
+from agreement.data import FloatArray
+from agreement.summary import deviation_interval
 
 SEED = 20_261_124
 SPREADS = ((3.2, 0.8), (4.2, 0.8), (4.9, 0.8))

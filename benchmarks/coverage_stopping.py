@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotate.agreement import Resampling, krippendorff_alpha
-from annotate.agreement.always_valid import always_valid_alpha
-from annotate.agreement.data import FloatArray, MeasurementLevel, ReliabilityData
+from agreement import Resampling, krippendorff_alpha
+from agreement.always_valid import always_valid_alpha
+from agreement.data import FloatArray, MeasurementLevel, ReliabilityData
 
 SEED = 20_261_123
 LEVEL = MeasurementLevel.INTERVAL

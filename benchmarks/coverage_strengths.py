@@ -5,7 +5,7 @@ from itertools import permutations
 
 import numpy as np
 
-from judges.comparison import Verdicts, system_strengths
+from agreement.comparison import Verdicts, system_strengths
 
 SEED = 20_261_123
 

@@ -13,7 +13,6 @@ django.setup()
 
 from django.core.files import File  # noqa: E402
 
-from annotate import tasks  # noqa: E402
 from annotate.core.models import DataImport, Project  # noqa: E402
 from annotate.material.commands.uploads import receive_upload, start_upload  # noqa: E402
 from annotate.material.reading.mapping_json import mapping_to_json  # noqa: E402
@@ -29,7 +28,6 @@ with path.open("rb") as stream:
 mapping = guess_mapping(first_records(path))
 begun = time.perf_counter()
 start_upload(data_import=upload, mapping=json.loads(mapping_to_json(mapping)), what=DataImport.What.ITEMS)
-tasks.run_import.delay(upload.pk)
 while upload.is_under_way or upload.status == DataImport.Status.UPLOADED:
     time.sleep(LOOK)
     upload.refresh_from_db()

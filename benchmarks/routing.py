@@ -1,4 +1,4 @@
-"""Do the guarantees of judges.reliability hold, what do they keep with the judge, and how long does it take?
+"""Do the guarantees of agreement.reliability hold, what do they keep with the judge, how long does it take?
 
 python benchmarks/routing.py [--splits 1000] [--samples 1000] [--no-timing]
 
@@ -23,9 +23,9 @@ from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from annotate.agreement import spearman
-from judges.comparison import Scores
-from judges.reliability import (
+from agreement import spearman
+from agreement.comparison import Scores
+from agreement.reliability import (
     DecidedBy,
     Estimate,
     Guarantee,

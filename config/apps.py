@@ -8,6 +8,7 @@ from config.checks import (
     files_are_kept_for_all_hosts,
     listed_variables_are_set,
     no_host_is_open_at_every_port,
+    the_schema_matches,
 )
 
 
@@ -22,3 +23,4 @@ class ConfigConfig(AppConfig):
         register(files_are_kept_for_all_hosts, Tags.security, deploy=True)
         register(listed_variables_are_set, Tags.security)
         register(no_host_is_open_at_every_port, Tags.security, deploy=True)
+        register(the_schema_matches, Tags.database)

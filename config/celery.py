@@ -1,8 +1,10 @@
 """Celery's application: tasks of annotate and judges over the broker that the settings name."""
 
 import os
+from typing import Any
 
 from celery import Celery
+from celery.signals import celeryd_after_setup
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # Django's checks are about code, and looking through every page's address would load every view: a third of
@@ -13,3 +15,11 @@ app = Celery("concord")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.autodiscover_tasks(["judges.management.demonstration"])
+
+
+@celeryd_after_setup.connect
+def look_at_the_schema(**_options: Any) -> None:
+    """Log why a worker that starts cannot work with the database."""
+    from config.schema.comparison import log_problem_at_start
+
+    log_problem_at_start()

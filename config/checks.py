@@ -1,6 +1,7 @@
 """What Django checks about the settings before it starts anything."""
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -8,6 +9,7 @@ from django.core import checks
 from django.core.checks import CheckMessage, Error
 
 from annotate.core.files import is_local
+from config.schema.comparison import compare_database
 
 
 def a_shared_database_has_a_shared_key(**_options: Any) -> list[CheckMessage]:
@@ -64,3 +66,9 @@ def no_host_is_open_at_every_port(**_options: Any) -> list[CheckMessage]:
         )
         for host in hosts
     ]
+
+
+def the_schema_matches(databases: Sequence[str] | None = None, **_options: Any) -> list[CheckMessage]:
+    """Report a database that does not match its recorded migrations, before `migrate` changes it."""
+    mismatch = compare_database().mismatch() if databases and "default" in databases else ""
+    return [Error(mismatch, id="concord.E002")] if mismatch else []

@@ -23,6 +23,8 @@ JOINED = {
         "advance.js",
         "counter.js",
         "rows.js",
+        "output.js",
+        "pause.js",
         "active-time.js",
         "reservation.js",
         "rating.js",

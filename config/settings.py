@@ -62,6 +62,7 @@ MIDDLEWARE = [
     "config.metrics.exposition.MetricsMiddleware",
     "config.request_log.RequestLogMiddleware",
     "config.heavy_pages.HeavyPagesMiddleware",
+    "config.waiting_writers.WaitingWritersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "config.static_files.StaticFilesMiddleware",
     "annotate.core.response_headers.ResponseHeadersMiddleware",
@@ -116,8 +117,9 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "annotate.User"
 AUTHENTICATION_BACKENDS = ["annotate.people.accounts.Backend"]
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
+    {"NAME": "annotate.people.passwords.UnlikeItsOwner"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
@@ -158,8 +160,8 @@ MFA_FORMS = {
     "authenticate_webauthn": "annotate.people.passkey_forms.PasskeyFactorForm",
 }
 MFA_PASSKEY_LOGIN_ENABLED = True
-# A link that was passed on proves no address, and most join by one. Who proves it later ends what was set up
-# before, see ResetPasswordKeyForm and claim_account.
+# A link that was passed on proves no address, and most join by one. Whoever proves it later by a mailed link
+# keeps the second factor: only an operator removes it, see ResetPasswordKeyForm.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_WEBAUTHN_USER_VERIFICATION = "required"  # by PIN, finger or face: a passkey stands for the password, too
 MFA_RATE_LIMITS = {
@@ -237,6 +239,8 @@ elif CELERY_BROKER_URL.startswith("redis"):
 
 # Uploads that wait and exports that are kept, of each project.
 PROJECT_BYTES = positive("CONCORD_PROJECT_GIB", 20) * 1024**3
+# With less, a web server is not ready.
+FREE_BYTES = positive("CONCORD_FREE_MIB", 512) * 1024**2
 UPLOAD_DAYS = positive("CONCORD_UPLOAD_DAYS", 90)
 REPLY_DAYS, AUDIT_DAYS = days_kept("CONCORD_REPLY_DAYS"), days_kept("CONCORD_AUDIT_DAYS")
 

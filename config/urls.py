@@ -12,9 +12,11 @@ from annotate.people.views.second_factor import (
     AddPasskey,
     CodeAgain,
     Deactivate,
+    MakeRecoveryCodes,
     PasskeyAgain,
     RemovePasskey,
 )
+from config.styleguide import styleguide
 
 handler500 = "annotate.core.faults.fault"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -25,6 +27,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/signup/", signup),
     path("accounts/2fa/totp/activate/", Activate.as_view()),
     path("accounts/2fa/totp/deactivate/", Deactivate.as_view()),
+    path("accounts/2fa/recovery-codes/generate/", MakeRecoveryCodes.as_view()),
     path("accounts/2fa/webauthn/", RedirectView.as_view(pattern_name="mfa_index")),
     path("accounts/2fa/webauthn/add/", AddPasskey.as_view()),
     path("accounts/2fa/webauthn/keys/<int:pk>/remove/", RemovePasskey.as_view()),
@@ -41,6 +44,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/password/set/", RedirectView.as_view(pattern_name="account_reset_password")),
     path("accounts/", include("allauth.urls")),
     path("api/v1/", include("annotate.api_urls")),
+    path("styleguide/", styleguide, name="styleguide"),
 ]
 
 if apps.is_installed("judges"):

@@ -16,6 +16,7 @@ from config.metrics.sharing import share_counts
 share_counts()  # before anything counts
 
 import config.wsgi  # noqa: E402
+from config.schema.comparison import log_problem_at_start  # noqa: E402
 
 M_ARENA_MAX, ARENAS = -8, 2
 
@@ -34,6 +35,7 @@ TURN_SECONDS = 0.0005
 
 if __name__ == "__main__":
     keep_few_arenas()
+    log_problem_at_start()
     sys.setswitchinterval(TURN_SECONDS)
     if not any(each.endswith("respawn-failed-workers") for each in sys.argv):
         # Without it granian ends all of its workers when one is killed.

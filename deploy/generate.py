@@ -31,7 +31,9 @@ class Process:
         return f"concord-{self.name}{'@' if self.many else ''}.service"
 
 
-PROBE = f"import urllib.request; urllib.request.urlopen('http://127.0.0.1:{PORT}/health/ready', timeout=5)"
+# Without its bucket, a web server is not ready but still serves most pages, and a restart does not help.
+LIVE = "/health/live"
+PROBE = f"import urllib.request; urllib.request.urlopen('http://127.0.0.1:{PORT}{LIVE}', timeout=5)"
 PING = ".venv/bin/python -m celery -A config inspect ping -t 10"
 PREPARE = ".venv/bin/python manage.py migrate && .venv/bin/python manage.py collectstatic --no-input"
 PROCESSES = (
@@ -120,7 +122,8 @@ def _words(process: Process) -> list[str]:
 def compose() -> str:
     """Return compose.yaml."""
     return f"""\
-# Written by deploy/generate.py. Settings are in deploy/concord.env: see docs/deployment.md.
+# Written by deploy/generate.py. Settings are in deploy/concord.env, PostgreSQL's in deploy/database.env:
+# see docs/deployment.md.
 x-concord: &concord
   image: concord
   build: {{context: .., dockerfile: deploy/Containerfile}}
@@ -158,7 +161,7 @@ services:
   database:
     image: postgres:16
     restart: always
-    env_file: concord.env
+    env_file: database.env
     volumes: [database:/var/lib/postgresql/data]
     healthcheck: {{test: ["CMD", "pg_isready", "-U", "concord"], interval: 5s, retries: 20}}
 
@@ -226,7 +229,7 @@ def caddy() -> str:
 \trespond /metrics 404
 \treverse_proxy {{$CONCORD_WEB:127.0.0.1:{PORT}}} {{
 \t\theader_up X-Request-ID {{http.request.uuid}}
-\t\thealth_uri /health/ready
+\t\thealth_uri {LIVE}
 \t}}
 }}
 """

@@ -1,9 +1,11 @@
-"""Take a picture of every page of the finished demonstration, 1280 and 390 pixels wide, and list the pages.
+"""Take an image of every page of the finished demonstration, 1280 and 390 pixels wide, and check budgets.
 
 Run by `make screenshots`, which takes some minutes. Pages are found as a person finds them: by following
-links from the project's overview, one page of each kind. var/screenshots has the pictures, one contact sheet
-for each width, and pages.csv: for each page its words, its links, what stands out to be pressed, how far it
-is wider than the window, and the errors of its scripts.
+links from the project's overview, one page of each kind. var/screenshots has the images, one contact sheet
+for each width, and pages.csv: for each page its height, words, links, buttons, and the errors of its scripts.
+
+The command exits with 1 and lists the pages that are over budget: what a page shows before its reader asks
+for more. Elements with `data-own-words` do not count: documents, outputs, and what people wrote.
 """
 
 import csv
@@ -25,34 +27,87 @@ WIDTHS = {1280: 800, 390: 844}
 FINISHED = "finished"
 ADMIN = "admin@example.org"
 NUMBERS = re.compile(r"/\d+(?=/)")
+WHOLE_TABLE = re.compile(r"/results/[a-z-]+/[\w-]+/$")  # all rows of a table: its reader asked for them
+MOST_HEIGHT = {1280: 2_400, 390: 5_000}  # pixels
+MOST_WORDS = {1280: 600}
+KNOWN = frozenset(
+    {
+        *("audit/", "judges/judgments/", "judges/certificates/new/"),
+        *(f"judges/prompts/new/{each}/" for each in ("several", "several-first")),
+        *(f"judges/prompts/new/{each}/" for each in ("several-steps", "several-system")),
+    }
+)
+"""Pages, below the project, that may be over budget for now."""
+COMPUTED = "() => !document.querySelector('#figures[hx-get], #view[hx-trigger], #cards[hx-trigger]')"
 MEASURE = """() => {
   const main = document.querySelector('main') || document.body;
-  const shown = main.innerText.split(/\\s+/).filter(Boolean).length;
-  const step = main.querySelector('.button-main');
-  const wider = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-  return {words: shown, links: main.querySelectorAll('a[href]').length,
-          next: step ? step.innerText.trim() : '', wider};
+  const count = (element) => element.innerText.split(/\\s+/).filter(Boolean).length;
+  const visible = (element) => element.getClientRects().length > 0;
+  const own = [...main.querySelectorAll('[data-own-words]')]
+    .filter((each) => visible(each) && !each.parentElement.closest('[data-own-words]'));
+  const steps = [...main.querySelectorAll('.button-main')].filter(visible);
+  const page = document.documentElement;
+  const cut = [...main.querySelectorAll('.scroll-x')]
+    .filter((each) => each.querySelector('table') && each.scrollWidth - each.clientWidth > 2);
+  const cue = (each) => each.classList.contains('has-more');
+  return {
+    height: Math.round(page.scrollHeight - own.reduce((sum, each) => sum + each.offsetHeight, 0)),
+    words: count(main) - own.reduce((sum, each) => sum + count(each), 0),
+    links: main.querySelectorAll('a[href]').length,
+    next: steps.map((each) => each.innerText.trim()).join(' / '),
+    main_buttons: steps.length,
+    without_cue: cut.filter((each) => !cue(each)).length,
+    charts: main.querySelectorAll('.chart svg').length,
+    empty: main.querySelectorAll('.empty').length,
+    wider: page.scrollWidth - page.clientWidth,
+  };
+}"""
+SCROLL = """async () => {
+  for (let at = 0; at < document.documentElement.scrollHeight; at += 600) {
+    scrollTo(0, at);
+    await new Promise((done) => setTimeout(done, 30));
+  }
+  scrollTo(0, 0);
 }"""
 
 
 @dataclass(frozen=True)
 class Taken:
-    """A page of one kind: where it is, what was counted on it, and its picture."""
+    """A page of one kind: its path, what was counted on it, and its image."""
 
     path: str
     width: int
     facts: Mapping[str, object]
     picture: Path
 
+    @property
+    def over_budget(self) -> Iterator[str]:
+        """Yield a sentence for each budget that the page exceeds; whole tables have none."""
+        if WHOLE_TABLE.search(self.path):
+            return
+        height, words = int(str(self.facts["height"])), int(str(self.facts["words"]))
+        if height > MOST_HEIGHT[self.width]:
+            yield f"{height} px high, at most {MOST_HEIGHT[self.width]}"
+        if words > MOST_WORDS.get(self.width, words):
+            yield f"{words} words, at most {MOST_WORDS[self.width]}"
+        if self.facts["without_cue"]:
+            yield f"{self.facts['without_cue']} tables hide columns without a cue"
+        if int(str(self.facts["main_buttons"])) > 1:
+            yield f"{self.facts['main_buttons']} primary buttons: {self.facts['next']}"
+        if "/results/" in self.path and not self.facts["charts"] and not self.facts["empty"]:
+            yield "no chart"
+        if int(str(self.facts["wider"])) > 0:
+            yield f"{self.facts['wider']} px wider than the window"
+
 
 def main() -> None:
-    """Start the demonstration, walk through the finished project, and write what was found."""
+    """Start the demonstration, walk through the finished project, write what was found, check budgets."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     with demonstration() as address, browser() as chromium:
         page = chromium.new_page(base_url=address, viewport={"width": 1280, "height": 800})
         sign_in(page, ADMIN)
-        home = _finished_project(page)
+        home = find_finished_project(page)
         paths = list(_pages_of(page, home))
         taken = []
         for width, height in WIDTHS.items():
@@ -65,9 +120,22 @@ def main() -> None:
         writer.writerow(["path", "width", *taken[0].facts])
         writer.writerows([each.path, each.width, *each.facts.values()] for each in taken)
     sys.stdout.write(f"{len(paths)} pages are in {FOLDER.relative_to(ROOT)}, and listed in pages.csv.\n")
+    exceeding = [(each, list(each.over_budget)) for each in taken]
+    for each, sentences in exceeding:
+        for sentence in sentences:
+            known = " (known)" if _is_known(each) else ""
+            sys.stdout.write(f"{each.path} at {each.width} px: {sentence}{known}.\n")
+    if any(sentences and not _is_known(each) for each, sentences in exceeding):
+        raise SystemExit(1)
 
 
-def _finished_project(page: Page) -> str:
+def _is_known(taken: Taken) -> bool:
+    """Return whether the page may be over budget for now."""
+    below = taken.path.split("/", 3)[-1]
+    return NUMBERS.sub("/N", f"/{below}").lstrip("/") in KNOWN
+
+
+def find_finished_project(page: Page) -> str:
     """Wait until a worker has made the finished project, and return the path of its overview."""
     for _ in range(180):
         page.goto("/")
@@ -107,6 +175,9 @@ def _take(page: Page, path: str, width: int) -> Taken:
 
     page.on("pageerror", note)
     page.goto(path)
+    page.wait_for_load_state("networkidle")
+    page.wait_for_function(COMPUTED, timeout=60_000)  # a worker computes results
+    page.evaluate(SCROLL)  # parts that load where they come into view
     page.wait_for_load_state("networkidle")
     page.remove_listener("pageerror", note)
     facts = {**page.evaluate(MEASURE), "errors": "; ".join(errors)}

@@ -325,6 +325,7 @@ EXAMPLES = {
         "id": 1,
         "judge": 1,
         "status": "previewed",
+        "reason": "",
         "would_change": 1,
         "first_changes": [
             {"judgment": 12, "before": "unreadable", "after": "4", "reply": "I would give it a 4."}
@@ -365,6 +366,17 @@ EXAMPLES = {
             "kept": {"units": 400, "rated": 80, "wrong": 8, "expected_wrong": 40.0},
         },
         "warnings": [],
+        "verdicts": [
+            {
+                "dimension": "fluency",
+                "kept": 400,
+                "use": "part",
+                "ground": "indicator",
+                "says": "R tells on which systems it agrees better with people: send systems with a small R "
+                "to people.",
+                "refusal": None,
+            }
+        ],
         "counts": {"threshold": 100, "audit": 40},
         "refusal": "",
         "digest": "5f2d0c",

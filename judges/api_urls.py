@@ -2,9 +2,8 @@
 
 from django.urls import path
 
-from judges.alignment import api as alignment_api
 from judges.endpoints import api as endpoints_api
-from judges.experiments import api as experiments_api
+from judges.laboratory import api as laboratory_api
 from judges.routing import api as routing_api
 from judges.runs import api as runs_api
 
@@ -16,7 +15,7 @@ urlpatterns = [
     path(f"{P}endpoints/<int:pk>/", endpoints_api.OneEndpoint.as_view(), name="endpoint"),
     path(f"{P}endpoints/<int:pk>/key/", endpoints_api.KeyOfEndpoint.as_view(), name="endpoint_key"),
     path(f"{P}endpoints/<int:pk>/test/", endpoints_api.TrialOfEndpoint.as_view(), name="endpoint_test"),
-    path(f"{P}experiments/", experiments_api.Experiments.as_view(), name="experiments"),
+    path(f"{P}experiments/", laboratory_api.Experiments.as_view(), name="experiments"),
     path(f"{P}prompts/", endpoints_api.Prompts.as_view(), name="prompts"),
     path(f"{P}prompts/<int:pk>/", endpoints_api.OnePrompt.as_view(), name="prompt"),
     path(f"{P}judges/", endpoints_api.Judges.as_view(), name="judges"),
@@ -32,17 +31,17 @@ urlpatterns = [
     path(f"{P}judgments/exclude/", runs_api.ExcludedJudgments.as_view(), name="judgments_exclude"),
     path(f"{P}judgments/read-again/", runs_api.Rereadings.as_view(), name="rereadings"),
     path(f"{P}judgments/read-again/<int:pk>/", runs_api.OneRereading.as_view(), name="rereading"),
-    path(f"{P}development/", alignment_api.DevelopmentPartOfProject.as_view(), name="development"),
-    path(f"{P}proposals/", alignment_api.Proposals.as_view(), name="proposals"),
-    path(f"{P}proposals/examples/", alignment_api.ProposedExamples.as_view(), name="proposals_examples"),
-    path(f"{P}proposals/<int:pk>/", alignment_api.OneProposal.as_view(), name="proposal"),
-    path(f"{P}proposals/<int:pk>/<slug:step>/", alignment_api.ProposalStep.as_view(), name="proposal_step"),
-    path(f"{P}draftings/", alignment_api.Draftings.as_view(), name="draftings"),
-    path(f"{P}draftings/<int:pk>/", alignment_api.OneDrafting.as_view(), name="drafting"),
-    path(f"{P}draftings/<int:pk>/<slug:step>/", alignment_api.DraftingStep.as_view(), name="drafting_step"),
-    path(f"{P}searches/", alignment_api.PromptSearches.as_view(), name="searches"),
-    path(f"{P}searches/<int:pk>/", alignment_api.OnePromptSearch.as_view(), name="search"),
-    path(f"{P}searches/<int:pk>/<slug:step>/", alignment_api.PromptSearchStep.as_view(), name="search_step"),
+    path(f"{P}development/", laboratory_api.DevelopmentPartOfProject.as_view(), name="development"),
+    path(f"{P}proposals/", laboratory_api.Proposals.as_view(), name="proposals"),
+    path(f"{P}proposals/examples/", laboratory_api.ProposedExamples.as_view(), name="proposals_examples"),
+    path(f"{P}proposals/<int:pk>/", laboratory_api.OneProposal.as_view(), name="proposal"),
+    path(f"{P}proposals/<int:pk>/<slug:step>/", laboratory_api.ProposalStep.as_view(), name="proposal_step"),
+    path(f"{P}draftings/", laboratory_api.Draftings.as_view(), name="draftings"),
+    path(f"{P}draftings/<int:pk>/", laboratory_api.OneDrafting.as_view(), name="drafting"),
+    path(f"{P}draftings/<int:pk>/<slug:step>/", laboratory_api.DraftingStep.as_view(), name="drafting_step"),
+    path(f"{P}searches/", laboratory_api.PromptSearches.as_view(), name="searches"),
+    path(f"{P}searches/<int:pk>/", laboratory_api.OnePromptSearch.as_view(), name="search"),
+    path(f"{P}searches/<int:pk>/<slug:step>/", laboratory_api.PromptSearchStep.as_view(), name="search_step"),
     path(f"{P}certificates/", routing_api.Certificates.as_view(), name="certificates"),
     path(f"{P}certificates/<int:pk>/", routing_api.OneCalibration.as_view(), name="certificate"),
     path(f"{P}policies/", routing_api.Policies.as_view(), name="policies"),

@@ -15,50 +15,64 @@ class JudgesConfig(AppConfig):
         from annotate.extension import Extension, extend
         from annotate.watching.registry import Watched
         from judges.core.navigation import JUDGES_PAGES
-        from judges.interchange.commands import JUDGMENTS_KIND, restore_judges
+        from judges.endpoints.evaluation_steps import STEPS_JOB
+        from judges.interchange.kind import JUDGMENTS_KIND
         from judges.interchange.queries.export import JUDGE_TABLES, judges_in_datasheet
         from judges.interchange.queries.item_scores import ITEM_LEAD, ITEM_MARKS, scores_by_item
         from judges.interchange.reproduction.llm_summeval import LLM_SUMMEVAL
         from judges.interchange.reproduction.topical_chat import TOPICAL_CHAT
-        from judges.metrics.commands import METRICS_KIND
+        from judges.interchange.restoring import restore_judges
+        from judges.laboratory.commands.searches import SEARCH_JOB
+        from judges.laboratory.drafting import DRAFTING_JOB
+        from judges.laboratory.pages import LABORATORY_RESULTS
+        from judges.metrics.kind import METRICS_KIND
         from judges.periodic_tasks import (
             CollectDueRuns,
             DrainCalls,
-            MailStoppedRuns,
             RemoveOldReplies,
             SweepLeases,
-            TakeUpJobsOfJudges,
         )
+        from judges.results.queries.disagreements import JUDGES_AND_PEOPLE
         from judges.results.tables.pages import JUDGES_RESULTS
+        from judges.routing.commands.places import ask_for_routed_units
+        from judges.routing.queries.watching import needs_of_routing
         from judges.routing.results import TRUST_PAGE
         from judges.runs.commands.leases import RUN_FINISHED, RUN_STOPPED
+        from judges.runs.commands.rereading import REREADING_JOB
+        from judges.runs.commands.stop_mails import STOP_MAIL
         from judges.runs.queries.watching import needs_of_runs, spending_section, work_waits
 
         current_app.steps["worker"].update(
             (
                 CollectDueRuns,
                 SweepLeases,
-                MailStoppedRuns,
                 RemoveOldReplies,
-                TakeUpJobsOfJudges,
                 DrainCalls,
             )
         )
         extend(
             Extension(
                 app="judges",
+                jobs=[REREADING_JOB, STEPS_JOB, DRAFTING_JOB, SEARCH_JOB, STOP_MAIL],
                 pages=JUDGES_PAGES,
                 import_kinds=[JUDGMENTS_KIND, METRICS_KIND],
                 export_tables=JUDGE_TABLES,
-                results_pages=(*JUDGES_RESULTS, TRUST_PAGE),
+                results_pages=(*JUDGES_RESULTS, *LABORATORY_RESULTS, TRUST_PAGE),
                 papers=[LLM_SUMMEVAL, TOPICAL_CHAT],
+                results_parts=[JUDGES_AND_PEOPLE.part],
+                disagreements=JUDGES_AND_PEOPLE,
                 unit_part="unit_judgments",
                 item_marks=ITEM_MARKS,
                 item_lead=ITEM_LEAD,
                 collection_lines=judges_in_datasheet,
                 judge_scores=scores_by_item,
                 restorer=restore_judges,
-                watched=Watched(work_waits, needs_of_runs, spending_section),
+                finish_round_one=ask_for_routed_units,
+                watched=Watched(
+                    work_waits,
+                    lambda project: [*needs_of_routing(project), *needs_of_runs(project)],
+                    spending_section,
+                ),
                 events={
                     RUN_FINISHED: "a run of judges is finished",
                     RUN_STOPPED: "a run of judges stopped",

@@ -2,11 +2,8 @@
 
 from celery import shared_task
 
-from judges.endpoints.steps_worker import run_steps_writing
 from judges.runs.commands.collecting import collect_slice
 from judges.runs.commands.retention import remove_old_replies
-from judges.runs.commands.stop_mails import mail_stop
-from judges.runs.rereading_worker import run_rereading
 
 SLICE = 120.0  # seconds after which a worker lets other runs have a turn
 
@@ -17,24 +14,6 @@ SLICE = 120.0  # seconds after which a worker lets other runs have a turn
 def collect_judgments(run: int) -> None:
     """Ask what a run still needs; what is left when time is up waits until workers look for work again."""
     collect_slice(run=run, seconds=SLICE)
-
-
-@shared_task(name="judges.tasks.read_replies")
-def read_replies(rereading: int) -> None:
-    """Preview what stored replies say by the present rules, or change what the preview found."""
-    run_rereading(rereading=rereading)
-
-
-@shared_task(name="judges.tasks.write_evaluation_steps")
-def write_evaluation_steps(writing: int) -> None:
-    """Ask a model for the evaluation steps of a prompt."""
-    run_steps_writing(writing=writing)
-
-
-@shared_task(name="judges.tasks.mail_stopped_run")
-def mail_stopped_run(run: int) -> None:
-    """Mail that a run stopped to who planned it."""
-    mail_stop(run=run)
 
 
 @shared_task(name="judges.tasks.forget_replies")

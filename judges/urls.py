@@ -2,12 +2,14 @@
 
 from django.urls import path
 
+from annotate.material import views as material_views
 from annotate.results import views as annotate_results_views
-from judges.alignment import views as alignment_views
 from judges.endpoints.views import endpoints, judges, templates
-from judges.experiments import views as experiments_views
 from judges.interchange import views as interchange_views
+from judges.interchange.commands import JUDGMENTS
+from judges.laboratory import views as laboratory_views
 from judges.metrics import views as metrics_views
+from judges.metrics.commands import METRICS
 from judges.results import views as results_views
 from judges.routing import views as routing_views
 from judges.runs import views as runs_views
@@ -25,9 +27,11 @@ urlpatterns = [
     path(f"{PROJECT}judgment/<int:pk>/", runs_views.judgment, name="judgment"),
     path(f"{PROJECT}judgment/<int:pk>/ask/", runs_views.judgment_ask, name="judgment_ask"),
     path(f"{PROJECT}import/", interchange_views.judgment_imports, name="judgment_imports"),
-    path(f"{PROJECT}import/<int:pk>/", interchange_views.judgment_import, name="judgment_import"),
+    path(
+        f"{PROJECT}import/<int:pk>/", material_views.data_import, {"kind": JUDGMENTS}, name="judgment_import"
+    ),
     path(f"{PROJECT}metrics/", metrics_views.metrics, name="metrics"),
-    path(f"{PROJECT}metrics/<int:pk>/", metrics_views.metric_import, name="metric_import"),
+    path(f"{PROJECT}metrics/<int:pk>/", material_views.data_import, {"kind": METRICS}, name="metric_import"),
     path(f"{PROJECT}metrics/<int:pk>/remove/", metrics_views.metric_remove, name="metric_remove"),
     path(f"{PROJECT}of-unit/<int:item>/<slug:key>/", results_views.unit_judgments, name="unit_judgments"),
     path(
@@ -89,16 +93,16 @@ urlpatterns = [
     path(f"{PROJECT}prompts/<int:pk>/", templates.template, name="template"),
     path(f"{PROJECT}prompts/<int:pk>/text/", templates.template_text, name="template_text"),
     path(f"{PROJECT}prompts/<int:pk>/steps/", templates.template_steps, name="template_steps"),
-    path(f"{PROJECT}experiments/new/", experiments_views.experiment_new, name="experiment_new"),
-    path(f"{PROJECT}pilot/", alignment_views.pilot, name="pilot"),
-    path(f"{PROJECT}align/", alignment_views.alignment, name="alignment"),
-    path(f"{PROJECT}align/draw/", alignment_views.alignment_draw, name="alignment_draw"),
-    path(f"{PROJECT}align/propose/", alignment_views.alignment_propose, name="alignment_propose"),
-    path(f"{PROJECT}align/write/", alignment_views.alignment_write, name="alignment_write"),
-    path(f"{PROJECT}align/drafts/<int:pk>/", alignment_views.alignment_drafting, name="alignment_drafting"),
-    path(f"{PROJECT}align/search/", alignment_views.alignment_search_new, name="alignment_search_new"),
-    path(f"{PROJECT}align/search/<int:pk>/", alignment_views.alignment_search, name="alignment_search"),
-    path(f"{PROJECT}align/<int:pk>/<slug:step>/", alignment_views.alignment_decide, name="alignment_decide"),
+    path(f"{PROJECT}experiments/new/", laboratory_views.experiment_new, name="experiment_new"),
+    path(f"{PROJECT}pilot/", laboratory_views.pilot, name="pilot"),
+    path(f"{PROJECT}align/", laboratory_views.alignment, name="alignment"),
+    path(f"{PROJECT}align/draw/", laboratory_views.alignment_draw, name="alignment_draw"),
+    path(f"{PROJECT}align/propose/", laboratory_views.alignment_propose, name="alignment_propose"),
+    path(f"{PROJECT}align/write/", laboratory_views.alignment_write, name="alignment_write"),
+    path(f"{PROJECT}align/drafts/<int:pk>/", laboratory_views.alignment_drafting, name="alignment_drafting"),
+    path(f"{PROJECT}align/search/", laboratory_views.alignment_search_new, name="alignment_search_new"),
+    path(f"{PROJECT}align/search/<int:pk>/", laboratory_views.alignment_search, name="alignment_search"),
+    path(f"{PROJECT}align/<int:pk>/<slug:step>/", laboratory_views.alignment_decide, name="alignment_decide"),
     path(f"{PROJECT}runs/", runs_views.runs, name="runs"),
     path(f"{PROJECT}runs/new/", runs_views.run_plan, name="run_plan"),
     path(f"{PROJECT}runs/<int:pk>/", runs_views.run, name="run"),

@@ -10,7 +10,9 @@ function ActiveTime() {
 
   function tick(isSeen = !document.hidden) {
     const now = performance.now();
-    if (isSeen) spent += Math.min(now - lastSign, IDLE);
+    const active = isSeen ? Math.min(now - lastSign, IDLE) : 0;
+    spent += active;
+    if (active) Pause.add(active);
     lastSign = now;
   }
 

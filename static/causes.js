@@ -65,7 +65,7 @@ const Causes = (() => {
     return [
       ...(SESSION.includes(code) ? sessionLinks(code) : []),
       ...(next ? [make("a", { className: "button button-main", textContent: say("Next item"), href: next })] : []),
-      ...(entries.length ? [button(say("Copy what was not stored"), ({ currentTarget }) => copyText(asText(causes().get(name)), currentTarget))] : []),
+      ...(entries.length ? [button(say("Copy the unsaved input"), ({ currentTarget }) => copyText(asText(causes().get(name)), currentTarget))] : []),
       ...(SESSION.includes(code) ? [] : [button(say("Put away"), () => putAway(name))]),
     ];
   }

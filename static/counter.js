@@ -6,15 +6,16 @@ const Counter = (() => {
   let askedAt = -PAUSE;
   let asking = null;
 
-  // What the server was asked before would not know of this item.
+  // A reply to an earlier request does not know of this item.
   function count(by) {
     asking?.abort();
-    for (const [name, step] of [["done", by], ["left", -by], ["today", by]]) {
-      const place = document.querySelector(`[data-${name}]`);
-      if (place) place.textContent = String(Number(place.textContent) + step);
-    }
-    // The estimate is from before; where nothing is left it would be wrong until the server is asked.
-    if (document.querySelector("[data-left]")?.textContent === "0") document.querySelector("[data-to-go]")?.remove();
+    const done = document.querySelector("[data-done]");
+    if (!done) return;
+    done.textContent = String(Number(done.textContent) + by);
+    const bar = document.querySelector("#progress progress");
+    if (bar) bar.value += by;
+    // The estimate is older than this item; with all items done it would be wrong until the next reply.
+    if (done.textContent === document.querySelector("[data-total]")?.textContent) document.querySelector("[data-to-go]")?.remove();
   }
 
   async function ask() {

@@ -32,7 +32,7 @@ const DisputeTexts = (() => {
 
   function begin(another) {
     form = another;
-    evidence = form && Evidence(main, { rows: [form], field: input, panel: () => form });
+    evidence = form && Evidence(main, { rows: [form], field: input, isLocked: () => false });
     Keys.label(main);
     form?.addEventListener("evidence:remove", ({ detail }) => {
       remove(detail);
@@ -103,5 +103,6 @@ const DisputeTexts = (() => {
   }
 
   show();
-  return { act, sent, show, follow };
+  const countEvidence = () => (input() ? evidence.count(form) : 0);
+  return { act, sent, show, follow, countEvidence };
 })();

@@ -13,8 +13,21 @@
   let stirredAt = shownAt;
   let timer = 0;
   let before = null;
+  let isSending = false;
 
   window.addEventListener("pageshow", () => { shownAt = performance.now(); });
+
+  // A key that comes too early is ignored where one sees it: in the answer bar, for a moment.
+  const IGNORED = 2_500;
+  let ignoring = 0;
+  function ignore(sentence) {
+    const line = document.getElementById("ignored");
+    if (!line) return;
+    line.textContent = sentence;
+    line.hidden = false;
+    clearTimeout(ignoring);
+    ignoring = setTimeout(() => { line.hidden = true; }, IGNORED);
+  }
 
   // Where the focus is when what had it is gone: at the answers, and on none, so that a key still held gives none.
   const content = document.getElementById("content");
@@ -25,20 +38,63 @@
     if (event.repeat && event.target.closest("#reworded")) event.preventDefault(); // Enter that is still held reads nothing
     if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (event.target.closest("textarea, select, input:not([type=checkbox], [type=radio])")) {
-      if (event.key === "Escape") home();
+      if (event.key === "Escape") {
+        buttons()?.classList.remove("asks");
+        home();
+      }
       return;
     }
     if (event.key.startsWith("Arrow") && event.target.closest(".document, .summary, #decision")) return;
     const asked = Keys.asked(event);
-    const buttonOf = (key) => document.querySelector(`[data-keys~="${CSS.escape(key)}"]`);
+    const buttonOf = (key) => {
+      const found = document.querySelector(key === "10" ? ':is(#answer-buttons button, #decision input):is([name=value], [name=keep])[value="10"]:not([hidden])' : `[data-keys~="${CSS.escape(key)}"]`);
+      return found?.closest("details:not([open])") ? null : found; // a settled dispute takes answers when one asks for it
+    };
     const button = buttonOf(event.key.toLowerCase()) ?? (asked?.value && buttonOf(asked.value));
+    if ((button || asked) && Keys.settle(asked?.value)) { // "1" is answered now: this key was not meant for what follows
+      event.preventDefault();
+      return;
+    }
     if (!button && (help(asked?.action) || DisputeTexts.act(asked?.action) || takeUp(asked?.action))) event.preventDefault();
-    const typed = /^[0-9]$/.test(event.key) && document.querySelector("#answer input[type=number]");
+    const typed = /^[0-9]$/.test(event.key) && document.querySelector(":is(#answer, #decision) input[type=number]");
     if (typed) typed.focus(); // the digit goes on into it
     if (!button) return;
     event.preventDefault();
-    if (performance.now() - shownAt > UNREAD) button.click();
+    const key = event.key.toLocaleUpperCase();
+    if (isSending) return void ignore(say("{key} was ignored: your last answer is being saved.", { key }));
+    if (performance.now() - shownAt <= UNREAD) return void ignore(say("{key} was ignored: this dispute has just appeared. Press it again.", { key }));
+    if (button !== buttonOf("1")) press(button);
+    else Keys.take("1", document.querySelector("[data-one-and-ten]"), (key) => press(buttonOf(key)), () => button.classList.add("waits"));
   });
+
+  // A value that an adjudicator chooses by key is followed by its reason.
+  function press(button) {
+    button?.click();
+    if (button?.form?.id === "decision") button.form.elements.note.focus();
+  }
+
+  // Enter sends the reason of a decision, or the one that was asked for; Shift and Enter begin a new line.
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.repeat) return;
+    const main = event.target.matches("#note") ? event.target.form.querySelector(".decide")
+      : event.target.matches("#comment") && document.querySelector("#answer-buttons.asks [name=keep]:not([hidden])");
+    if (!main) return;
+    event.preventDefault();
+    main.click();
+  });
+
+  // --- keeping a value asks for its reason, where there is none yet ------------------------------------------------
+  const buttons = () => document.getElementById("answer-buttons");
+  document.addEventListener("click", (event) => {
+    const keep = event.target.closest("#answer-buttons [name=keep]");
+    if (!keep || keep.form.elements.comment.value.trim() || DisputeTexts.countEvidence()) return;
+    event.preventDefault();
+    event.stopPropagation();
+    buttons().classList.add("asks");
+    tell(buttons().querySelector(".keep-question").textContent);
+    // On a screen that is touched, the keyboard would cover the reasons that can be chosen.
+    (matchMedia("(pointer: coarse)").matches ? buttons().querySelector("[name=differs]") : keep.form.elements.comment).focus();
+  }, { capture: true });
 
   const keys = document.getElementById("keys");
   document.querySelector("[data-open]")?.addEventListener("click", () => keys.showModal());
@@ -64,7 +120,10 @@
     delete event.detail.parameters.csrfmiddlewaretoken;
   });
 
+  document.addEventListener("htmx:beforeRequest", ({ detail }) => { isSending ||= detail.requestConfig.verb === "post"; });
   document.addEventListener("htmx:afterRequest", (event) => {
+    const isLeaving = event.detail.xhr.getResponseHeader("HX-Redirect"); // until the next page is there, keys are for none
+    if (event.detail.requestConfig.verb === "post" && !isLeaving) isSending = false;
     const { status } = event.detail.xhr;
     const { elt, formData, verb } = event.detail.requestConfig;
     if (verb === "post") {
@@ -90,12 +149,12 @@
     if ([...texts()].includes(target)) sessionStorage.setItem(kept(target), target.value);
   });
   function sent({ elt: form, parameters }) {
-    if (form.id === "undo") return tell(say("Your answer is taken back."));
+    if (form.id === "undo") return tell(say("You withdrew your answer."));
     for (const text of form.querySelectorAll("textarea")) {
       sessionStorage.removeItem(kept(text));
       text.value = "";
     }
-    if (parameters.only_send) return tell(say("Your message is sent."));
+    if (parameters.only_send) return tell(say("Your message was received."));
     if (form.id === "answer") DisputeTexts.sent(form);
     return tell(document.querySelector("#answered span")?.textContent ?? "");
   }
@@ -109,7 +168,21 @@
 
   function begin() {
     fill();
+    showValues();
     if (stay()) stay().checked ||= sessionStorage.getItem("stay") === "on";
+  }
+
+  // Scroll the values into view above the answers, if a long text or another dispute pushed them down.
+  function showValues() {
+    const work = document.querySelector(".at-work");
+    const scroller = [work?.closest(".dispute"), document.scrollingElement].find((each) => each && each.scrollHeight > each.clientHeight);
+    const values = work?.querySelector(".axis, .categories");
+    if (!scroller || !values) return;
+    const seen = scroller === document.scrollingElement ? { top: 0, bottom: innerHeight } : scroller.getBoundingClientRect();
+    const bar = document.querySelector(":is(#answer, #decision)")?.getBoundingClientRect().top ?? innerHeight;
+    const { top, bottom } = values.getBoundingClientRect();
+    const below = bottom + 8 - Math.min(bar, seen.bottom);
+    if (below > 0 || top < seen.top) scroller.scrollBy({ top: Math.min(below, top - seen.top), behavior: "instant" });
   }
 
   function note(status, isKept) {
@@ -121,7 +194,7 @@
     line.className = `notice ${isKept ? "notice-warn" : "notice-bad"}`;
     line.setAttribute("role", "alert");
     line.textContent = isKept
-      ? say("There is no connection. Your answer is kept on this device and sent when the connection is back.")
+      ? say("There is no connection. This device keeps your answer and sends it when the connection is back.")
       : say("This was not saved; what you have typed is still here. Try again, or copy it and load this page again.");
     discussion().before(line);
   }
@@ -143,8 +216,10 @@
   // Another dispute about the same text is taken up: the texts stay, with what is folded, found and selected in them.
   function takenUp() {
     begin();
+    Keys.forget();
     shownAt = stirredAt = performance.now();
     document.querySelector(".at-work").scrollIntoView({ block: "nearest" });
+    showValues();
     home();
   }
 

@@ -45,7 +45,7 @@
       revision: field(card, "revision").value,
     });
   }
-  const saveChanged = () => { for (const card of open) save(card); };
+  const saveChanged = () => { Keys.settle(); for (const card of open) save(card); };
 
   function show(card, { value, comment }) {
     setValue(card, value);
@@ -90,7 +90,7 @@
 
   // --- pointer and typing -------------------------------------------------------------------------------------
   let typing = 0;
-  form.addEventListener("change", ({ target }) => { const card = cardOf(target); if (card) save(card); });
+  form.addEventListener("change", () => { Keys.forget(); saveChanged(); });
   form.addEventListener("input", ({ target }) => {
     if (target.tagName !== "TEXTAREA") return;
     clearTimeout(typing);
@@ -139,12 +139,22 @@
     if (card) for (const each of cards) each.classList.toggle("focused", each === card);
   });
 
-  function rate(card, key) {
-    const radio = radios(card).find((each) => each.dataset.key === key);
+  function choose(card, key) {
+    const radio = radios(card).find((each) => (key === "10" ? each.value : each.dataset.key) === key);
     if (!radio) return;
     radio.checked = true;
-    radio.focus({ preventScroll: true });
+    if (!Keys.isTyping(document.activeElement)) radio.focus({ preventScroll: true });
+  }
+
+  function rate(card, key) {
+    choose(card, key);
     save(card);
+  }
+
+  function showOne(card) {
+    clearTimeout(typing);
+    saveChanged(); // what was typed before must not end the wait
+    choose(card, "1");
   }
 
   // Half points and the like: a digit chooses the whole point, and this the next one of the scale.
@@ -189,7 +199,9 @@
     if (event.key === "Enter" && event.target.closest("summary, button, a")) return;
     event.preventDefault();
     if (event.repeat && !event.key.startsWith("Arrow")) return;
-    if (asked.value) rate(focused(), asked.value);
+    if (Keys.settle(asked.value) === "10") return;
+    const card = focused();
+    if (asked.value) Keys.take(asked.value, "oneAndTen" in card.dataset, (key) => rate(card, key), () => showOne(card));
     else actions[asked.action](focused());
   });
 

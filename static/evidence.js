@@ -2,7 +2,7 @@
 // and marked in the texts while it has the focus.
 "use strict";
 
-function Evidence(main, { rows, field, panel }) {
+function Evidence(main, { rows, field, isLocked }) {
   const LONGEST_QUOTE = 90;
   const passages = (row) => Passages.kept(field(row, "evidence"));
   const status = main.querySelector("#said");
@@ -18,7 +18,7 @@ function Evidence(main, { rows, field, panel }) {
   function add(row) {
     const chosen = Passages.selected(main).map(Passages.passageOf);
     if (!chosen.length) {
-      status.textContent = say("Select words in the text or in the document first, or find them.");
+      status.textContent = say("Select words in the output or in the document first, or search for them.");
       return false;
     }
     keep(row, Passages.merged([...passages(row), ...chosen]));
@@ -37,7 +37,7 @@ function Evidence(main, { rows, field, panel }) {
   }
 
   const list = (row) => Press.after(() => {
-    const place = panel(row).querySelector("[data-evidence]");
+    const place = row.querySelector("[data-evidence]");
     const found = passages(row);
     place.hidden = !found.length;
     place.replaceChildren(...found.map((passage, index) => {
@@ -59,7 +59,7 @@ function Evidence(main, { rows, field, panel }) {
     made.dir = "auto";
     made.textContent = text;
     made.setAttribute("aria-label", label);
-    made.disabled = kind === "evidence-remove" && rows[0].disabled;
+    made.disabled = kind === "evidence-remove" && isLocked(rows[0]);
     made.addEventListener("click", act);
     return made;
   }
@@ -73,7 +73,7 @@ function Evidence(main, { rows, field, panel }) {
   // The button stands where the selection ends, unless that is in a sheet that is closed, and says for which dimension it is.
   function offer(row) {
     const last = Passages.selected(main).at(-1)?.element;
-    const place = !row.disabled && last?.checkVisibility({ visibilityProperty: true }) && [...getSelection().getRangeAt(0).getClientRects()].at(-1);
+    const place = !isLocked(row) && last?.checkVisibility({ visibilityProperty: true }) && [...getSelection().getRangeAt(0).getClientRects()].at(-1);
     button.hidden = !place;
     if (!place) return;
     button.firstElementChild.textContent = row.dataset.name;

@@ -94,7 +94,7 @@
         show(found.page);
       });
     } else if (found.away) {
-      current.notice(say("There is no connection now. Your answers are kept; the next item opens when the connection is back."), "notice-warn");
+      current.notice(say("There is no connection now. Your browser keeps your answers; the next item opens when the connection is back."), "notice-warn");
     } else {
       otherwise(found);
     }
@@ -126,6 +126,7 @@
     go(link);
   });
   document.addEventListener("keydown", (event) => current.keydown(event));
+  document.addEventListener("pause:due", () => current.suggestPause());
   let selecting = 0;
   document.addEventListener("selectionchange", () => {
     cancelAnimationFrame(selecting);

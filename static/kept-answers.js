@@ -66,7 +66,7 @@ const KeptAnswers = (() => {
       return;
     }
     for (const name of ["comment", "evidence"]) sessionStorage.removeItem(`${action} ${rater} ${name}`);
-    tell(say("Your answer to dispute {number} is sent.", { number: numberOf(action) }));
+    tell(say("Your answer to dispute {number} was received.", { number: numberOf(action) }));
     const next = response.headers.get("HX-Redirect") ?? response.headers.get("HX-Replace-Url");
     if (location.pathname === action.replace(/answer\/$/, "")) location.assign(next ?? location.href);
   }
@@ -84,7 +84,7 @@ const KeptAnswers = (() => {
 
   function begin(message) {
     const line = tell(message);
-    const button = Object.assign(document.createElement("button"), { type: "button", textContent: say("Copy what was not stored") });
+    const button = Object.assign(document.createElement("button"), { type: "button", textContent: say("Copy the unsaved input") });
     line.dataset.cause = button.dataset.copy = message;
     line.append(document.createElement("ul"), button);
     return line;

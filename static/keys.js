@@ -22,6 +22,37 @@ const Keys = (() => {
     return digit ? { value: digit } : null;
   }
 
+  // On a scale with 1 and 10, "1" waits for "0", which makes it 10; any other key or a second makes it 1.
+  const WAIT = 1_000;
+  let waiting = null;
+
+  function forget() {
+    const { timer } = waiting ?? {};
+    clearTimeout(timer);
+    waiting = null;
+    return Boolean(timer);
+  }
+
+  // Choose a value by its digit: at once, or after the wait; `show` shows 1 until then.
+  function take(digit, hasOneAndTen, choose, show) {
+    if (digit !== "1" || !hasOneAndTen || !takesTwoForTen()) return choose(digit);
+    show();
+    waiting = { choose, timer: setTimeout(settle, WAIT) };
+    return null;
+  }
+
+  // End the wait before another key does its work; returns the value that the wait ended with.
+  function settle(digit) {
+    if (!waiting) return null;
+    const { choose } = waiting;
+    const value = digit === "0" ? "10" : "1";
+    forget();
+    choose(value);
+    return value;
+  }
+
+  const takesTwoForTen = () => values[0] === "1" && values[9] === "0";
+  const keysOfTen = () => (takesTwoForTen() ? "1 0" : "");
   const shown = (key) => NAMES[key] ?? key.toLocaleUpperCase();
 
   // Buttons say which key they have.
@@ -32,7 +63,7 @@ const Keys = (() => {
       place.hidden = !key;
     }
     for (const place of main.querySelectorAll("[data-value-key]")) {
-      const key = values[DIGITS.indexOf(place.dataset.valueKey)] ?? "";
+      const key = place.dataset.valueKey === "10" ? keysOfTen() : values[DIGITS.indexOf(place.dataset.valueKey)] ?? "";
       place.textContent = shown(key);
       place.hidden = !key || (key === place.dataset.valueKey && "plain" in place.dataset);
     }
@@ -40,5 +71,5 @@ const Keys = (() => {
 
   const isTyping = (target) => target.matches(TYPED);
   const isPartOfNumber = (event) => /^[0-9.,+-]$/.test(event.key);
-  return { asked, label, isTyping, isPartOfNumber, advance };
+  return { asked, label, isTyping, isPartOfNumber, advance, take, settle, forget };
 })();

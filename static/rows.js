@@ -1,16 +1,17 @@
-// The rows of one item's form: which there are, what each holds, and showing it.
+// The questions of one item's form: their fields and answers, and their steps in the trail.
 "use strict";
 
 function Rows(form) {
   const rows = [...form.querySelectorAll(".row")];
   const field = (row, name) => form.querySelector(`[name="${row.dataset.key}-${name}"]`);
-  const panel = (row) => form.querySelector(`#panel-${row.dataset.key}`);
-  const rowOf = (element) => rows.find((row) => row.contains(element) || panel(row).contains(element));
+  const rowOf = (element) => rows.find((row) => row.contains(element));
   const rowAt = (url) => rows.find((row) => row.dataset.url === url);
+  const rowNamed = (key) => rows.find((row) => row.dataset.key === key);
+  const step = (row) => form.querySelector(`[data-go="${row.dataset.key}"]`);
+  const isLocked = (row) => row.querySelector(".fields").disabled;
   const radios = (row) => [...row.querySelectorAll("input[type=radio]")];
   const typed = (row) => row.querySelector("input[type=number]");
   const chosen = (row) => radios(row).find((radio) => radio.checked);
-  const control = (row) => typed(row) ?? chosen(row) ?? radios(row)[0]; // what takes the focus
 
   const valueOf = (row) => chosen(row)?.value ?? typed(row)?.value ?? "";
   const shownValue = (row) => chosen(row)?.closest(".point").dataset.name ?? valueOf(row);
@@ -23,21 +24,25 @@ function Rows(form) {
     for (const radio of radios(row)) radio.checked = value !== null && radio.value === String(value);
   }
 
-  // What stands behind a scale: a label is never cut, its description has a line of its own.
-  function meaning(row, comment) {
+  // The value and its label, as the trail shows them and screen readers hear them.
+  function answerParts(row) {
     if (row.dataset.refused) return [say("Not stored")];
-    if (field(row, "cannot_rate").checked) return [comment ? say("Cannot rate") : say("Cannot rate: say why in a comment")];
-    const { says = "", saysMore = "" } = chosen(row)?.dataset ?? {};
-    const span = (textContent, className = "") => Object.assign(document.createElement("span"), { textContent, className });
-    return [says && span(saysMore ? `${says}:` : says), says && saysMore && " ", saysMore && span(saysMore, "says-more")].filter(Boolean);
+    if (field(row, "cannot_rate").checked) return [field(row, "comment").value ? say("Cannot rate") : say("Cannot rate: say why in a comment")];
+    return [shownValue(row), chosen(row)?.dataset.says].filter(Boolean);
   }
+  const answerIn = (row) => answerParts(row).join(" ");
 
   const describe = (row) => Press.after(() => {
-    const comment = field(row, "comment").value;
     const passages = Passages.kept(field(row, "evidence")).length;
-    row.querySelector(".says").replaceChildren(...meaning(row, comment));
-    const flags = [field(row, "unsure").checked && "⚑", comment && "✎", passages && `❝${passages}`];
-    row.querySelector(".flags").textContent = flags.filter(Boolean).join(" ");
+    const [value = "", label] = answerParts(row);
+    const flags = [field(row, "unsure").checked && "⚑", field(row, "comment").value && "✎", passages && `❝${passages}`];
+    const place = step(row);
+    place.classList.toggle("is-refused", Boolean(row.dataset.refused));
+    place.classList.toggle("is-rated", isAnswered(row));
+    const span = label && Object.assign(document.createElement("span"), { textContent: ` ${label}` });
+    place.querySelector(".says").replaceChildren(...[value, span].filter(Boolean));
+    place.querySelector(".flags").textContent = flags.filter(Boolean).join(" ");
+    place.title = [row.dataset.name, answerIn(row)].filter(Boolean).join(": ");
   });
 
   function fill(row, answer) {
@@ -49,5 +54,5 @@ function Rows(form) {
     describe(row);
   }
 
-  return { rows, field, panel, rowOf, rowAt, radios, control, shownValue, valueOf, hasAnswer, isAnswered, isAllAnswered, setValue, describe, fill };
+  return { rows, field, rowOf, rowAt, rowNamed, step, isLocked, radios, typed, shownValue, valueOf, answerIn, hasAnswer, isAnswered, isAllAnswered, setValue, describe, fill };
 }

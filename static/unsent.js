@@ -115,13 +115,13 @@ const Unsent = (() => {
 
   // --- sending, the oldest first ------------------------------------------------------------------------------
   function show(state = null, text = "") {
-    const kept = keptOnDevice ? "" : say(", and not kept on this device: leave the page open");
-    if (state) tell("state", { state, text: text + (state === "saved" ? "" : kept) });
+    const unkept = state !== "saved" && !keptOnDevice;
+    if (state) tell("state", { state, text: unkept ? say("{state}. This device keeps no copy: leave the page open", { state: text }) : text });
     else if (waiting.size) tell("state", { state: "unsaved", text: say("{count} waiting", { count: waiting.size }) });
     else tell("state", lastWasRefused ? { state: "refused", text: say("Not saved") } : { state: "saved", text: say("Saved") });
     for (const place of document.querySelectorAll("[data-unsent]")) {
       place.hidden = !waiting.size;
-      place.textContent = say("{count} of your answers did not reach the server yet. They stay on this device and are sent when you sign in again here.", { count: waiting.size });
+      place.textContent = say("{count} of your answers did not reach the server yet. They stay on this device; sign in again here to send them.", { count: waiting.size });
     }
   }
 

@@ -1,7 +1,7 @@
 """Who gets an answer at every address of the site and for every operation of the API.
 
 a: the project's admin, r: its researcher, n: one of its annotators, j: its adjudicator, o: someone with an
-account and no place in it, s: such a one who runs the installation, x: nobody signed in, -: none of them, as
+account and no place in it, s: someone who runs the installation, x: without an account, -: none of them, as
 there is no file yet. Who is not named finds nothing (404), or is asked to sign in.
 """
 
@@ -51,6 +51,7 @@ n     GET       {home}practice/{gold}/feedback/
 ar    GET       {home}so-far/
 ar    GET       {home}results/
 ar    GET       {home}results/disagreements/
+ar    GET       {home}results/disagreements.csv
 ar    GET       {home}results/disagreements/{item}/fluency/
 ar    GET POST  {home}results/agreement/
 ar    GET       {home}results/agreement/alpha/
@@ -82,8 +83,8 @@ a     GET POST  {home}dimensions/fluency/
 a     POST      {home}dimensions/fluency/move/
 a     POST      {home}dimensions/fluency/duplicate/
 a     POST      {home}dimensions/fluency/remove/
-a     GET       {home}guidelines/
-a     POST      {home}guidelines/fluency/again/
+a     GET       {home}guideline-versions/
+a     POST      {home}guideline-versions/fluency/again/
 a     GET POST  {home}images/
 a     POST      {home}images/{image}/remove/
 a     GET POST  {home}imports/
@@ -99,9 +100,9 @@ ar    GET       {home}items/{item}/
 a     GET POST  {home}gold/
 a     POST      {home}gold/bar/
 a     GET POST  {home}gold/{gold}/
-a     GET       {home}quality/
-a     GET POST  {home}quality/{rater}/
-a     GET POST  {home}plan/
+a     GET       {home}annotator-quality/
+a     GET POST  {home}annotator-quality/{rater}/
+a     GET POST  {home}assignment-plan/
 a     GET POST  {home}people/
 a     GET       {home}people/{rater}/
 a     POST      {home}people/{rater}/role/
@@ -119,8 +120,8 @@ a     GET POST  {home}rounds/2/deadline/
 a     GET       {home}audit/
 a     GET       {home}audit/audit.csv
 a     GET POST  {home}delete/
-aj    GET       {home}disputes/adjudicate/
-a     GET POST  {home}disputes/rules/
+aj    GET       {home}adjudication/
+a     GET POST  {home}dispute-rules/
 a     POST      {home}disputes/nudge/
 aj    POST      {home}disputes/{dispute}/decide/
 ar    GET       {home}judges/
@@ -201,6 +202,8 @@ a     POST      {home}judges/runs/{run}/start/
 
 # Answered by 404 or 401 in JSON rather than by a page, or only there in another state of a project.
 ELSEWHERE = {
+    "moved",
+    "styleguide",
     "projects_moved",
     "save_practice_answer",
     "save_practice_answers",

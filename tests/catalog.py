@@ -56,7 +56,7 @@ def _sentences(path: Path, name: str) -> Iterator[str]:
 
 def _parts(text: str, name: str) -> Iterator[ast.AST]:
     found = [node for node in ast.parse(text).body if not name or name in _names(node)]
-    assert found, f"{name} is not there"
+    assert found or not name, f"{name} is not there"
     for node in found:
         yield from ast.walk(node)
 

@@ -18,7 +18,6 @@ from typing import Any
 
 import django
 import pytest
-from hypothesis import settings as hypothesis_settings
 
 FOLDER = Path(tempfile.mkdtemp(prefix="concord-tests-"))
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
@@ -27,32 +26,25 @@ ONCE = (
     "agreement/",
     "config/",
     "judges/alignment/test_halving.py",
-    "judges/biases/",
-    "judges/comparison/",
     "judges/methods/",
     "published/",
-    "judges/reliability/",
     "results/",
 )
 # What `make test-fast` leaves out: whole data sets, pages, exports, plots, and processes. Most of the time
 # of a test on the database is a page that is rendered.
 SLOW = (
-    *("api/", "config/", "exports/", "published/", "results/", "test_access_table.py"),
+    *("api/", "config/", "exports/", "published/", "results/", "upgrades/", "test_access_table.py"),
     *("agreement/test_coefficient_properties.py", "material/test_import_", "watching/test_worker_health.py"),
     *("judges/core/", "judges/interchange/", "judges/results/", "judges/routing/", "rating/test_annotators"),
     *("judges/endpoints/test_stolen_keys.py", "judges/methods/test_reading_anything.py"),
-    *("judges/reliability/test_alternative", "judges/reliability/test_routing_benchmark.py"),
+    "agreement/reliability/test_alternative",
+    "agreement/test_wheel.py",
 )
 PAGES = ("_page.py", "_pages.py", "/test_pages.py")
 # The browser's stories that are played on every database; the others are about the page alone.
 AGAIN_IN_BROWSERS = {"test_interruptions.py", "test_story.py"}
 BESIDE = {"live_server", "replay", "transactional_db"}
 LARGE = 512 * 1024  # bytes of a table after a test
-
-# The same examples in every run, however slow the machine is: a rare one that fails is written into its test
-# with @example, not met by chance in the run of somebody who changed something else.
-hypothesis_settings.register_profile("concord", derandomize=True, deadline=None, database=None)
-hypothesis_settings.load_profile("concord")
 
 # Nothing of what is imported and collected is ever garbage, and there is so much of it that looking through
 # it again and again takes an eighth of the time of a page's test.

@@ -9,8 +9,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 MAP = (ROOT / "docs" / "architecture.md").read_text()
 FLOWS = MAP.partition("\n## Four flows\n")[2].partition("\n## ")[0]
-NAMES = sorted(set(re.findall(r"`((?:annotate|judges|config)(?:\.\w+)+)`", FLOWS)))
-FILES = sorted(set(re.findall(r"`((?:static|templates|annotate|judges|tests)/[\w./-]+)`", MAP)))
+NAMES = sorted(set(re.findall(r"`((?:agreement|annotate|judges|config)(?:\.\w+)+)`", FLOWS)))
+FILES = sorted(set(re.findall(r"`((?:agreement|static|templates|annotate|judges|tests)/[\w./-]+)`", MAP)))
 
 
 def test_there_are_four_flows() -> None:

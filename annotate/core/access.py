@@ -189,7 +189,9 @@ def assignment_for_annotator(
         if place is None or place == str(assignment.annotator_id):
             return assignment
     if place is None:
-        raise Http404(gettext("This item is not in your list; it may have been given to another rater."))
+        raise Http404(
+            gettext("This item is not in your list; an admin may have reassigned it to another rater.")
+        )
     raise _why_lost(user, place)
 
 
@@ -197,7 +199,7 @@ def _why_lost(user: SomeUser, place: str) -> NotYoursError | MembershipClosedErr
     held = Membership.objects.filter(user=user.pk, user__isnull=False, pk=_key(place)).first()
     if held is None:
         return NotYoursError(
-            gettext("This answer was given by someone else; sign in as that person to send it.")
+            gettext("This answer belongs to another person; sign in as that person to send it.")
         )
     if not held.active:
         return MembershipClosedError(
@@ -206,11 +208,13 @@ def _why_lost(user: SomeUser, place: str) -> NotYoursError | MembershipClosedErr
     return PlaceGoneError(gettext(PLACE_GONE))
 
 
-SIGNED_OUT = gettext_noop("You are signed out. Sign in and your answers are sent again.")
-MADE_FOR_ANOTHER = gettext_noop("This page was made for another rater, so nothing was saved. Load it again.")
+SIGNED_OUT = gettext_noop("You are signed out. Sign in to send your answers again.")
+MADE_FOR_ANOTHER = gettext_noop(
+    "This page belongs to another rater, so your answers were not saved. Load it again."
+)
 PLACE_GONE = gettext_noop(
-    "This item waited unused and was given to another rater, so nothing more of it is stored. "
-    "Go on with the next item."
+    "You had not started this item, so another rater has it now and further answers are not "
+    "stored. Continue with the next item."
 )
 
 
@@ -296,7 +300,7 @@ def user_of_digest(token: str) -> User:
     except (BadSignature, ValueError):
         found = None
     if found is None:
-        raise Http404(gettext("This link is incomplete or was made by another installation."))
+        raise Http404(gettext("This link is incomplete or comes from another installation."))
     return found
 
 
@@ -318,7 +322,7 @@ def may_begin_projects(user: SomeUser) -> bool:
 def refuse_all_but_project_makers(user: SomeUser) -> None:
     """Answer that there is nothing here, unless this person may begin a project."""
     if not may_begin_projects(user):
-        raise Http404(gettext("Only admins begin projects."))
+        raise Http404(gettext("Only admins create projects."))
     refuse_without_second_factor(user)
 
 
@@ -390,7 +394,7 @@ def dimension_in(project: Project, key: str) -> Dimension:
 
 def image_in(project: Project, key: str) -> GuidelineImage:
     """Return a picture of the guidelines of a project that this person is in (see `membership`)."""
-    return first_or_404(project.images.filter(key=key), gettext("There is no such picture."))
+    return first_or_404(project.images.filter(key=key), gettext("This image does not exist."))
 
 
 def place_in(project: Project, pk: int) -> Membership:

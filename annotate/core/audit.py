@@ -1,5 +1,6 @@
 """Recording administrative acts: every command that does one calls `record` in its own transaction."""
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
@@ -89,6 +90,33 @@ def record(
 def actor_columns(actor: User | None) -> dict[str, Any]:
     """Return the columns of an entry that say who acted, as they are called now."""
     return {"actor": actor, "actor_name": actor.name, "actor_email": actor.email} if actor else {}
+
+
+SEALED = (
+    "id",
+    "project_id",
+    "at",
+    "actor_id",
+    "actor_name",
+    "actor_email",
+    "act",
+    "subject",
+    "before",
+    "after",
+    "note",
+)
+
+
+def content_of(entry: AuditEntry) -> str:
+    """Return the digest of all that an entry says (SHA-256 of JSON with sorted keys)."""
+    said = {name: getattr(entry, name) for name in SEALED}
+    said["at"] = entry.at.timestamp()
+    return digest_of(json.dumps(said, sort_keys=True, cls=DjangoJSONEncoder))
+
+
+def digest_of(text: str) -> str:
+    """Return the SHA-256 of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def facts(row: Model, fields: Sequence[str]) -> dict[str, Any]:

@@ -1,15 +1,52 @@
 """The one check that what a round froze is not changed afterwards."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext
 
-from annotate.core.errors import FrozenError
-from annotate.core.models import Project
+from annotate.core.errors import FrozenError, NotReadyError
+from annotate.core.models import DataImport, Project, Round
 from annotate.core.projects import is_frozen
 
+_HOLDS: ContextVar[bool] = ContextVar("holds", default=False)
 
-def lock_project(project: Project) -> Project:
-    """Lock the project's row until the transaction ends, and return it as it is now."""
-    return Project.objects.select_for_update().get(pk=project.pk)
+
+class ProjectHeldError(NotReadyError):
+    """A long write into the project has committed some steps and not the last one."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            gettext("An import or a round of this project is being written. Try again in a moment.")
+        )
+
+
+def lock_project(project: Project, *, held_by: DataImport | None = None) -> Project:
+    """Lock the project's row until the transaction ends, and return it as it is now.
+
+    Raises ProjectHeldError while another import, or a round, is written step by step. held_by: the caller's.
+    """
+    imports = DataImport.objects.filter(project=OuterRef("pk")).exclude(written="")
+    if held_by:
+        imports = imports.exclude(pk=held_by.pk)
+    rounds = Round.objects.filter(project=OuterRef("pk"), is_unfinished=True)
+    found = Project.objects.select_for_update().annotate(held=Exists(imports) | Exists(rounds))
+    locked = found.get(pk=project.pk)
+    if locked.held and not _HOLDS.get():
+        raise ProjectHeldError
+    return locked
+
+
+@contextmanager
+def holding_project() -> Iterator[None]:
+    """Let the steps of a long write lock the project that it holds."""
+    token = _HOLDS.set(True)
+    try:
+        yield
+    finally:
+        _HOLDS.reset(token)
 
 
 def refuse_frozen(project: Project) -> None:

@@ -15,6 +15,12 @@ class DomainError(Exception):
         self.fields = fields or {}
 
 
+class UndefinedResultError(DomainError):
+    """A result lacks what it is computed from; the message names it."""
+
+    code = "undefined_result"
+
+
 class InvalidValueError(DomainError):
     """A value that the scale, or the form, does not have."""
 

@@ -34,15 +34,14 @@ def fault(request: HttpRequest) -> HttpResponse:
         return answer
     if any(isinstance(each, StorageAwayError) for each in _causes(error)):
         sentence = gettext(
-            "The place where files are kept does not answer. Try again in a moment; if it stays so, tell who "
-            "runs this installation."
+            "The file storage does not answer. Try again in a moment; if the problem persists, "
+            "tell your administrator."
         )
         return _say(request, "files_away", sentence, 503)
     if not is_without_room(error):
         return server_error(request)
     sentence = gettext(
-        "Nothing was stored: the server's disk is full or cannot be written. Tell who runs this "
-        "installation, and try again later."
+        "Not stored: the server's disk is full or not writable. Tell your administrator, and try again later."
     )
     return _say(request, "no_room", sentence, 507)
 

@@ -1,5 +1,7 @@
 """Notes by which page and worker communicate while a transaction holds the database."""
 
+from contextlib import suppress
+
 from django.core.files.storage import default_storage
 
 from annotate.core.files import changed_at, keep_text
@@ -31,7 +33,8 @@ class JobNotes:
 
     def record_heartbeat(self) -> None:
         """Note that the worker is alive."""
-        keep_text(self._alive, "")
+        with suppress(FileNotFoundError):  # the job ended in this moment, and its notes were cleared
+            keep_text(self._alive, "")
 
     @property
     def noted_at(self) -> float:

@@ -1,31 +1,43 @@
-"""Jobs that workers hold: taken by one, kept by heartbeats, and taken over when these end.
+"""Jobs: work that a worker does, and that another worker finishes when it dies. See docs/jobs.md.
 
-A job is a row with `status`, `lease` (the worker that is at it; no other may write what came of it),
-`touched_at` (its last heartbeat) and `attempts`. Messages only wake workers: `annotate.periodic_tasks` looks
-again and again for jobs that wait, or whose worker died.
+A job is a row with a lease (its worker, the only one that may write the outcome), its attempts and the time
+of the last heartbeat. A `JobKind` declares each kind. Messages only wake workers: `annotate.periodic_tasks`
+finds the jobs that wait or lost their worker.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from threading import Event, Thread
 from typing import Any, TypeVar
-from uuid import UUID, uuid4
+from uuid import uuid4
 
+from celery import shared_task
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, connection, connections, transaction
 from django.db.models import F, Model, Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotate.core.errors import DomainError, MailError
+from annotate.core.optional_writes import set_patience
 
 Job = TypeVar("Job", bound=Model)
+T = TypeVar("T")
 
 BEAT_SECONDS = settings.LEASE_SECONDS / 4
 SILENT_AFTER = timedelta(seconds=settings.LEASE_SECONDS)
 # What waits has a message on its way; the sweeper sends another only when that one seems lost.
 MESSAGE_LOST_AFTER = timedelta(seconds=5)
-# A job that ends its worker each time, by taking all memory, must not do so for ever.
-MAX_ATTEMPTS = 10
+# Work that raises raises again as a rule, and each attempt may cost money.
+MAX_ATTEMPTS = 3
+DATABASE_RETRY_SECONDS = 30.0
+# Workers also end for reasons that have nothing to do with their job: a restart, another job's memory.
+MAX_TAKES = 10
 GAVE_UP = (
     "Ten workers died while they were at it. Ask the operator: the system's log has the reason, often memory."
 )
@@ -33,14 +45,104 @@ logger = logging.getLogger(__name__)
 
 
 class TakenOverError(Exception):
-    """Another worker took the job, because this one was silent for too long."""
+    """The job is no longer this worker's: another worker took it, or somebody deleted it."""
 
 
-def due_jobs(jobs: "QuerySet[Job]", *, waiting: Sequence[str], running: Sequence[str]) -> "QuerySet[Job]":
-    """Return the jobs that wait for a worker although a message was sent, and those whose worker died."""
+class MaybePaidError(Exception):
+    """A call failed after the server may have charged for it, so no worker repeats it by itself."""
+
+
+@dataclass(frozen=True)
+class JobKind:
+    """What the jobs of a table are, and how a worker does one.
+
+    work: does a job that this worker has taken; returns why it stopped, None or "" if it finished.
+    does: what it does, for docs/jobs.md.
+    statuses: each status of a waiting job, with the status during the work; without any, `condition` says
+    which rows are jobs. finished: the status after the work, unless the work itself writes its end.
+    stopped, reason: the status after a stop, and the column for its reason.
+    condition: what else a row must fulfil, built at each look. may_take: the same for a row that was read.
+    lease, attempts, clock: the columns; `clock` has the time of the last heartbeat.
+    due_at: replaces `clock`: a column with the time from which a worker may take the job. `pause` is the wait
+    after a failed attempt. Such a job is never given up because workers die.
+    is_too_old: whether a mail that mail servers reject ends.
+    prepare: removes what a dead worker left; gets the row with that worker's lease.
+    stop, beat: replace the default notes of a stop and of a heartbeat.
+    """
+
+    name: str
+    model: type[Model]
+    work: Callable[[Any], str | None]
+    does: str
+    statuses: Mapping[str, str] = field(default_factory=dict)
+    finished: str = ""
+    stopped: str = "stopped"
+    reason: str = "reason"
+    related: tuple[str, ...] = ()
+    condition: Callable[[], Q] = Q
+    may_take: Callable[[Any], bool] = lambda _job: True
+    lease: str = "lease"
+    attempts: str = "attempts"
+    clock: str = "touched_at"
+    due_at: str = ""
+    pause: Callable[[int], timedelta] = lambda _attempts: MESSAGE_LOST_AFTER
+    is_too_old: Callable[[Any], bool] = lambda _job: True
+    prepare: Callable[[Any], object] = lambda _job: None
+    stop: Callable[[Any, str], object] | None = None
+    beat: Callable[[Any], object] | None = None
+
+    @property
+    def rows(self) -> "QuerySet[Any]":
+        """Every row of the table."""
+        return self.model._default_manager.all()
+
+
+JOB_KINDS: dict[str, JobKind] = {}
+"""Every kind of job by its name; apps add theirs by `annotate.extension`."""
+
+
+def due_jobs(kind: JobKind) -> "QuerySet[Any]":
+    """Return the jobs that need a message: those that lost one, and those that lost their worker."""
     now = timezone.now()
-    waits = Q(status__in=waiting, touched_at__lt=now - MESSAGE_LOST_AFTER)
-    return jobs.filter(waits | Q(status__in=running, touched_at__lt=now - SILENT_AFTER)).order_by("pk")
+    if kind.due_at:
+        return _jobs_in(kind, Q(**{f"{kind.due_at}__lte": now}))
+    lost = Q(**{f"{kind.clock}__lt": now - MESSAGE_LOST_AFTER}) | Q(**{kind.clock: None})
+    return _jobs_in(kind, Q(**{kind.lease: None}) & lost | _silent(kind))
+
+
+def _silent(kind: JobKind) -> Q:
+    return Q(**{f"{kind.clock}__lt": timezone.now() - SILENT_AFTER})
+
+
+def _jobs_in(kind: JobKind, state: Q) -> "QuerySet[Any]":
+    wanted = kind.condition() & state
+    if kind.statuses:
+        wanted &= Q(status__in={*kind.statuses, *kind.statuses.values()})
+    return kind.rows.filter(wanted).order_by(kind.due_at or kind.clock, "pk")
+
+
+def take(kind: JobKind, pk: int) -> Any:
+    """Take a job that waits or lost its worker, and return it; None if there is none for this worker."""
+    free = due_jobs(kind) if kind.due_at else _jobs_in(kind, Q(**{kind.lease: None}) | _silent(kind))
+    found = free.filter(pk=pk).first()
+    if found is None or not kind.may_take(found):
+        return None
+    read = (kind.lease, kind.due_at or kind.clock, *(["status"] if kind.statuses else []))
+    lease = {kind.lease: uuid4()}
+    became = {**lease, kind.attempts: F(kind.attempts) + 1, **_heard_now(kind)}
+    if kind.statuses:
+        became["status"] = kind.statuses.get(found.status, found.status)
+    # Another worker may have taken the job since it was read, or its own one sent a heartbeat.
+    if not kind.rows.filter(pk=pk, **{name: getattr(found, name) for name in read}).update(**became):
+        return None
+    if getattr(found, kind.lease):
+        kind.prepare(found)
+    return kind.rows.select_related(*kind.related).filter(pk=pk, **lease).first()
+
+
+def _heard_now(kind: JobKind) -> dict[str, Any]:
+    now = timezone.now()
+    return {kind.due_at: now + SILENT_AFTER} if kind.due_at else {kind.clock: now}
 
 
 def is_silent(job: Any) -> bool:
@@ -48,50 +150,120 @@ def is_silent(job: Any) -> bool:
     return bool(timezone.now() - job.touched_at >= SILENT_AFTER)
 
 
-def take(job: Any, *, lease: UUID, **became: object) -> bool:
-    """Take a job as it was read; False where a worker took it meanwhile, or its own one sent a heartbeat."""
-    as_read = type(job).objects.filter(
-        pk=job.pk, status=job.status, lease=job.lease, touched_at=job.touched_at
-    )
-    now = timezone.now()
-    return bool(as_read.update(lease=lease, touched_at=now, attempts=F("attempts") + 1, **became))
-
-
-def take_due(job: Any, *, waiting: str, running: str) -> bool:
-    """Take a job that waits or whose worker went silent, and read it anew; False where another one has it."""
-    if job.status != waiting and not (job.status == running and is_silent(job)):
-        return False
-    if not take(job, lease=uuid4(), status=running):
-        return False
-    job.refresh_from_db(fields=["status", "lease", "attempts", "touched_at"])
-    return True
-
-
-def own_row(job: Job) -> "QuerySet[Job]":
+def own_row(job: Job, lease: str = "lease") -> "QuerySet[Job]":
     """Return the job's row for as long as this worker holds it: none once it was taken over or deleted."""
-    lease = getattr(job, "lease")  # noqa: B009 - whatever the model, a job has one
-    return type(job)._default_manager.filter(pk=job.pk, lease=lease, lease__isnull=False)
+    held = {lease: getattr(job, lease), f"{lease}__isnull": False}
+    return type(job)._default_manager.filter(pk=job.pk, **held)
 
 
-def work_on(job: Any, *, waiting: str, running: str, work: Callable[[], str]) -> None:
-    """Do a job that waits or whose worker died, and keep how it ended; one that another has is left alone.
+def wake_worker(kind: JobKind, pk: int) -> None:
+    """Send a message for a job after the commit. Without a broker the job waits for the sweeper."""
+    transaction.on_commit(lambda: run_job.delay(kind.name, pk), robust=True)
 
-    For jobs with a `reason` that end as finished or stopped. `work` returns why it stopped, or nothing. Where
-    it raises TakenOverError, another worker says how the job ends.
-    """
-    if not take_due(job, waiting=waiting, running=running):
+
+@shared_task(name="annotate.run_job")
+def run_job(kind: str, pk: int) -> None:
+    """Do a job that waits or lost its worker; leave a job of another worker alone."""
+    declared = JOB_KINDS[kind]
+    job = take(declared, pk)
+    if job is None:
         return
-    with suppress(TakenOverError), heartbeat(lambda: own_row(job).update(touched_at=timezone.now())):
-        reason = GAVE_UP if job.attempts > MAX_ATTEMPTS else work()
-        status = "stopped" if reason else "finished"
-        own_row(job).update(lease=None, status=status, reason=reason, touched_at=timezone.now())
+    beat = declared.beat or (lambda job: own_row(job, declared.lease).update(**_heard_now(declared)))
+    with heartbeat(partial(beat, job)):
+        _attempt(declared, job)
+
+
+def _attempt(kind: JobKind, job: Any) -> None:
+    """Do the work once, and write what became of the job.
+
+    A DomainError stops it with its message. Any other exception is logged with its traceback: the work gets
+    three attempts, or ten while the database is away. Then the job stops with the reason.
+    """
+    attempts = getattr(job, kind.attempts)
+    if kind.due_at:  # a receiver that is away has days
+        attempts = min(attempts, MAX_ATTEMPTS)
+    name = f"{job._meta.verbose_name} {job.pk}"
+    if attempts > MAX_TAKES:
+        _stop(kind, job, GAVE_UP)
+        return
+    try:
+        if reason := kind.work(job):
+            _stop(kind, job, reason)
+        else:
+            _end(kind, job, kind.finished)
+    except TakenOverError:
+        logger.warning("This worker no longer holds %s", name)
+    except MailError as error:
+        logger.warning("%s was not sent yet: %s", name, error.message)
+        if kind.is_too_old(job):
+            _stop(kind, job, error.message)
+        else:
+            _wait_again(kind, job)
+    except DomainError as error:
+        _stop(kind, job, error.message)
+    except Exception as error:
+        logger.exception("Attempt %d of %s failed", attempts, name)
+        is_away = isinstance(error, OperationalError | InterfaceError)
+        most = 1 if isinstance(error, MaybePaidError) else MAX_TAKES if is_away else MAX_ATTEMPTS
+        with suppress(OperationalError, InterfaceError):  # still away: the lease runs out, a worker follows
+            if is_away:
+                connection.close_if_unusable_or_obsolete()
+            if attempts < most:
+                _wait_again(kind, job)
+            else:
+                _stop(kind, job, _reason(error, attempts, name))
+
+
+def _end(kind: JobKind, job: Any, status: str, **became: object) -> None:
+    """Release a job that this worker still holds: work that wrote its end has released it already."""
+    if status and kind.statuses:
+        became["status"] = status
+    clock: dict[str, Any] = {kind.due_at: None} if kind.due_at else {kind.clock: timezone.now()}
+    own_row(job, kind.lease).update(**{kind.lease: None}, **clock | became)
+
+
+def _stop(kind: JobKind, job: Any, reason: str) -> None:
+    logger.warning("%s %s stopped: %s", job._meta.verbose_name, job.pk, reason)
+    if kind.stop:
+        kind.stop(job, reason)
+    else:
+        _end(kind, job, kind.stopped, **{kind.reason: reason})
+
+
+def _wait_again(kind: JobKind, job: Any) -> None:
+    waiting = next((before for before, during in kind.statuses.items() if during == job.status), "")
+    later = {kind.due_at: timezone.now() + kind.pause(getattr(job, kind.attempts))} if kind.due_at else {}
+    _end(kind, job, waiting, **later)
+
+
+def _reason(error: Exception, attempts: int, name: str) -> str:
+    cause = error.__cause__ if isinstance(error, MaybePaidError) else error
+    return gettext(
+        "Attempt {number} failed ({error}), and it was the last. Ask the operator: the worker's log has the "
+        "traceback under “{job}”."
+    ).format(number=attempts, error=type(cause).__name__, job=name)
+
+
+def persistently(what: Callable[[], T]) -> T:
+    """Do something with the database, again and again for half a minute if the database is away."""
+    until = time.monotonic() + DATABASE_RETRY_SECONDS
+    while True:
+        try:
+            return what()
+        except (OperationalError, InterfaceError):
+            # A commit without confirmation is repeated. Replies are then written once, but their cost may be
+            # added twice, so that a budget ends early rather than late.
+            if time.monotonic() > until:
+                raise
+            connections.close_all()
+            time.sleep(0.5)
 
 
 @contextmanager
 def heartbeat(beat: Callable[[], object]) -> Iterator[None]:
     """Call `beat` every few seconds in a thread of its own, while a worker is at a job."""
     over = Event()
-    thread = Thread(target=_beat, args=(beat, over), daemon=True)
+    thread = Thread(target=_beat, args=(beat, over), name="heartbeat", daemon=True)
     thread.start()
     try:
         yield
@@ -104,8 +276,9 @@ def _beat(beat: Callable[[], object], over: Event) -> None:
     try:
         while not over.wait(BEAT_SECONDS):
             try:
+                set_patience(BEAT_SECONDS / 2)  # a beat that waits for SQLite must not miss the next one
                 beat()
-            except DatabaseError as error:  # away, or SQLite is held by the job itself: the next one counts
+            except DatabaseError as error:  # away, or SQLite is held: the next one counts
                 logger.info("A job's heartbeat could not be written: %s", error)
     finally:
         connection.close()

@@ -34,14 +34,17 @@ class KeyAction:
     right: str
 
 
+UNDO = "undo"
+
 ACTIONS = (
-    KeyAction("evidence", _("mark what is selected or was found as evidence"), "e", "e", "o"),
-    KeyAction("unmark", _("take back the last passage of the focused dimension"), BACKSPACE, "z", BACKSPACE),
+    KeyAction("evidence", _("mark the selection or the search result as evidence"), "e", "e", "o"),
+    KeyAction("unmark", _("remove the last passage of the focused dimension"), BACKSPACE, "z", BACKSPACE),
+    KeyAction(UNDO, _("undo the last value that you gave on this item"), "z", "y", "-"),
     KeyAction("unsure", _("unsure: the dimension just rated, else the focused one"), "u", "q", "u"),
-    KeyAction("comment", _("comment, likewise; Esc goes back to rating"), "c", "c", "m"),
-    KeyAction("cannot_rate", _("cannot rate, likewise"), "x", "x", "p"),
-    KeyAction("step", _("one step more on scales with half points and the like, likewise"), ".", ".", "+"),
-    KeyAction("not_applicable", _("not applicable, where a dimension has this answer"), "n", "v", "n"),
+    KeyAction("comment", _("comment on that dimension; Esc returns to rating"), "c", "c", "m"),
+    KeyAction("cannot_rate", _("cannot rate that dimension"), "x", "x", "p"),
+    KeyAction("step", _("one step up, on scales with steps such as half points"), ".", ".", "+"),
+    KeyAction("not_applicable", _("not applicable, if the dimension has this answer"), "n", "v", "n"),
     KeyAction("keep", _("keep the answer of a dimension whose wording has changed"), "k", "r", "y"),
     KeyAction("find", _("find words in the document"), "/", "f", "/"),
     KeyAction("fold", _("fold or unfold all parts of the document"), "o", "b", "."),
@@ -61,7 +64,16 @@ RESERVED = frozenset("? ")
 
 
 def keys_of(key_set: str, own: Mapping[str, str]) -> dict[str, str]:
-    """Return the key of each action: the person's own where there is one, else that of the set."""
+    """Return the key of each action: the person's own, else that of the set.
+
+    "Undo" is newer than the keys that people chose: it has no key if its own is taken.
+    """
+    keys = _keys_with_conflicts(key_set, own)
+    others = {key for name, key in keys.items() if name != UNDO} | set(values_of(own))
+    return keys | ({UNDO: ""} if keys[UNDO] in others else {})
+
+
+def _keys_with_conflicts(key_set: str, own: Mapping[str, str]) -> dict[str, str]:
     return {each.name: own.get(each.name) or getattr(each, key_set) for each in ACTIONS}
 
 
@@ -80,9 +92,9 @@ def problems_of(key_set: str, own: Mapping[str, str]) -> dict[str, str]:
         return found
     taken = dict.fromkeys(values_of(own), VALUES)
     if len(taken) < len(DIGITS):
-        return {VALUES: gettext("Each value needs a key of its own; the last ones keep their digits.")}
+        return {VALUES: gettext("Each value needs its own key; the last ones use their digits.")}
     labels = {each.name: each.label for each in ACTIONS} | {VALUES: gettext("rate")}
-    for name, key in sorted(keys_of(key_set, own).items(), key=lambda each: each[0] in own):
+    for name, key in sorted(_keys_with_conflicts(key_set, own).items(), key=lambda each: each[0] in own):
         if key and key in taken:
             what = labels[taken[key]]
             sentence = gettext("“%(key)s” is the key of “%(what)s”. Choose another for one of them.")

@@ -1,32 +1,29 @@
-"""Mails that workers send: each a row with `mail_due_at`, which says when it goes, or goes again.
+"""Mails that workers send: jobs whose rows have the columns of `MailedRow`.
 
 A mail server may take a mail and the worker die before it can note that: such a mail goes twice. One that is
 noted before it is sent would be lost instead, and nobody would know.
 """
 
-import logging
 import smtplib
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q
 from django.utils import timezone
 
 from annotate.core.errors import MailError
+from annotate.core.jobs import JobKind
 
-Mailed = TypeVar("Mailed", bound=Model)
-
-AGAIN_AFTER = timedelta(minutes=5)  # longer than any mail server is waited for
+AGAIN_AFTER = timedelta(minutes=5)
 GIVEN_UP_AFTER = timedelta(days=1)
 NOT_SENDING = frozenset(
     f"django.core.mail.backends.{name}.EmailBackend" for name in ("console", "dummy", "filebased")
 )
 SECONDS_TO_WAIT = 15
 NOT_SENT = "No mail could be sent to {email} ({error})."
-logger = logging.getLogger(__name__)
 
 
 def mail_is_sent() -> bool:
@@ -61,35 +58,43 @@ def send_mail(
         raise MailError(not_sent.format(email=to, error=error)) from error
 
 
-def mail_row(row: Any, send: Callable[[], None], *, since: datetime) -> None:
-    """Send the mail of a row that is due, and note it in `mailed_at`; safe to run twice.
+def mail_kind(
+    name: str,
+    model: type[Model],
+    send: Callable[[Any], object],
+    *,
+    does: str,
+    related: tuple[str, ...] = (),
+    asked_at: str = "at",
+    mailed_at: str = "mailed_at",
+    **others: Any,
+) -> JobKind:
+    """Return the declaration of the mails of a table: `send` sends one, outside any transaction.
 
-    What no mail server takes goes later, for a day from `since`.
+    asked_at, mailed_at: the columns of that name. What no mail server takes goes again every five minutes,
+    until a day after `asked_at`.
     """
-    if not mail_is_sent() or not claim_mail(row):
-        return
-    try:
-        send()
-    except MailError as error:
-        logger.warning("The mail of %s goes later: %s", row, error.message)
-        give_up_old_mail(row, since=since)
-    else:
-        type(row).objects.filter(pk=row.pk).update(mailed_at=timezone.now(), mail_due_at=None)
 
+    def work(row: Any) -> None:
+        send(row)
+        if mailed_at:
+            model._default_manager.filter(pk=row.pk).update(**{mailed_at: timezone.now()})
 
-def due_mails(rows: "QuerySet[Mailed]") -> "QuerySet[Mailed]":
-    """Return the rows whose mail is to go now."""
-    return rows.filter(mail_due_at__lte=timezone.now()).order_by("pk")
-
-
-def claim_mail(row: Any) -> bool:
-    """Take a mail that is due; False where another worker has. It is due again if nothing is heard of it."""
-    now = timezone.now()
-    due = type(row).objects.filter(pk=row.pk, mail_due_at__lte=now)
-    return bool(due.update(mail_due_at=now + AGAIN_AFTER))
-
-
-def give_up_old_mail(row: Any, *, since: datetime) -> None:
-    """Send no more what no mail server took for a day."""
-    if timezone.now() - since >= GIVEN_UP_AFTER:
-        type(row).objects.filter(pk=row.pk).update(mail_due_at=None)
+    declared: dict[str, Any] = {
+        "condition": lambda: Q() if mail_is_sent() else Q(pk__in=[]),
+        "reason": "mail_problem",
+        "is_too_old": lambda row: timezone.now() - getattr(row, asked_at) >= GIVEN_UP_AFTER,
+        **others,
+    }
+    return JobKind(
+        name,
+        model,
+        work,
+        does=does,
+        related=related,
+        lease="mail_lease",
+        attempts="mail_attempts",
+        due_at="mail_due_at",
+        pause=lambda _attempts: AGAIN_AFTER,
+        **declared,
+    )

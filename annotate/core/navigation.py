@@ -18,9 +18,9 @@ ANNOTATORS = frozenset({Role.ANNOTATOR})
 class Page:
     """A page of the map: its route takes the project's slug and `args`.
 
-    also: routes, without further arguments, of pages that belong to it. beside: pages at the same place, led
-    to by a line of their own. tells: whether it says what others gave, which is hidden from who rates in an
-    open Round I.
+    also: routes, without further arguments, of pages that belong to it. beside: pages that share its entry,
+    shown as tabs. tells: whether it shows what others answered, which is hidden from raters in an open
+    Round I. icon: shown when the page is an entry of its own.
     """
 
     name: str
@@ -30,87 +30,95 @@ class Page:
     also: tuple[str, ...] = ()
     beside: tuple["Page", ...] = ()
     tells: bool = False
+    icon: str = ""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Pages under one name. also: as of a page, for what belongs to the group and to none of its pages."""
+    """An entry of the sidebar with its pages. also: routes of the group that belong to none of its pages."""
 
     name: str
+    icon: str
     pages: list[Page]
     also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class NewPages:
-    """Pages that an app adds: to an existing group, before the page named, or else as a group before it."""
+    """Pages that an app adds before the page named; with an icon, a new group before the group named."""
 
     group: str
     pages: Sequence[Page]
     before: str
+    icon: str = ""
 
 
 GROUPS = [
-    Group(gettext_noop("Overview"), [Page(gettext_noop("Overview"), "project", EVERYONE)]),
+    Group(
+        gettext_noop("Overview"),
+        "layout-dashboard",
+        [Page(gettext_noop("Overview"), "project", EVERYONE, icon="layout-dashboard")],
+    ),
     Group(
         gettext_noop("Rate"),
+        "pencil",
         [
-            Page(gettext_noop("Rate"), "rate", ANNOTATORS, also=("practice",)),
-            Page(gettext_noop("My work"), "my_work", ANNOTATORS),
-            Page(gettext_noop("Guidelines"), "guideline", ANNOTATORS),
+            Page(gettext_noop("Rate"), "rate", ANNOTATORS, also=("practice",), icon="pencil"),
+            Page(gettext_noop("My work"), "my_work", ANNOTATORS, icon="history"),
+            Page(gettext_noop("Guidelines"), "guideline", ANNOTATORS, icon="file-text"),
         ],
     ),
     Group(
-        gettext_noop("Data"),
+        gettext_noop("Items"),
+        "list",
         [
             Page(gettext_noop("Items"), "items", READERS, tells=True),
             Page(gettext_noop("Import"), "imports", ADMINS),
-            Page(gettext_noop("Gold"), "gold", ADMINS),
+            Page(gettext_noop("Gold items"), "gold", ADMINS),
         ],
-    ),
-    Group(
-        gettext_noop("Set-up"),
-        [
-            Page(gettext_noop("Dimensions"), "dimensions", ADMINS),
-            Page(gettext_noop("Guidelines"), "guideline_versions", ADMINS, also=("images",)),
-            Page(gettext_noop("Who rates what"), "plan", ADMINS),
-            Page(gettext_noop("Dispute rules"), "dispute_rules", ADMINS),
-            Page(gettext_noop("Template"), "as_template", ADMINS),
-        ],
-        also=("review",),
     ),
     Group(
         gettext_noop("People"),
+        "users",
         [
-            Page(gettext_noop("Invite"), "people", ADMINS),
-            Page(gettext_noop("Quality"), "quality", ADMINS, tells=True),
+            Page(gettext_noop("People"), "people", ADMINS),
+            Page(gettext_noop("Annotator quality"), "quality", ADMINS, tells=True),
         ],
     ),
     Group(
         gettext_noop("Rounds"),
+        "clock",
         [
-            Page(gettext_noop("Round I"), "round_one", READERS),
-            Page(gettext_noop("Disputes"), "disputes", EVERYONE),
-            Page(gettext_noop("Adjudicate"), "adjudicate", ADMINS, tells=True),
+            Page(gettext_noop("Round I progress"), "round_one", READERS),
+            Page(gettext_noop("Disputes"), "disputes", EVERYONE, icon="message-square"),
+            Page(gettext_noop("Adjudication"), "adjudicate", ADMINS, tells=True),
         ],
     ),
     Group(
         gettext_noop("Results"),
+        "chart-column",
         [
+            Page(gettext_noop("Results"), "results", READERS, also=("reproduction",), tells=True),
             Page(gettext_noop("Agreement"), "results_page", READERS, ("agreement",), tells=True),
             Page(gettext_noop("Systems"), "results_page", READERS, ("systems",), tells=True),
             Page(gettext_noop("Disagreements"), "disagreements", READERS, tells=True),
-            Page(gettext_noop("All results"), "results", READERS, also=("reproduction",), tells=True),
             Page(gettext_noop("Export"), "exports", READERS, tells=True),
         ],
     ),
     Group(
         gettext_noop("Settings"),
+        "settings",
         [
             Page(gettext_noop("Settings"), "settings", ADMINS, also=("project_delete",)),
+            Page(gettext_noop("Dimensions"), "dimensions", ADMINS),
+            Page(gettext_noop("Guideline versions"), "guideline_versions", ADMINS, also=("images",)),
+            Page(gettext_noop("Assignment plan"), "plan", ADMINS),
+            Page(gettext_noop("Dispute rules"), "dispute_rules", ADMINS),
+            Page(gettext_noop("Template"), "as_template", ADMINS),
             Page(gettext_noop("Webhooks"), "webhooks", ADMINS),
             Page(gettext_noop("Audit log"), "audit", ADMINS, tells=True),
         ],
+        also=("review",),
     ),
 ]
 
@@ -122,11 +130,12 @@ class Tab:
     name: str
     url: str
     is_current: bool
+    icon: str = ""
 
 
 @dataclass(frozen=True)
 class Navigation:
-    """The links of a page: groups, the pages of the current group, and what is beside the current page."""
+    """The links of a page: groups, the pages of the current group, and the tabs of the current page."""
 
     groups: Sequence[Tab] = ()
     pages: Sequence[Tab] = ()
@@ -138,7 +147,7 @@ def add_pages(new: NewPages) -> None:
     found = next((group for group in GROUPS if group.name == new.group), None)
     if found is None:
         names = [group.name for group in GROUPS]
-        GROUPS.insert(names.index(new.before), Group(new.group, list(new.pages)))
+        GROUPS.insert(names.index(new.before), Group(new.group, new.icon, list(new.pages)))
     elif not set(new.pages) <= set(found.pages):
         at = [page.name for page in found.pages].index(new.before)
         found.pages[at:at] = new.pages
@@ -157,11 +166,14 @@ class _MapPlace:
 def navigation(path: str, slug: str, roles: frozenset[Role], *, hides: bool) -> Navigation:
     """Return the links of the page at a path. hides: leave out what tells what others gave.
 
-    Who neither administers nor reads the project has few pages: they stand in one row.
+    Annotators have few pages: each is an entry of its own.
     """
-    opened = [Group(each.name, _allowed_pages(each.pages, roles, hides=hides), each.also) for each in GROUPS]
+    opened = [
+        Group(each.name, each.icon, _allowed_pages(each.pages, roles, hides=hides), each.also)
+        for each in GROUPS
+    ]
     if not roles & READERS:
-        opened = [Group(page.name, [page]) for each in opened for page in each.pages]
+        opened = [Group(page.name, page.icon, [page]) for each in opened for page in each.pages]
     opened = [each for each in opened if each.pages]
     # The longest address wins; a page that leads to several shares its own with the first of these.
     places = _places(opened, slug, path)
@@ -171,7 +183,7 @@ def navigation(path: str, slug: str, roles: frozenset[Role], *, hides: bool) -> 
     page = next((each for each in pages if each.name == here.page), None)
     beside = _allowed_pages(page.beside, roles, hides=hides) if page else []
     return Navigation(
-        [Tab(gettext(each.name), _url(each.pages[0], slug), each is group) for each in opened],
+        [Tab(gettext(each.name), _url(each.pages[0], slug), each is group, each.icon) for each in opened],
         [Tab(gettext(each.name), _url(each, slug), each is page) for each in pages if len(pages) > 1],
         [Tab(gettext(each.name), _url(each, slug), each.name == here.beside) for each in beside],
     )

@@ -24,7 +24,7 @@ def write_if_possible(write: Callable[[], T]) -> T | None:
     """
     if connection.in_atomic_block:
         return write()
-    with _little_patience():
+    with little_patience():
         try:
             with transaction.atomic():
                 return write()
@@ -40,8 +40,16 @@ def is_busy(error: BaseException | None) -> bool:
     return isinstance(error, OperationalError) and "database is locked" in str(error)
 
 
+def set_patience(seconds: float) -> None:
+    """Let this thread's connection wait so long where another process holds a SQLite file."""
+    if connection.vendor == "sqlite":
+        connection.ensure_connection()
+        connection.connection.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")  # no query of a page
+
+
 @contextmanager
-def _little_patience() -> Iterator[None]:
+def little_patience() -> Iterator[None]:
+    """Let this thread's connection wait a moment only where another process holds a SQLite file."""
     if connection.vendor != "sqlite":
         yield
         return

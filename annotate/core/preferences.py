@@ -9,6 +9,7 @@ from django.utils import translation
 from django.utils.cache import patch_vary_headers
 
 from annotate.core.keys import keys_of, values_of
+from annotate.core.languages import use_english_unless_translated
 from annotate.core.models import Preferences, User
 from annotate.core.sentences import translated_sentences
 from annotate.fastpath.queries import NUMBERS, Prepared
@@ -48,6 +49,7 @@ def preferences(request: HttpRequest) -> dict[str, Any]:
 class LanguageMiddleware:
     """Answers in the language that the person chose, else in one that the browser asks for.
 
+    Pages that are not translated as a whole are English (see `annotate.core.languages`).
     A page's language is kept in a cookie, which the door and whatever a page sends follow: a save need not
     ask what its sender prefers.
     """
@@ -68,6 +70,10 @@ class LanguageMiddleware:
         patch_vary_headers(response, ["Accept-Language"])
         keep_language(response, chosen, kept)
         return response
+
+    def process_view(self, request: HttpRequest, *_view: Any) -> None:
+        """Choose English for a page that is not translated as a whole."""
+        use_english_unless_translated(request)
 
 
 def keep_language(response: HttpResponse, chosen: str, kept: str) -> None:

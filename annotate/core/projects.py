@@ -12,11 +12,12 @@ from annotate.core.models import Membership, Project, Role, Round
 class ProjectCard:
     """A project in a person's list: what they are in it and how far it is.
 
-    `as_annotator`: the place in which they rate.
+    `as_annotator`: the membership with which they rate. `adjudicates`: whether they decide disputes.
     """
 
     project: Project
     as_annotator: Membership | None
+    adjudicates: bool
     roles: list[str]
     rounds: list[Round]
 
@@ -35,6 +36,7 @@ def project_cards(user: SomeUser) -> list[ProjectCard]:
         ProjectCard(
             project,
             next((place for place in project.mine if place.role == Role.ANNOTATOR), None),
+            any(place.role == Role.ADJUDICATOR for place in project.mine),
             sorted(str(Role(place.role).label) for place in project.mine),
             list(project.rounds.all()),
         )

@@ -1,6 +1,6 @@
 """Rounds of a project."""
 
-from annotate.agreement.streams import Stream
+from agreement.streams import Stream
 from annotate.core.models import Project, Round
 from annotate.fastpath.queries import NUMBERS, Prepared
 

@@ -4,22 +4,25 @@ from django.utils.translation import get_language, gettext, gettext_noop
 
 SENTENCES = (
     gettext_noop("Copied"),
+    gettext_noop("More columns to the right →"),
     gettext_noop(
         "This was not saved; what you have typed is still here. "
         "Try again, or copy it and load this page again."
     ),
     gettext_noop(
-        "There is no connection. Your answer is kept on this device and sent when the connection is back."
+        "There is no connection. This device keeps your answer and sends it when the connection is back."
     ),
-    gettext_noop("Your answer to dispute {number} is sent."),
+    gettext_noop("Your answer to dispute {number} was received."),
     gettext_noop("Your answer to dispute {number} was not taken: {written}"),
-    gettext_noop("Your message is sent."),
-    gettext_noop("Your answer is taken back."),
+    gettext_noop("Your message was received."),
+    gettext_noop("You withdrew your answer."),
+    gettext_noop("{key} was ignored: your last answer is being saved."),
+    gettext_noop("{key} was ignored: this dispute has just appeared. Press it again."),
     gettext_noop("This is a folder: pack it as a zip file, then drop that."),
     gettext_noop("Drop one file at a time."),
     gettext_noop("Uploading {name}…"),
     gettext_noop("A passage is no longer evidence for {name}."),
-    gettext_noop("Select words in the text or in the document first, or find them."),
+    gettext_noop("Select words in the output or in the document first, or search for them."),
     gettext_noop("Marked as evidence for {name}."),
     gettext_noop("Show this passage: {passage}"),
     gettext_noop("Remove evidence: {passage}"),
@@ -28,15 +31,22 @@ SENTENCES = (
     gettext_noop("Fold all"),
     gettext_noop("Unfold all"),
     gettext_noop(
-        "There is no connection now. Your answers are kept; the next item opens when the connection is back."
+        "There is no connection now. Your browser keeps your answers; the next item opens when "
+        "the connection is back."
     ),
+    gettext_noop("1 more line ↓"),
+    gettext_noop("{count} more lines ↓"),
+    gettext_noop("{name}: {value}."),
+    gettext_noop("Undone. {name}: {value}."),
+    gettext_noop("There is nothing to undo on this item."),
+    gettext_noop("You have rated for 50 minutes. A short pause keeps your ratings steady."),
     gettext_noop("Cannot rate"),
     gettext_noop("Cannot rate: say why in a comment"),
     gettext_noop("Some dimensions have no answer yet. Continue again to leave them open."),
-    gettext_noop("Rate every dimension; then you see what is right."),
+    gettext_noop("Rate every dimension; then you see the right values."),
     gettext_noop("{name} had been changed to {value} in another window; your {own} is saved now."),
     gettext_noop("answer"),
-    gettext_noop("You gave a later answer, which is kept: {name} is {value}."),
+    gettext_noop("You gave a later answer, which counts: {name} is {value}."),
     gettext_noop("without a value"),
     gettext_noop("{name} was just changed to {value} in another window of yours."),
     gettext_noop("{count} waiting"),
@@ -48,10 +58,10 @@ SENTENCES = (
     gettext_noop("Not saved, no connection"),
     gettext_noop("Not saved, signed out"),
     gettext_noop("Not saved, trying again"),
-    gettext_noop(", and not kept on this device: leave the page open"),
+    gettext_noop("{state}. This device keeps no copy: leave the page open"),
     gettext_noop(
-        "{count} of your answers did not reach the server yet. "
-        "They stay on this device and are sent when you sign in again here."
+        "{count} of your answers did not reach the server yet. They stay on this device; sign in "
+        "again here to send them."
     ),
     gettext_noop("no value"),
     gettext_noop("Put away"),
@@ -63,7 +73,7 @@ SENTENCES = (
     gettext_noop("unsure"),
     gettext_noop("Not stored"),
     gettext_noop("Not stored:"),
-    gettext_noop("Copy what was not stored"),
+    gettext_noop("Copy the unsaved input"),
     gettext_noop("If something listed here still matters, copy it and send it to the project’s admins."),
     gettext_noop("You can go on rating: your answers are stored on this device until you sign in again."),
     gettext_noop("Your answers are stored on this device until you sign in again."),

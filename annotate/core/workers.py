@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from celery import current_app
 from django.core.cache import caches
 from django.utils import timezone
+from django.utils.translation import gettext
 from kombu import Connection
 from kombu.exceptions import OperationalError
 
@@ -37,17 +38,16 @@ def _problem(url: str | None) -> str:
         with connection:
             connection.connect()
     except failures as error:
-        return (
-            f"The message broker at {connection.as_uri()} cannot be reached ({type(error).__name__}), so no "
-            "worker gets work: start it, or correct CONCORD_BROKER_URL."
+        message = gettext(
+            "The message broker at {url} is unreachable ({error}), so workers get no jobs. "
+            "Start it, or correct CONCORD_BROKER_URL."
         )
+        return message.format(url=connection.as_uri(), error=type(error).__name__)
     return ""
 
 
 SILENT_AFTER = timedelta(minutes=2)
-HOW_TO_RUN = (
-    "run make run, or on a server: .venv/bin/python -m celery -A config worker --pool threads --concurrency 8"
-)
+HOW_TO_RUN = ".venv/bin/python -m celery -A config worker --pool threads --concurrency 8"
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,18 @@ class WorkerHealth:
         if self.workers:
             return ""
         if self.last_seen is None:
-            return f"No worker is running; {HOW_TO_RUN}."
+            message = gettext("No worker is running. Start one with make run, or on a server: {command}")
+            return message.format(command=HOW_TO_RUN)
         minutes = round((timezone.now() - self.last_seen).total_seconds() / 60)
-        length = f"{minutes} minutes" if minutes < 120 else f"{round(minutes / 60)} hours"
-        return f"No worker has been seen for {length}; {HOW_TO_RUN}."
+        if minutes < 120:
+            message = gettext(
+                "No worker has run for {minutes} minutes. Start one with make run, or on a server: {command}"
+            )
+        else:
+            message = gettext(
+                "No worker has run for {hours} hours. Start one with make run, or on a server: {command}"
+            )
+        return message.format(minutes=minutes, hours=round(minutes / 60), command=HOW_TO_RUN)
 
 
 def worker_health() -> WorkerHealth:

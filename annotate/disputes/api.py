@@ -1,10 +1,8 @@
 """Operations of the API about disputes."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404
 from django.urls import reverse
@@ -24,7 +22,6 @@ from annotate.core.page import request_user
 from annotate.core.raters import disputes_of
 from annotate.core.rounds import rounds_of
 from annotate.core.scale import SMALLEST_STEP
-from annotate.disputes import tasks
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute, post_message
 from annotate.disputes.commands.nudges import nudge_raters
 from annotate.disputes.commands.rules import set_dispute_rules
@@ -361,7 +358,7 @@ class NudgedRow(serializers.Serializer[Any]):
 
 
 class RulesOfDisputes(ApiView):
-    """When units are disputed and settled."""
+    """The rules by which units are disputed and disputes are settled."""
 
     about = "disputes"
 
@@ -392,8 +389,6 @@ class Nudges(ApiView):
         waiting = waited_for_in(project, meant, round_two) if round_two else {}
         link = request.build_absolute_uri(reverse("disputes", args=[slug]))
         nudged = nudge_raters(project=project, waiting=waiting, by=request_user(request), link=link)
-        for nudge in nudged.now:
-            transaction.on_commit(partial(tasks.mail_nudge.delay, nudge.pk), robust=True)
         told = {
             "now": [nudge.rater for nudge in nudged.now],
             "already": nudged.already,

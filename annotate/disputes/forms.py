@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.addresses import query_of
 from annotate.core.forms import offer_choices
 from annotate.core.models import Dimension, Dispute, Membership, Project, Role
+from annotate.core.natural_order import natural_key
 from annotate.core.raters import disputes_of
 from annotate.core.scale import is_on_scale
 from annotate.core.scale_text import format_value
@@ -110,12 +111,16 @@ class PostForm(forms.Form):
 
 
 class AdjudicationForm(forms.Form):
-    """A decision about a disputed unit: a value, to leave it open, or to open it again."""
+    """A decision about a disputed unit: a value, to leave it open, or to open it again.
+
+    `reason` is one of the project's short reasons; with a note, it comes first.
+    """
 
     value = PointsFormField(
         required=False, error_messages={"invalid": _("A rating is a number on the scale.")}
     )
     note = forms.CharField(required=False, strip=True)
+    reason = forms.CharField(required=False)
     leave_open = forms.BooleanField(required=False)
     open_again = forms.BooleanField(required=False)
     ask_again = forms.BooleanField(required=False)
@@ -129,6 +134,7 @@ class AdjudicationForm(forms.Form):
     def clean(self) -> dict[str, object]:
         """Require a value unless the unit is left open, opened again or to be answered again."""
         data = super().clean() or {}
+        data["note"] = " · ".join(filter(None, (data.get("reason"), data.get("note"))))
         if self.needs_value and data.get("value") is None and "value" not in self.errors:
             self.add_error("value", gettext("Choose the final value."))
         return data
@@ -149,7 +155,7 @@ class DisputeFilterForm(forms.Form):
     silent = forms.TypedChoiceField(
         required=False, choices=SILENT, coerce=int, empty_value=None, label=_("Open without a word for")
     )
-    rater = forms.ChoiceField(required=False, label=_("Waits for"))
+    rater = forms.ChoiceField(required=False, label=_("Waiting on"))
 
     def __init__(self, entered: QueryDict, *, project: Project, with_labels: bool = False) -> None:
         super().__init__(entered)
@@ -196,7 +202,8 @@ class WorkFilterForm(forms.Form):
             del self.fields["document"]
         else:
             documents = own.values_list("item__document__key", "item__document__title").distinct()
-            offer_choices(self, "document", [anything, *sorted(documents, key=itemgetter(1))])
+            by_title = sorted(documents, key=lambda document: natural_key(document[1]))
+            offer_choices(self, "document", [anything, *by_title])
 
     @property
     def chosen(self) -> WorkFilter:
@@ -217,7 +224,7 @@ class WorkFilterForm(forms.Form):
         return self.chosen != WorkFilter()
 
 
-# When units are disputed and settled: the project's rule, and those of dimensions that differ from it.
+# Dispute rules: those of the project, and those of dimensions that differ from it.
 
 LARGEST = 2000
 

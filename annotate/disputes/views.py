@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial, wraps
+from functools import wraps
 from typing import Any
 
 from django import forms
@@ -11,7 +11,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Paginator
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import Resolver404, resolve, reverse
@@ -30,7 +29,6 @@ from annotate.core.page import Request, render_in_project, request_user, show_re
 from annotate.core.preferences import key_map_of
 from annotate.core.rounds import rounds_of
 from annotate.core.scale_text import name_on_page
-from annotate.disputes import tasks
 from annotate.disputes.commands.digests import stop_digests
 from annotate.disputes.commands.disputes import (
     adjudicate,
@@ -75,7 +73,7 @@ from annotate.results.registry import result_of
 
 # Round II: the work list of disputes, one dispute, its answers, thread and adjudication.
 
-PER_PAGE = 50
+PER_PAGE = 25
 LISTED = 100  # disputes of each part of the work list, before all are asked for
 QUEUE = f"status={Dispute.Status.IRRESOLVABLE}"  # the filter of what waits for an adjudicator
 # What is decided without a value, by the name of its button.
@@ -247,7 +245,10 @@ def read_wording(request: Request, slug: str, number: int) -> HttpResponse:
 @signed_in
 @require_POST
 def decide(request: Request, slug: str, number: int) -> HttpResponse:
-    """Adjudicate a dispute, leave it open, open it again or have it answered again."""
+    """Adjudicate a dispute, leave it open, open it again or have it answered again.
+
+    A dispute that waited for an adjudicator leads to the next one that waits.
+    """
     found = access.dispute_for_decider(request.user, slug, number)
     form = AdjudicationForm(request.POST)
 
@@ -260,9 +261,13 @@ def decide(request: Request, slug: str, number: int) -> HttpResponse:
         else:
             adjudicate(value=data["value"], **why)
 
+    waited = found.status == Dispute.Status.IRRESOLVABLE
     if refusal := _refusal(form, carry_out):
         return _page(request, slug, number, refusal=refusal)
-    return _go_to(request, reverse("dispute", args=[slug, number]))
+    following = left_to_decide(found).following if waited else None
+    if following is None:
+        return _go_to(request, reverse("dispute", args=[slug, number]))
+    return _go_to(request, f"{reverse('dispute', args=[slug, following])}?after={number}")
 
 
 def _refusal(form: forms.Form, command: Callable[[], None], *, written_by: Membership | None = None) -> str:
@@ -353,6 +358,7 @@ def _page(
     }
     if not request.htmx or part == PagePart.AT_WORK:
         context |= _around(reading, page)
+        context |= _decided_before(request, reading, page)
     if not request.htmx:
         context |= {
             "key_map": key_map_of(request.user),
@@ -373,6 +379,19 @@ def _around(reading: Reading, page: DisputePage) -> dict[str, Any]:
     elif reading.decides:
         around["left"] = left_to_decide(reading.dispute)
     return around
+
+
+def _decided_before(request: Request, reading: Reading, page: DisputePage) -> dict[str, Any]:
+    """Return the dispute that a decider decided before this page, with the name of its value."""
+    form = AfterForm(request.GET)
+    if not reading.decides or not form.is_valid():
+        return {}
+    same_round = Dispute.objects.filter(round=reading.dispute.round_id)
+    decided = same_round.filter(number=form.cleaned_data["after"]).first()
+    value = decided.adjudicated_value if decided else None
+    dimensions = {each.id: each for each in page.guideline.dimensions}
+    name = name_on_page(dimensions[decided.dimension_id], value) if decided and value is not None else ""
+    return {"decided": decided, "decided_value": name}
 
 
 def _answer_to_take_back(
@@ -448,9 +467,6 @@ def dispute_nudge(request: HttpRequest, slug: str) -> HttpResponse:
         waiting = waited_for_in(project, form.chosen, round_two) if round_two else {}
         link = request.build_absolute_uri(reverse("disputes", args=[slug]))
         nudged = nudge_raters(project=project, waiting=waiting, by=request_user(request), link=link)
-        for nudge in nudged.now:
-            # Robust: without a broker the nudge stands on the rater's page all the same.
-            transaction.on_commit(partial(tasks.mail_nudge.delay, nudge.pk), robust=True)
         messages.success(request, _nudge_message(nudged))
     return redirect(f"{reverse('disputes', args=[slug])}?{form.query}")
 

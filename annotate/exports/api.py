@@ -1,6 +1,5 @@
 """Exports: snapshots requested, followed and downloaded."""
 
-from django.db import transaction
 from django.http import FileResponse, Http404
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
@@ -19,7 +18,6 @@ from annotate.exports.commands.exports import delete_export, start_export
 from annotate.exports.commands.pushes import start_push
 from annotate.exports.forms import DatasheetForm, ExportForm, PushForm
 from annotate.exports.queries import exports_of, pushes_of, state_of
-from annotate.exports.tasks import run_export, run_push
 
 ExportInput = form_input("ExportInput", ExportForm)
 DatasheetInput = form_input("DatasheetInput", DatasheetForm, all_optional=True)
@@ -91,13 +89,12 @@ class Exports(ApiView):
         """List exports."""
         return self.page(exports_of(project_for_reader(request.user, slug)), ExportRow)
 
-    @writes(ExportRow, accepts=ExportInput, status=201, scopes=("read", "write"))
+    @writes(ExportRow, accepts=ExportInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Ask for a snapshot, which a worker writes; `parts` are what goes out beside the values."""
         project = project_for_reader(request.user, slug)
         choice = valid(ExportForm(self.check(ExportInput))).choice
         made = start_export(project=project, choice=choice, by=request_user(request))
-        transaction.on_commit(lambda: run_export.delay(made.pk), robust=True)
         return Response(ExportRow(made).data, status=201)
 
 
@@ -111,7 +108,7 @@ class OneExport(ApiView):
         """Show where an export is."""
         return Response(ExportRow(export_in(project_for_reader(request.user, slug), pk)).data)
 
-    @writes(None, status=204, scopes=("read", "write"))
+    @writes(None, status=204)
     def delete(self, request: Request, slug: str, pk: int) -> Response:
         """Delete an export with its file."""
         delete_export(export=export_in(project_for_reader(request.user, slug), pk))
@@ -134,7 +131,6 @@ class Pushes(ApiView):
         export = export_in(project_for_admin(request.user, slug), pk)
         sent = valid(PushForm(self.check(PushInput))).cleaned_data
         made = start_push(export=export, by=request_user(request), **sent)
-        transaction.on_commit(lambda: run_push.delay(made.pk), robust=True)
         return Response(PushRow(made).data, status=201)
 
 

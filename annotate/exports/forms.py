@@ -42,25 +42,25 @@ class ExportForm(forms.Form):
         required=False,
         max_length=10_000,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=_("Of a data set, one per line, as they are cited; its card then has the BibTeX entry."),
+        help_text=_("For a data set, one citation per line; the data card then contains the BibTeX entry."),
     )
     address = forms.URLField(
         required=False,
         max_length=500,
         assume_scheme="https",
-        help_text=_("Where the data set, or its paper, is found. Optional."),
+        help_text=_("URL of the data set or its paper. Optional."),
     )
     text_licences = forms.CharField(
-        label=_("Licences of the texts"),
+        label=_("Licences of the sources"),
         required=False,
         max_length=10_000,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=_("For each source of texts a line such as “Reviews: CC BY-SA 4.0”. Optional."),
+        help_text=_("One line for each source, such as “Reviews: CC BY-SA 4.0”. Optional."),
     )
     split = forms.ChoiceField(
         required=False,
         choices=[(each.value, each.value) for each in SplitName],
-        help_text=_("Of a data set: where all its rows are. A benchmark is for testing."),
+        help_text=_("For a data set: the split of all its rows. A benchmark is for testing."),
     )
 
     def clean_text_licences(self) -> tuple[tuple[str, str], ...]:
@@ -87,11 +87,13 @@ class ExportForm(forms.Form):
 
 
 SECTIONS = {
-    DatasheetSection.MOTIVATION: _("Why was the data set made, by whom, and who paid for it?"),
-    DatasheetSection.COMPOSITION: _("What are the texts, and where are they from? What is missing?"),
+    DatasheetSection.MOTIVATION: _("Why did you create the data set, who created it, and who paid for it?"),
+    DatasheetSection.COMPOSITION: _(
+        "Which documents and outputs does it contain, where do they come from, and which are missing?"
+    ),
     DatasheetSection.COLLECTION: _("Who are the raters, how were they trained, and what were they paid?"),
-    DatasheetSection.PREPROCESSING: _("What was cleaned, left out or changed before it was rated?"),
-    DatasheetSection.USES: _("What is it for, and what should it not be used for?"),
+    DatasheetSection.PREPROCESSING: _("Which data did you clean, exclude or change before the rating?"),
+    DatasheetSection.USES: _("Which uses are intended, and which are not?"),
     DatasheetSection.DISTRIBUTION: _("Where is it published, and under which terms?"),
     DatasheetSection.MAINTENANCE: _(
         "Who keeps it up, where are mistakes reported, and where do versions stay?"
@@ -104,7 +106,7 @@ class ExportFileForm(forms.Form):
     """The file of an export that becomes a project."""
 
     file = forms.FileField(
-        help_text=_("The zip file of an export in JSONL or CSV, at most {value} MB.").format(
+        help_text=_("The zip file of a JSONL export, max. {value} MB.").format(
             value=LARGEST_EXPORT_FILE // 1024**2
         ),
     )
@@ -170,7 +172,7 @@ class DatasheetForm(forms.Form):
 
     def clean_task_categories(self) -> tuple[str, ...]:
         """Read names of tasks."""
-        says = gettext("“{word}” is no name of a task; write such as text-generation.")
+        says = gettext("“{word}” is not a task name; use a name such as text-generation.")
         return _read_list(self.cleaned_data["task_categories"], TASK, says)
 
     @property

@@ -32,7 +32,7 @@ class Passed:
 
     def count(self, table: ExportTable, rows: Iterable[Row]) -> Iterator[Row]:
         """Yield the rows, counted."""
-        times = [name for name in table.columns if table.kind(name) == ValueKind.TIME]
+        times = table.names_of(ValueKind.TIME)
         number, latest = 0, self.latest
         self.rows[table.name] = 0
         for row in rows:

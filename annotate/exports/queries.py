@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotate.core.job_notes import JobNotes
-from annotate.core.jobs import due_jobs, is_silent
+from annotate.core.jobs import is_silent
 from annotate.core.models import Export, Project, Push
 from annotate.exports.choice import LABELS, ExportChoice, Format
 from annotate.exports.citation import Card
@@ -81,18 +81,6 @@ def may_restart(export: Export) -> bool:
     return export.status in (Export.Status.WAITING, Export.Status.STOPPED) or (
         export.status == Export.Status.WRITING and is_silent(export)
     )
-
-
-def due_exports() -> QuerySet[Export]:
-    """Return the exports that wait although a message was sent, and those whose worker died."""
-    status = Export.Status
-    return due_jobs(Export.objects.all(), waiting=[status.WAITING], running=[status.WRITING])
-
-
-def due_pushes() -> QuerySet[Push]:
-    """Return the same of pushes."""
-    status = Push.Status
-    return due_jobs(Push.objects.all(), waiting=[status.WAITING], running=[status.PUSHING])
 
 
 def choice_of(export: Export) -> ExportChoice:

@@ -1,10 +1,13 @@
-"""The tables of an export: annotate's own, and those that other apps add."""
+"""The tables of a project, declared once: exports, imports of exports, data cards and documents read them.
+
+A function yields a table's rows. Its columns are lines of `columns.csv`; each app has one.
+"""
 
 import csv
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -15,22 +18,24 @@ Row = Mapping[str, Any]
 
 
 class ValueKind(StrEnum):
-    """What a column holds; LISTED is a list or an object, which flat formats hold as JSON.
+    """The type of a column.
 
-    POINTS are values of scales: integers in a project whose scales have whole numbers only, else numbers.
+    LISTED is a list or an object, JSON in flat formats. POINTS are values of scales: integers in a project
+    with whole-numbered scales only, else numbers. AMOUNT is money: a string with all digits.
     """
 
     TEXT = "text"
     INTEGER = "integer"
     NUMBER = "number"
     POINTS = "points"
+    AMOUNT = "amount"
     FLAG = "flag"
     TIME = "time"
     LISTED = "listed"
 
 
 class ExportPart(StrEnum):
-    """What whoever takes an export may leave out of it."""
+    """A part that an export can leave out."""
 
     COMMENTS = "comments"
     THREADS = "threads"
@@ -39,73 +44,112 @@ class ExportPart(StrEnum):
 
 
 @dataclass(frozen=True)
-class ExportTable:
-    """A table of the export: its columns in order, and what yields its rows for a project.
+class ExportColumn:
+    """A column of a table.
 
-    kinds: of the columns that are no texts. parts: what is gone where a part is left out, by column.
-    rows_without: what yields the rows instead where a part is left out, for a column that only quotes it.
-    part: the part that the whole table belongs to. lists: of listed columns that are lists of objects, the
-    fields of these, so that Parquet has them as such and not as JSON.
+    source: the path from the table's model to the value; empty if `rows` computes it. An import of an export
+    copies columns that are the model's own fields; code in `restoring` brings the others back. part: the part
+    without which the column is missing. lost: why an import cannot bring it back.
+    """
+
+    name: str
+    meaning: str = ""
+    kind: ValueKind = ValueKind.TEXT
+    source: str = ""
+    part: ExportPart | None = None
+    lost: str = ""
+
+
+def read_columns(path: Path) -> dict[str, tuple[ExportColumn, ...]]:
+    """Return the columns that a file declares, by table."""
+    columns: dict[str, tuple[ExportColumn, ...]] = {}
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            column = ExportColumn(
+                name=row["column"],
+                meaning=row["meaning"],
+                kind=ValueKind(row["kind"] or ValueKind.TEXT),
+                source=row["source"],
+                part=ExportPart(row["part"]) if row["part"] else None,
+                lost=row["lost"],
+            )
+            columns[row["table"]] = (*columns.get(row["table"], ()), column)
+    return columns
+
+
+COLUMNS = read_columns(Path(__file__).with_name("columns.csv"))
+
+
+@dataclass(frozen=True)
+class ExportTable:
+    """A table of the export: its columns in order, and the function that yields its rows for a project.
+
+    rows_without: yields the rows of exports without a part that a column quotes. part: the part to which the
+    whole table belongs. lists: the fields of columns that are lists of objects; Parquet stores them as such.
+    is_computed: whether the rows follow from other tables. lost: why an import cannot bring the rows back.
     """
 
     name: str
     says: str
-    columns: tuple[str, ...]
+    columns: tuple[ExportColumn, ...]
     rows: Callable[[Project], Iterable[Row]]
-    kinds: Mapping[str, ValueKind] = field(default_factory=dict)
-    parts: Mapping[str, ExportPart] = field(default_factory=dict)
     rows_without: Mapping[ExportPart, Callable[[Project], Iterable[Row]]] = field(default_factory=dict)
     part: ExportPart | None = None
     lists: Mapping[str, Mapping[str, ValueKind]] = field(default_factory=dict)
+    is_computed: bool = False
+    lost: str = ""
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return [column.name for column in self.columns]
+
+    @cached_property
+    def sources(self) -> dict[str, str]:
+        """The paths of the columns that a queryset of the table's model gives."""
+        return {column.name: column.source for column in self.columns if column.source}
 
     @cached_property
     def values(self) -> Callable[[Row], tuple[Any, ...]]:
-        """What returns the values of a row in the order of the columns."""
-        if (
-            len(self.columns) == 1
-        ):  # itemgetter would return the value itself, of which a writer takes the letters
-            return lambda row: (row[self.columns[0]],)
-        return itemgetter(*self.columns)
+        """The function that returns the values of a row in the order of the columns."""
+        if len(self.names) == 1:  # itemgetter would return the value itself, whose letters a writer takes
+            return lambda row: (row[self.names[0]],)
+        return itemgetter(*self.names)
 
-    def kind(self, column: str) -> ValueKind:
-        """Return what a column holds."""
-        return self.kinds.get(column, ValueKind.TEXT)
+    def fields(self, row: Row) -> dict[str, Any]:
+        """Return the columns of a row that are fields of the table's model, by the fields' names."""
+        return {source: row[name] for name, source in self.sources.items() if "__" not in source}
+
+    def names_of(self, *kinds: ValueKind) -> list[str]:
+        """Return the names of the columns of some types."""
+        return [column.name for column in self.columns if column.kind in kinds]
 
 
 TABLES: dict[str, ExportTable] = {}
 
 
-@cache
-def meanings() -> dict[tuple[str, str], str]:
-    """Return what each column means, by table and column, as docs/export.md says it: a test compares them.
-
-    A file of their own, since documents are not installed everywhere.
-    """
-    with Path(__file__).with_name("columns.csv").open(newline="", encoding="utf-8") as file:
-        return {(row["table"], row["column"]): row["meaning"] for row in csv.DictReader(file)}
-
-
 def tables_without(left_out: Set[ExportPart], points: ValueKind) -> list[ExportTable]:
-    """Return the tables and columns that remain when some parts are left out; `points`: what these are."""
+    """Return the tables and columns of an export without some parts; `points`: the type of scale values."""
+
+    def kind_of(kind: ValueKind) -> ValueKind:
+        return points if kind == ValueKind.POINTS else kind
+
     return [
         replace(
             table,
-            columns=tuple(name for name in table.columns if table.parts.get(name) not in left_out),
+            columns=tuple(
+                replace(column, kind=kind_of(column.kind))
+                for column in table.columns
+                if column.part not in left_out
+            ),
             rows=next(
                 (table.rows_without[part] for part in left_out & table.rows_without.keys()), table.rows
             ),
-            kinds=_kinds_with(table.kinds, points),
-            lists={name: _kinds_with(fields, points) for name, fields in table.lists.items()},
+            lists={
+                name: {each: kind_of(kind) for each, kind in fields.items()}
+                for name, fields in table.lists.items()
+            },
         )
         for table in TABLES.values()
         if table.part not in left_out
     ]
-
-
-def _kinds_with(kinds: Mapping[str, ValueKind], points: ValueKind) -> dict[str, ValueKind]:
-    return {name: points if kind == ValueKind.POINTS else kind for name, kind in kinds.items()}
-
-
-def kinds(**columns: str) -> dict[str, ValueKind]:
-    """Return columns by name from names by kind: `kinds(integer="round value", time="at")`."""
-    return {name: ValueKind(kind) for kind, names in columns.items() for name in names.split()}

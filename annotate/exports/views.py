@@ -7,7 +7,6 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.files.uploadedfile import UploadedFile
-from django.db import transaction
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -20,7 +19,6 @@ from annotate.core.models import Export, Project, Push, Role, User
 from annotate.core.page import Request, render_in_project, request_user
 from annotate.core.spreadsheets import is_for_spreadsheet
 from annotate.core.workers import worker_health
-from annotate.exports import tasks
 from annotate.exports.choice import Format
 from annotate.exports.citation import Datasheet
 from annotate.exports.commands.datasheets import save_datasheet
@@ -41,11 +39,12 @@ from annotate.exports.restoring.archive import ExportArchive, refuse_unfit_uploa
 def exports(request: Request, slug: str) -> HttpResponse:
     """List a project's exports and its tables; a POST asks for a snapshot."""
     project = access.project_for_reader(request.user, slug)
-    form = ExportForm(request.POST) if request.method == "POST" else ExportForm(initial=EVERYTHING)
+    form = (
+        ExportForm(request.POST) if request.method == "POST" else ExportForm(initial=_chosen_before(request))
+    )
     try:
         if form.is_valid():
             made = start_export(project=project, choice=form.choice, by=request_user(request))
-            _enqueue(made)
             return redirect("export", slug, made.pk)
     except DomainError as error:
         form.add_error(None, error.message)
@@ -59,6 +58,11 @@ def exports(request: Request, slug: str) -> HttpResponse:
     }
     status = 422 if form.is_bound else 200
     return render_in_project(request, project, "exports/exports.html", context, status=status)
+
+
+def _chosen_before(request: Request) -> dict[str, Any]:
+    chosen = request.GET.get("format")
+    return {**EVERYTHING, "format": chosen} if chosen in set(Format) else EVERYTHING
 
 
 @login_required
@@ -121,8 +125,7 @@ def export_push(request: Request, slug: str, pk: int) -> HttpResponse:
     status = 422
     if form.is_valid():
         try:
-            made = start_push(export=found, by=request_user(request), **form.cleaned_data)
-            transaction.on_commit(lambda: tasks.run_push.delay(made.pk), robust=True)
+            start_push(export=found, by=request_user(request), **form.cleaned_data)
             return redirect("export", slug, pk)
         except DomainError as error:
             form.add_error(None, error.message)
@@ -161,7 +164,6 @@ def export_again(request: Request, slug: str, pk: int) -> HttpResponse:
     found = access.export_in(access.project_for_reader(request.user, slug), pk)
     try:
         restart_export(export=found)
-        _enqueue(found)
     except DomainError as error:
         messages.error(request, error.message)
     return redirect("export", slug, pk)
@@ -174,11 +176,6 @@ def export_delete(request: Request, slug: str, pk: int) -> HttpResponse:
     delete_export(export=access.export_in(access.project_for_reader(request.user, slug), pk))
     messages.success(request, gettext("The export and its file were deleted."))
     return redirect(reverse("exports", args=[slug]))
-
-
-def _enqueue(export: Export) -> None:
-    # Robust: without a broker the export waits, and its page says that no worker has taken it.
-    transaction.on_commit(lambda: tasks.run_export.delay(export.pk), robust=True)
 
 
 @login_required

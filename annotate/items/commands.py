@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
-from annotate.agreement.streams import Stream
+from agreement.streams import Stream
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
 from annotate.core.errors import InvalidValueError, NotReadyError

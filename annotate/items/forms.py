@@ -17,16 +17,16 @@ from annotate.items.registry import MARKS
 class ItemFilterForm(forms.Form):
     """What is looked for; what it does not know means any."""
 
-    words = forms.CharField(label=_("Words"), required=False, max_length=200)
-    document = forms.CharField(label=_("Key of the document"), required=False, max_length=200)
+    words = forms.CharField(
+        label=_("Search"), required=False, max_length=200, widget=forms.TextInput({"type": "search"})
+    )
+    document = forms.CharField(label=_("Document key"), required=False, max_length=200)
     system = forms.ChoiceField(label=_("System"), required=False)
     state = forms.ChoiceField(
         label=_("Round I"), required=False, choices=[("", _("any")), *RatedState.choices]
     )
-    raters = forms.IntegerField(label=_("Raters, at least"), required=False, min_value=0, max_value=1000)
-    apart = forms.IntegerField(
-        label=_("Disputed, so far apart at least"), required=False, min_value=0, max_value=2000
-    )
+    raters = forms.IntegerField(label=_("Minimum raters"), required=False, min_value=0, max_value=1000)
+    apart = forms.IntegerField(label=_("Minimum difference"), required=False, min_value=0, max_value=2000)
     tag = forms.ChoiceField(label=_("Tag"), required=False)
     order = forms.ChoiceField(label=_("Order"), required=False, choices=ItemOrder.choices)
     marked = forms.MultipleChoiceField(label=_("Only"), required=False, widget=forms.CheckboxSelectMultiple)
@@ -49,8 +49,25 @@ class ItemFilterForm(forms.Form):
 
     @property
     def query(self) -> str:
-        """The same as a page's address ends with."""
+        """The filter as a URL's query."""
         return query_of(vars(self.chosen))
+
+    @property
+    def chips(self) -> list[tuple[str, str]]:
+        """Each active filter as a label and the query without it. The order is no filter."""
+        given = {name: value for name, value in vars(self.chosen).items() if value not in ("", None, ())}
+        shown = []
+        for name in given:
+            if name == "order":
+                continue
+            rest = query_of({**vars(self.chosen), name: () if name == "marked" else None})
+            shown.append((f"{self.fields[name].label}: {self._describe(name, given[name])}", rest))
+        return shown
+
+    def _describe(self, name: str, value: object) -> str:
+        labels = dict(getattr(self.fields[name], "choices", ()))
+        values = value if isinstance(value, tuple) else (value,)
+        return ", ".join(str(labels.get(each, each)) for each in values)
 
 
 class BulkForm(forms.Form):
@@ -67,7 +84,7 @@ class BulkForm(forms.Form):
     everything = forms.BooleanField(required=False)
 
     def __init__(self, entered: QueryDict | None = None) -> None:
-        super().__init__(entered)
+        super().__init__(entered, auto_id="bulk_%s")
         field = self.fields["item"]
         assert isinstance(field, forms.TypedMultipleChoiceField)
         field.choices = (
@@ -77,10 +94,10 @@ class BulkForm(forms.Form):
         )
 
     def clean(self) -> dict[str, Any]:
-        """Refuse an act without items, or without what it needs."""
+        """Reject an action without items or without its value."""
         given = super().clean() or self.cleaned_data
         if not given.get("everything") and not given.get("item"):
-            raise forms.ValidationError(_("Tick items first, or choose all that were found."))
+            raise forms.ValidationError(_("Select items first, or select all items that match."))
         if given.get("act") == self.SEND and not given.get("raters"):
-            self.add_error("raters", _("Say how many raters each of these should have."))
+            self.add_error("raters", _("Enter the number of raters for each item."))
         return given

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import models
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.guideline import FrozenDimension
@@ -18,20 +19,20 @@ from annotate.items.registry import MARKS
 class RatedState(models.TextChoices):
     """How far Round I is with an item."""
 
-    UNASKED = "unasked", _("nobody is asked")
-    WAITING = "waiting", _("not begun")
-    BEGUN = "begun", _("begun")
-    COMPLETE = "complete", _("rated by all who are asked")
+    UNASKED = "unasked", _("not assigned")
+    WAITING = "waiting", _("not started")
+    BEGUN = "begun", _("started")
+    COMPLETE = "complete", _("complete")
 
 
 class ItemOrder(models.TextChoices):
     """What comes first."""
 
     IMPORTED = "imported", _("as imported")
-    NEWEST = "newest", _("last imported first")
+    NEWEST = "newest", _("newest first")
     DOCUMENT = "document", _("by document")
     FEWEST = "fewest", _("fewest raters first")
-    APART = "apart", _("raters farthest apart first")
+    APART = "apart", _("largest range first")
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,16 @@ def found_keys(project: Project, chosen: ItemFilter) -> list[int]:
         apart = dict(units.values_list("item").annotate(Max("spread")))
         keys.sort(key=lambda key: -apart.get(key, 0))
     return keys
+
+
+def describe_contents(project: Project) -> str:
+    """Return the numbers of outputs, documents and systems in a sentence. One query."""
+    items = Item.objects.filter(document__project=project)
+    counts = items.aggregate(
+        items=Count("pk"), documents=Count("document", distinct=True), systems=Count("system", distinct=True)
+    )
+    sentence = gettext("{items} outputs of {documents} documents by {systems} systems.")
+    return sentence.format(**{name: f"{count:,}" for name, count in counts.items()})
 
 
 @dataclass(frozen=True)

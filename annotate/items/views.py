@@ -17,12 +17,12 @@ from annotate.core.models import Item, Project, Role, User
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
 from annotate.items.commands import send_to_people, tag_items, untag_items
 from annotate.items.forms import BulkForm, ItemFilterForm
-from annotate.items.queries import found_keys, item_facts, items_of, listed_items
+from annotate.items.queries import describe_contents, found_keys, item_facts, items_of, listed_items
 from annotate.items.registry import LEADS
 from annotate.results.queries.disagreements import shows_systems
 from annotate.results.registry import UNIT_PARTS
 
-PER_PAGE = 50
+PER_PAGE = 25
 
 
 @login_required
@@ -48,6 +48,8 @@ def items(request: Request, slug: str) -> HttpResponse:
         "bulk": bulk,
         "items": page,
         "rows": listed_items(list(page)),
+        "has_items": bool(page.paginator.count or form.query),
+        "contents": describe_contents(project),
         "shows_systems": shown,
         "leads": LEADS.values(),
         "is_admin": Role.ADMIN in access.roles_in(request.user, project),

@@ -1,6 +1,7 @@
-"""What `import_items` and `import_ratings` have in common: arguments, progress, the report."""
+"""What commands that import a file have in common: arguments, progress, the report."""
 
 import json
+from abc import abstractmethod
 from argparse import ArgumentParser
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,26 +16,66 @@ from annotate.material.commands.imports import Writing, import_file
 from annotate.material.queries.check import FileCheck
 from annotate.material.reading.mapping_json import MappingError, mapping_from_options, shipped_mapping
 from annotate.material.reading.mappings import SHIPPED, Mapping, guess_mapping, misfit
+from annotate.material.reading.progress import OnProgress
 from annotate.material.reading.readers import FORMATS, first_records
 from annotate.material.reading.refused import refused_csv, refused_jsonl
-from annotate.material.reading.report import ImportReport, empty_rows_remark, other_round_remark, refusal
+from annotate.material.reading.report import FileReport, report_lines
 from annotate.material.reading.rows import Record, UnreadableFileError
 from annotate.material.reading.sheets import SheetChoice
 from annotate.material.reading.source import Source
 
 
-class FileImportCommand(ConcordCommand):
-    """Imports a file into a project, or says of every line that cannot be imported why."""
+class ReportedImport(ConcordCommand):
+    """Imports a file into a project, or lists the refused lines with the reasons."""
+
+    @abstractmethod
+    def add_columns(self, parser: ArgumentParser) -> None:
+        """Declare the arguments for the meaning of columns."""
+
+    @abstractmethod
+    def take(
+        self, project: Project, path: Path, on_progress: OnProgress, options: dict[str, Any]
+    ) -> FileReport:
+        """Import the file, or check it for a dry run."""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("project", help="the project's slug, as its address has it")
+        parser.add_argument("file", type=Path, help=f"{FORMATS}, texts in UTF-8, or a data set's folder")
+        self.add_columns(parser)
+        parser.add_argument("--dry-run", action="store_true", help="check the file and write nothing")
+        parser.add_argument("--json", action="store_true", help="print the report as JSON")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        """Import the file and print the report; exit with 1 if a line was refused."""
+        project = project_called(options["project"])
+        path: Path = options["file"]
+        if not path.exists():
+            raise CommandError(f"There is no file “{path}”.")
+        on_progress = ProgressLine(self.stderr, options["verbosity"] > 0)
+        try:
+            report = self.take(project, path, on_progress, options)
+        finally:
+            on_progress.end()
+        if options["json"]:
+            self.stdout.write(json.dumps(report.to_json(), ensure_ascii=False, indent=2))
+        else:
+            for line in report_lines(report, dry_run=options["dry_run"]):
+                (self.stderr if report.is_refused else self.stdout).write(line)
+        if report.is_refused:
+            raise SystemExit(1)
+
+
+class FileImportCommand(ReportedImport):
+    """Imports a file of items or ratings."""
 
     items = False
     ratings = False
     checking = FileCheck
     writing = Writing
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the arguments."""
-        parser.add_argument("project", help="the project's slug, as its address has it")
-        parser.add_argument("file", type=Path, help=f"{FORMATS}, texts in UTF-8, or a data set's folder")
+    def add_columns(self, parser: ArgumentParser) -> None:
+        """Declare the arguments for the part of the file and the meaning of its columns."""
         parser.add_argument(
             "--part",
             default="",
@@ -70,49 +111,47 @@ class FileImportCommand(ConcordCommand):
             metavar="FILE",
             help="write the refused lines with the reasons to this .jsonl or .csv file",
         )
-        parser.add_argument("--dry-run", action="store_true", help="check the file and write nothing")
-        parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
-    def handle(self, *_args: Any, **options: Any) -> None:
-        """Import the file; exit with 1 if a line was refused, and then nothing is written."""
-        project = project_called(options["project"])
-        path: Path = options["file"]
-        if not path.exists():
-            raise CommandError(f"There is no file “{path}”.")
+    def take(
+        self, project: Project, path: Path, on_progress: OnProgress, options: dict[str, Any]
+    ) -> FileReport:
+        """Import the file, or check it for a dry run; write the refused lines to `--refused`."""
         if options["sheet"] or options["header_row"]:
             options["part"] = SheetChoice(options["header_row"] or 1, tuple(options["sheet"])).part
         mapping = self._mapping(project, path, options)
+        if not options["json"]:
+            self.stdout.write(f"Mapping: {mapping.name or mapping.title}")
         source = Source(
             path, path.name, mapping, items=self.items, ratings=self.ratings, part=options["part"]
         )
         with TemporaryDirectory(prefix="concord-import-") as folder:
             kept = Path(folder, "refused")
-            report = self._import(project, source, kept, options)
+            report = self._import(project, source, kept, on_progress, options)
             if options["refused"] and kept.exists():
                 write = refused_csv if options["refused"].suffix == ".csv" else refused_jsonl
                 options["refused"].write_text("".join(write(lambda: kept.open("rb"))), encoding="utf-8")
-        self._print(report, mapping, options)
-        if report.is_refused:
-            raise SystemExit(1)
+        return report
 
-    def _import(self, project: Project, source: Source, kept: Path, options: dict[str, Any]) -> ImportReport:
-        on_progress = ProgressLine(self.stderr, options["verbosity"] > 0)
-        try:
-            if options["dry_run"]:
-                return self.checking(project, source, refused_to=kept).check(None, on_progress)
-            good = options["only_good"]
-            return import_file(
-                project=project,
-                source=source,
-                by=None,
-                on_progress=on_progress,
-                only_good=good,
-                refused_to=kept,
-                checking=self.checking,
-                writing=self.writing,
-            )
-        finally:
-            on_progress.end()
+    def _import(
+        self,
+        project: Project,
+        source: Source[Mapping],
+        kept: Path,
+        on_progress: OnProgress,
+        options: dict[str, Any],
+    ) -> FileReport:
+        if options["dry_run"]:
+            return self.checking(project, source, refused_to=kept).check(None, on_progress)
+        return import_file(
+            project=project,
+            source=source,
+            by=None,
+            on_progress=on_progress,
+            only_good=options["only_good"],
+            refused_to=kept,
+            checking=self.checking,
+            writing=self.writing,
+        )
 
     def _mapping(self, project: Project, path: Path, options: dict[str, Any]) -> Mapping:
         try:
@@ -140,35 +179,6 @@ class FileImportCommand(ConcordCommand):
                 f"{', '.join(columns) or 'no columns'}. Say it with --map field=column or choose a --mapping."
             )
         return mapping
-
-    def _print(self, report: ImportReport, mapping: Mapping, options: dict[str, Any]) -> None:
-        if options["json"]:
-            self.stdout.write(json.dumps(report.to_json(), ensure_ascii=False, indent=2))
-            return
-        self.stdout.write(f"Mapping: {mapping.name or mapping.title}")
-        for line in report_lines(report, dry_run=options["dry_run"]):
-            (self.stderr if report.is_refused else self.stdout).write(line)
-
-
-def report_lines(report: ImportReport, *, dry_run: bool) -> list[str]:
-    """The report as lines of text."""
-    if report.is_refused:
-        head = f"Nothing was imported. Refused: {report.refused_count:,}."
-        more = [f"and {report.unlisted:,} more."] if report.unlisted else []
-        return [head, *map(refusal, report.refused), *more]
-    made = str(report.made) or "nothing new"
-    lines = [f"{'Would import' if dry_run else 'Imported'} {made}."]
-    if report.already_there.total:
-        lines.append(f"Already there: {report.already_there}.")
-    if report.left_out:
-        lines.append(f"Lines left out: {report.left_out:,}.")
-    lines.extend(other_round_remark(report.of_other_round))
-    lines.extend(empty_rows_remark(report.empty_rows))
-    if report.opens_round_one:
-        lines.append(
-            "Round I would be opened." if dry_run else "Round I was opened; its guideline is frozen."
-        )
-    return lines
 
 
 class ProgressLine:

@@ -215,9 +215,9 @@ def _import_rows(
     request: Request, project: Project, rows: list[dict[str, Any]], mapping: ColumnMapping, *, within: str
 ) -> Response:
     with as_file(rows) as path:
-        source = Source(path, f"{within}.jsonl", mapping, items=True, ratings=False)
+        source = Source(path, f"{within}.jsonl", mapping, items=True)
         report = import_file(project=project, source=source, by=request_user(request))
-    refuse_lines(report.refused, within=within)
+    refuse_lines(report.refused_lines, within=within)
     return Response(Imported(report).data, status=201)
 
 

@@ -1,8 +1,9 @@
 """An uploaded file, and what its columns mean."""
 
+import json
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Mapping as Entered
 from pathlib import PurePath
 from typing import IO, Any
@@ -18,7 +19,9 @@ from annotate.core.errors import NotReadyError
 from annotate.core.models import DataImport, Project
 from annotate.core.quotas import refuse_over_quota
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
-from annotate.material.reading.mappings import SHIPPED, Mapping, misfit
+from annotate.material.reading.mapping_json import mapping_from_json, mapping_to_json
+from annotate.material.reading.mappings import SHIPPED, Mapping, guess_mapping, misfit
+from annotate.material.reading.opening import Opening
 from annotate.material.reading.readers import FORMATS, SUFFIXES
 
 README = "---\nconfigs:\n- config_name: default\n  data_files: '*'\n---\n"
@@ -55,7 +58,6 @@ LARGEST_UPLOAD = 512 * 1024**2
 What = DataImport.What
 
 MEANINGS = (
-    ("", "not used"),
     ("document_key", "document: key"),
     ("document_title", "document: title"),
     ("part", "document: part"),
@@ -66,7 +68,7 @@ MEANINGS = (
     ("value", "value"),
     ("round", "round: 1 or 2"),
 )
-SINGLE = tuple(meaning for meaning, _ in MEANINGS if meaning not in ("", "part"))
+SINGLE = tuple(meaning for meaning, _ in MEANINGS if meaning != "part")
 VALUES_OF = "values of "
 
 
@@ -85,7 +87,7 @@ class UploadForm(forms.Form):
 
     file = forms.FileField(
         widget=SeveralFiles(attrs={"multiple": True}),
-        help_text=_("{formats}, in UTF-8, at most {value} MB.").format(
+        help_text=_("{formats}, in UTF-8, up to {value} MB.").format(
             formats=FORMATS, value=LARGEST_UPLOAD // 1024**2
         ),
     )
@@ -127,92 +129,197 @@ class UploadForm(forms.Form):
             )
 
 
-class MappingForm(forms.Form):
-    """What to take from a file and how: a shipped mapping, or a meaning for each column."""
+class ColumnsForm(forms.Form):
+    """The meaning of each column of a file; a kind of import declares the meanings and makes the mapping.
+
+    Other fields of a form hold for the whole file. guess: the mapping that was used before, or else the one
+    that the file suggests.
+    """
+
+    has_headings = False
+    guess: Any
+
+    def __init__(self, entered: Entered[str, Any] | None, upload: DataImport, opening: Opening) -> None:
+        self.columns, self.examples = opening.columns, opening.examples
+        self.guess = self.read(upload.mapping) if upload.mapping else self.guess_mapping(upload, opening)
+        super().__init__(entered, initial=self.initial_of(self.guess))
+        for index, column in enumerate(self.columns):
+            self.fields[f"meaning_{index}"] = forms.ChoiceField(
+                label=gettext("Meaning of {column}").format(column=column),
+                required=False,
+                choices=[("", _("not used")), *self.meanings(upload)],
+            )
+
+    def read(self, stored: dict[str, Any]) -> Any:
+        """Return the mapping that an import stores."""
+        raise NotImplementedError
+
+    def guess_mapping(self, upload: DataImport, opening: Opening) -> Any:
+        """Return the mapping that a file suggests."""
+        raise NotImplementedError
+
+    def meanings(self, upload: DataImport) -> Iterable[tuple[str, Any]]:
+        """Return the meanings of columns, each with its label."""
+        raise NotImplementedError
+
+    def initial_of(self, mapping: Any) -> dict[str, Any]:
+        """Return the fields under a mapping."""
+        raise NotImplementedError
+
+    def make_mapping(self, columns: Entered[str, list[str]]) -> Any:
+        """Return the mapping of columns by meaning."""
+        raise NotImplementedError
+
+    def find_problem(self, mapping: Any) -> str:
+        """Return the reason why a mapping cannot be used, or an empty text."""
+        return str(mapping.problem)
+
+    def store(self, mapping: Any) -> dict[str, Any]:
+        """Return the stored form of a mapping."""
+        stored: dict[str, Any] = mapping.to_json()
+        return stored
+
+    def may_repeat(self, meaning: str) -> bool:
+        """Return whether several columns can have a meaning."""
+        del meaning
+        return False
+
+    def clean(self) -> dict[str, Any]:
+        """Make the mapping; reject one that lacks something."""
+        data = self.cleaned_data
+        columns: dict[str, list[str]] = {}
+        for index, column in enumerate(self.columns):
+            if meaning := data.get(f"meaning_{index}"):
+                columns.setdefault(meaning, []).append(column)
+        for meaning, (first, *others) in columns.items():
+            if others and not self.may_repeat(meaning):
+                self.add_error(
+                    None,
+                    gettext("“{value}” and “{column}” cannot both be the {meaning}.").format(
+                        value=first, column=others[0], meaning=meaning
+                    ),
+                )
+        if not self.errors:
+            data["mapping"] = self.make_mapping(columns)
+            if problem := self.find_problem(data["mapping"]):
+                self.add_error(None, problem)
+        return data
+
+    @property
+    def mapping(self) -> Any:
+        """The entered mapping, or else the guessed one; None if it cannot be used."""
+        if self.is_bound:
+            return self.cleaned_data["mapping"] if self.is_valid() else None
+        return None if self.find_problem(self.guess) else self.guess
+
+    @property
+    def missing(self) -> str:
+        """The reason why the guessed mapping cannot be used."""
+        return self.find_problem(self.guess)
+
+    def file_fields(self) -> list[forms.BoundField]:
+        """Return the controls for the whole file."""
+        return [self[name] for name in self.fields if not name.startswith(("meaning_", "label_"))]
+
+    def column_fields(self) -> Iterator[tuple[str, str, forms.BoundField, forms.BoundField | None]]:
+        """Yield each column's name and first value with the controls for its meaning and heading."""
+        for index, (column, example) in enumerate(zip(self.columns, self.examples, strict=True)):
+            heading = self[f"label_{index}"] if self.has_headings else None
+            yield column, example, self[f"meaning_{index}"], heading
+
+
+class MappingForm(ColumnsForm):
+    """What to take from a file of items and ratings: a shipped mapping, or a meaning for each column."""
 
     mapping_name = forms.ChoiceField(label=_("How to read it"), required=False)
     what = forms.ChoiceField(label=_("What to import"), choices=What.choices, widget=forms.RadioSelect)
 
-    def __init__(
-        self,
-        entered: Entered[str, Any] | None,
-        *,
-        columns: Sequence[str],
-        examples: Sequence[str],
-        dimensions: Sequence[str],
-        guess: Mapping,
-        what: str = "",
-    ) -> None:
-        self.columns, self.examples = columns, examples
-        self.guess, self.guessed_what = guess, what or guessed_what(guess).value
-        super().__init__(entered, initial={**_initial(guess, columns), "what": self.guessed_what})
+    has_headings = True
+
+    def __init__(self, entered: Entered[str, Any] | None, upload: DataImport, opening: Opening) -> None:
+        super().__init__(entered, upload, opening)
+        self.guessed_what = upload.what or guessed_what(self.guess).value
+        self.initial["what"] = self.guessed_what
         shipped = [(name, mapping.title) for name, mapping in SHIPPED.items()]
-        self._field("mapping_name").choices = [("", "By its columns, as set below"), *shipped]
-        values = [(f"{VALUES_OF}{name}", f"{VALUES_OF}{name}") for name in dimensions]
-        for index, column in enumerate(columns):
-            self.fields[f"meaning_{index}"] = forms.ChoiceField(
-                label=gettext("Meaning of {column}").format(column=column),
-                required=False,
-                choices=[*MEANINGS, *values],
-            )
+        how = self.fields["mapping_name"]
+        assert isinstance(how, forms.ChoiceField)
+        how.choices = [("", "By its columns, as set below"), *shipped]
+        for index, column in enumerate(self.columns):
             self.fields[f"label_{index}"] = forms.CharField(
                 label=gettext("Heading of {column} as a part").format(column=column),
                 required=False,
                 max_length=80,
             )
 
-    def clean(self) -> dict[str, Any]:
-        """Make the mapping, and refuse one that does not give what is to be imported."""
-        data = self.cleaned_data
-        if self.errors:
-            return data
-        name = data["mapping_name"]
-        data["mapping"] = mapping = SHIPPED[name] if name else self._columns_mapping()
-        if mapping and (reason := misfit(mapping, self.columns)):
-            self.add_error("mapping_name", reason)
-            return data
-        if mapping and data["what"] in (What.ITEMS, What.BOTH) and not mapping.gives_items:
-            self.add_error(
-                None,
-                gettext("For items, say which columns are the document and the system and text, or parts."),
-            )
-        if mapping and data["what"] != What.ITEMS and not mapping.gives_ratings:
-            self.add_error(
-                None, gettext("For ratings, say which columns are the document, system, rater and values.")
-            )
-        return data
+    def read(self, stored: dict[str, Any]) -> Mapping:
+        """Return the mapping that an import stores."""
+        return mapping_from_json(json.dumps(stored))
 
-    def column_fields(self) -> Iterator[tuple[str, str, forms.BoundField, forms.BoundField]]:
-        """Each column's name and first value with the controls for its meaning and heading."""
-        for index, (column, example) in enumerate(zip(self.columns, self.examples, strict=True)):
-            yield column, example, self[f"meaning_{index}"], self[f"label_{index}"]
+    def guess_mapping(self, upload: DataImport, opening: Opening) -> Mapping:
+        """Return the mapping that a file suggests."""
+        return guess_mapping(opening.guessed, _dimensions_of(upload))
 
-    def _columns_mapping(self) -> ColumnMapping | None:
-        single: dict[str, str] = {}
-        parts: list[PartColumn] = []
-        values: list[ValueColumn] = []
+    def meanings(self, upload: DataImport) -> Iterator[tuple[str, str]]:
+        """Yield the meanings of columns, among them the values of each dimension."""
+        yield from MEANINGS
+        yield from ((f"{VALUES_OF}{name}", f"{VALUES_OF}{name}") for name in _dimensions_of(upload))
+
+    def may_repeat(self, meaning: str) -> bool:
+        """Return whether several columns can have a meaning."""
+        is_shipped = bool(self.cleaned_data.get("mapping_name"))  # which ignores the columns' meanings
+        return is_shipped or meaning == "part" or meaning.startswith(VALUES_OF)
+
+    def initial_of(self, mapping: Mapping) -> dict[str, str]:
+        """Return the fields under a mapping."""
+        initial = {"mapping_name": mapping.name}
+        if not isinstance(mapping, ColumnMapping):
+            return initial
+        meanings = {getattr(mapping, meaning): meaning for meaning in SINGLE}
+        meanings |= {part.column: "part" for part in mapping.parts}
+        meanings |= {values.column: f"{VALUES_OF}{values.dimension}" for values in mapping.value_columns}
+        labels = {part.column: part.label for part in mapping.parts}
         for index, column in enumerate(self.columns):
-            meaning = self.cleaned_data[f"meaning_{index}"]
-            if meaning == "part":
-                parts.append(PartColumn(column, self.cleaned_data[f"label_{index}"] or column))
-            elif meaning.startswith(VALUES_OF):
-                values.append(ValueColumn(column, meaning.removeprefix(VALUES_OF)))
-            elif meaning in single:
-                self.add_error(
-                    None,
-                    gettext("“{value}” and “{column}” cannot both be the {meaning}.").format(
-                        value=single[meaning], column=column, meaning=meaning
-                    ),
-                )
-                return None
-            elif meaning:
-                single[meaning] = column
-        return ColumnMapping(**single, parts=tuple(parts), value_columns=tuple(values))
+            initial[f"meaning_{index}"] = meanings.get(column, "")
+            initial[f"label_{index}"] = labels.get(column, "")
+        return initial
 
-    def _field(self, name: str) -> forms.ChoiceField:
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)
-        return field
+    def make_mapping(self, columns: Entered[str, list[str]]) -> Mapping:
+        """Return the shipped mapping that was chosen, or that of columns by meaning."""
+        if name := self.cleaned_data["mapping_name"]:
+            return SHIPPED[name]
+        label_of = {column: self.cleaned_data[f"label_{index}"] for index, column in enumerate(self.columns)}
+        return ColumnMapping(
+            **{meaning: columns[meaning][0] for meaning in SINGLE if meaning in columns},
+            parts=tuple(PartColumn(each, label_of[each] or each) for each in columns.get("part", ())),
+            value_columns=tuple(
+                ValueColumn(column, meaning.removeprefix(VALUES_OF))
+                for meaning, named in columns.items()
+                if meaning.startswith(VALUES_OF)
+                for column in named
+            ),
+        )
+
+    def find_problem(self, mapping: Mapping) -> str:
+        """Return the reason why a mapping does not give what is to be imported."""
+        if reason := misfit(mapping, self.columns):
+            return reason
+        what = self.cleaned_data["what"] if self.is_bound else self.guessed_what
+        if what in (What.ITEMS, What.BOTH) and not mapping.gives_items:
+            return gettext(
+                "For items, choose the columns of the document and of the system and output, or of the parts."
+            )
+        if what != What.ITEMS and not mapping.gives_ratings:
+            return gettext("For ratings, choose the columns of the document, system, rater and values.")
+        return ""
+
+    def store(self, mapping: Mapping) -> dict[str, Any]:
+        """Return the stored form of a mapping."""
+        stored: dict[str, Any] = json.loads(mapping_to_json(mapping))
+        return stored
+
+
+def _dimensions_of(upload: DataImport) -> list[str]:
+    return list(upload.project.dimensions.values_list("name", flat=True))
 
 
 def guessed_what(mapping: Mapping) -> What:
@@ -220,17 +327,3 @@ def guessed_what(mapping: Mapping) -> What:
     if mapping.gives_items and mapping.gives_ratings:
         return What.BOTH
     return What.RATINGS if mapping.gives_ratings else What.ITEMS
-
-
-def _initial(mapping: Mapping, columns: Sequence[str]) -> dict[str, str]:
-    initial = {"mapping_name": mapping.name}
-    if not isinstance(mapping, ColumnMapping):
-        return initial
-    meanings = {getattr(mapping, meaning): meaning for meaning in SINGLE}
-    meanings |= {part.column: "part" for part in mapping.parts}
-    meanings |= {values.column: f"{VALUES_OF}{values.dimension}" for values in mapping.value_columns}
-    labels = {part.column: part.label for part in mapping.parts}
-    for index, column in enumerate(columns):
-        initial[f"meaning_{index}"] = meanings.get(column, "")
-        initial[f"label_{index}"] = labels.get(column, "")
-    return initial

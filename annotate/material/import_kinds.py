@@ -2,41 +2,42 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from annotate.core.models import DataImport
+from annotate.material.reading.opening import Opening
 from annotate.material.reading.progress import OnProgress
+from annotate.material.reading.report import FileReport
 
-
-class Report(Protocol):
-    """What came of a file, as it is stored and shown."""
-
-    @property
-    def is_refused(self) -> bool:
-        """Whether a line was refused, so that nothing is imported."""
-
-    @property
-    def may_leave_out(self) -> bool:
-        """Whether the refused lines can be left out, so that something is left to import."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what is stored."""
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 
 @dataclass(frozen=True)
 class ImportKind:
-    """How uploaded files of one kind are imported.
+    """How uploaded files of one kind are imported, and what the page of an import shows.
 
     run: imports a file and reports progress; the last act of its transaction is to report "written".
-    read_report: reads what the report's `to_json` wrote.
+    report: the class of its reports.
+    form: the form with the meanings of the columns, a ColumnsForm. preview: the first records under a mapping
+    and the form's other choices; it has a `report`.
     page, pages: the routes of one import, which takes slug and pk, and of all of this kind.
+    all_name: the link to all. after, after_name: the URL of the next page after an import, and its link.
+    rows: the template of a preview's first rows.
     """
 
     key: str
-    run: Callable[[DataImport, OnProgress], Report]
-    read_report: Callable[[Mapping[str, Any]], Report]
+    run: Callable[[DataImport, OnProgress], FileReport]
+    report: type[FileReport]
+    form: Callable[[Mapping[str, Any] | None, DataImport, Opening], Any]
+    preview: Callable[[DataImport, Opening, Any, Mapping[str, Any]], Any]
     page: str
     pages: str
+    all_name: "StrOrPromise"
+    after: Callable[[str], str]
+    after_name: "StrOrPromise"
+    rows: str
+    may_be_undone: bool = False
 
 
 KINDS: dict[str, ImportKind] = {}

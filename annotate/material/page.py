@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
-from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
-from annotate.core.models import DataImport, Project
+from annotate.core.models import DataImport, Project, UploadPreview
 from annotate.core.models.imports import MATERIAL
+from annotate.core.optional_writes import write_if_possible
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
 from annotate.core.workers import worker_health
-from annotate.material import tasks
+from annotate.material.commands.previews import ask_for_preview
 from annotate.material.commands.uploads import receive_upload, start_upload
 from annotate.material.forms import UploadForm
 from annotate.material.import_kinds import KINDS
@@ -37,9 +37,22 @@ def uploads_page(
         by = request_user(request)
         with form.cleaned_data["file"] as file:
             made = receive_upload(project=project, by=by, file=file, name=file.name, kind=kind)
+        preview_of_upload(made)
         return redirect(KINDS[kind].page, project.slug, made.pk)
     context = {"form": form, "imports": imports_of(project, kind), "workers": worker_health(), **shown}
     return render(request, project, template, context, status=422 if form.is_bound else 200)
+
+
+def preview_of_upload(upload: DataImport, *, again: bool = False) -> UploadPreview:
+    """Return the preview of an upload; send a worker to read the file if it has none.
+
+    While another process writes to SQLite, the page shows an upload that waits, and asks again.
+    """
+    kept = UploadPreview.objects.filter(data_import=upload).first()
+    if kept is not None and kept.fits(upload, again=again):
+        return kept
+    asked = write_if_possible(lambda: ask_for_preview(data_import=upload, again=again))
+    return asked or UploadPreview(data_import=upload, part=upload.part)
 
 
 def start_on_worker(
@@ -48,6 +61,4 @@ def start_on_worker(
     """Have a worker import an upload of any kind, and show its page."""
     with show_refusal(request):
         start_upload(data_import=upload, mapping=mapping, what=what, only_good=only_good)
-        # Robust: without a broker the file waits, and its page says that no worker has taken it.
-        transaction.on_commit(lambda: tasks.run_import.delay(upload.pk), robust=True)
     return redirect(KINDS[upload.kind].page, upload.project.slug, upload.pk)

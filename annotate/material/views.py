@@ -1,6 +1,5 @@
 """Pages about material."""
 
-import json
 from typing import Any
 
 from django.contrib import messages
@@ -8,13 +7,15 @@ from django.contrib.auth.decorators import login_required
 from django.core.files.storage import default_storage
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotate.core.access import data_import_in, project_for_admin
 from annotate.core.errors import DomainError
-from annotate.core.models import DataImport
+from annotate.core.models import DataImport, UploadPreview
 from annotate.core.models.imports import LONGEST_PART, MATERIAL
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
 from annotate.core.workers import worker_health
@@ -24,20 +25,16 @@ from annotate.material.commands.uploads import (
     choose_part,
     discard_import,
 )
-from annotate.material.forms import MappingForm
 from annotate.material.import_kinds import KINDS
-from annotate.material.page import start_on_worker, uploads_page
+from annotate.material.page import preview_of_upload, start_on_worker, uploads_page
 from annotate.material.queries.imports import (
-    Opening,
-    Preview,
+    is_late,
     opening_of,
-    preview_of,
     refused_file_of,
     state_of,
 )
 from annotate.material.queries.undo import why_it_stays
-from annotate.material.reading.mapping_json import mapping_from_json, mapping_to_json
-from annotate.material.reading.mappings import guess_mapping
+from annotate.material.reading.opening import Opening
 from annotate.material.reading.refused import FORMATS
 from annotate.material.reading.sheets import SheetChoice
 from annotate.people.recorded_raters import name_recorded_raters, possible_members
@@ -62,6 +59,8 @@ def import_part(request: Request, slug: str, pk: int) -> HttpResponse:
     """Choose the configuration and split of a data set's folder, or the sheets of a workbook."""
     upload = data_import_in(project_for_admin(request.user, slug), pk, MATERIAL)
     choose_part(data_import=upload, part=_part(request)[:LONGEST_PART])
+    upload.refresh_from_db(fields=["part"])
+    preview_of_upload(upload)
     return redirect("data_import", slug, pk)
 
 
@@ -114,7 +113,7 @@ def import_refused(request: Request, slug: str, pk: int, format: str) -> Streami
     upload = data_import_in(project_for_admin(request.user, slug), pk)
     name = refused_file_of(upload)
     if format not in FORMATS or not default_storage.exists(name):
-        raise Http404(gettext("There are no refused lines to take away."))
+        raise Http404(gettext("There are no invalid lines to download."))
     response = StreamingHttpResponse(
         FORMATS[format](lambda: default_storage.open(name, "rb")),
         content_type="text/csv; charset=utf-8" if format == "csv" else "application/jsonl",
@@ -136,80 +135,71 @@ def imports(request: Request, slug: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def data_import(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Show where an import is, and before it is made how its file is read; a POST changes that."""
-    project = project_for_admin(request.user, slug)
-    upload = data_import_in(project, pk, MATERIAL)
-    if upload.is_under_way or upload.status in (DataImport.Status.IMPORTED, DataImport.Status.UNDONE):
-        return _progress(request, upload)
-    if request.htmx and request.method == "GET":  # the progress that was polled has come to its end
+def data_import(request: Request, slug: str, pk: int, kind: str = MATERIAL) -> HttpResponse:
+    """Show an import of any kind, and before it starts how its file is read; a POST changes that."""
+    upload = data_import_in(project_for_admin(request.user, slug), pk, kind)
+    over = upload.status in (DataImport.Status.IMPORTED, DataImport.Status.UNDONE)
+    if upload.is_under_way or over or upload.must_be_finished:
+        return _render(request, upload, "#state")
+    preview = preview_of_upload(upload, again="read_again" in request.POST)
+    if preview.status in UploadPreview.UNDER_WAY:
+        return _render(request, upload, "#waiting", waits=preview, no_worker=is_late(preview))
+    if request.htmx and request.method == "GET":  # what was polled has come to its end
         return HttpResponseClientRefresh()
-    return _mapping(request, upload)
+    return _mapping(request, upload, opening_of(preview))
 
 
-def _progress(request: Request, upload: DataImport) -> HttpResponse:
-    template = "material/import.html#state" if request.htmx else "material/import.html"
-    context: dict[str, Any] = {"state": state_of(upload)}
-    if upload.status == DataImport.Status.IMPORTED:
+def _render(
+    request: Request, upload: DataImport, part: str = "", status: int = 200, **shown: Any
+) -> HttpResponse:
+    """Render the page of an import, or for htmx a part of it."""
+    kind = KINDS[upload.kind]
+    context = {
+        "state": state_of(upload),
+        "kind": kind,
+        "here": reverse(kind.page, args=[upload.project.slug, upload.pk]),
+        "after": kind.after(upload.project.slug),
+        **shown,
+    }
+    if kind.may_be_undone and upload.status == DataImport.Status.IMPORTED:
         context["why_it_stays"] = why_it_stays(upload)
-    return render_in_project(request, upload.project, template, context)
+    template = f"material/import.html{part if request.htmx else ''}"
+    response = render_in_project(request, upload.project, template, context, status=status)
+    patch_vary_headers(response, ["HX-Request"])  # page and part have one URL
+    return response
 
 
-def _mapping(request: Request, upload: DataImport) -> HttpResponse:
+def _mapping(request: Request, upload: DataImport, opening: Opening) -> HttpResponse:
     """Show how the file is read and what it makes; a POST imports it, unless it is only to `show` that."""
-    opening = opening_of(upload)
-    context: dict[str, Any] = {"state": state_of(upload), "opening": opening, "workers": worker_health()}
     if opening.problem:
-        return render_in_project(request, upload.project, "material/import.html", context)
-    form, members = _mapping_form(request, upload, opening), _chosen_members(request)
+        return _render(request, upload, opening=opening, workers=worker_health())
+    kind, members = KINDS[upload.kind], _chosen_members(request)
+    form = kind.form(request.POST if request.method == "POST" else None, upload, opening)
+    what = form.cleaned_data.get("what", "") if form.is_valid() else form.initial.get("what", "")
     if form.is_valid() and "show" not in request.POST:
-        mapping = json.loads(mapping_to_json(form.cleaned_data["mapping"]))
         try:
             if members:
                 name_recorded_raters(project=upload.project, members=members, by=request_user(request))
         except DomainError as error:
             messages.error(request, error.message)
-            return redirect("data_import", upload.project.slug, upload.pk)
-        return start_on_worker(request, upload, mapping, form.cleaned_data["what"])
-    context |= {"form": form, "preview": _preview(upload, opening, form, members)}
-    context["possible_members"] = possible_members(upload.project)
-    template = "material/import.html#preview" if request.htmx else "material/import.html"
-    status = 422 if form.is_bound and form.errors else 200
-    return render_in_project(request, upload.project, template, context, status=status)
+            return redirect(kind.page, upload.project.slug, upload.pk)
+        return start_on_worker(request, upload, form.store(form.mapping), what)
+    mapping = form.mapping
+    chosen = {"what": what, "members": members}
+    return _render(
+        request,
+        upload,
+        "#preview",
+        status=422 if form.is_bound and form.errors else 200,
+        opening=opening,
+        workers=worker_health(),
+        form=form,
+        preview=kind.preview(upload, opening, mapping, chosen) if mapping else None,
+        possible_members=possible_members(upload.project),
+    )
 
 
 def _chosen_members(request: Request) -> dict[str, int]:
     """Return which members (by key) the raters of the file are, as far as it was said."""
     names, members = request.POST.getlist("recorded_name"), request.POST.getlist("recorded_member")
     return {name: int(pk) for name, pk in zip(names, members, strict=False) if pk.isdecimal()}
-
-
-def _mapping_form(request: Request, upload: DataImport, opening: Opening) -> MappingForm:
-    dimensions = list(upload.project.dimensions.values_list("name", flat=True))
-    if upload.mapping:
-        guess = mapping_from_json(json.dumps(upload.mapping))
-    else:
-        guess = guess_mapping(opening.records, dimensions)
-    entered = request.POST if request.method == "POST" else None
-    return MappingForm(
-        entered,
-        columns=opening.columns,
-        examples=opening.examples,
-        dimensions=dimensions,
-        guess=guess,
-        what=upload.what,
-    )
-
-
-def _preview(
-    upload: DataImport, opening: Opening, form: MappingForm, members: dict[str, int]
-) -> Preview | None:
-    """What the first records would make, None where the mapping does not say it."""
-    if form.is_bound:
-        mapping = form.cleaned_data.get("mapping") if form.is_valid() else None
-        what = form.cleaned_data.get("what", "")
-    else:
-        mapping, what = form.guess, form.guessed_what
-    if mapping is None or not (mapping.gives_items or mapping.gives_ratings):
-        return None
-    return preview_of(upload, opening, mapping, what, members)

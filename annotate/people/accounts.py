@@ -4,7 +4,9 @@ from typing import Any, ClassVar
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.auth_backends import AuthenticationBackend
+from allauth.core import context as allauth_context
 from django.contrib import messages
+from django.contrib.sites.shortcuts import get_current_site
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -14,6 +16,7 @@ from annotate.core.errors import InvitationUnusableError
 from annotate.core.models import User
 from annotate.core.preferences import PERSON
 from annotate.core.security_log import log_security
+from annotate.people.account_mail import post_account_mail
 from annotate.people.attempts import count_attempt, take_back
 from annotate.people.commands import accept_invitation
 from annotate.people.session import ADDRESS_IN_SESSION, INVITATION_IN_SESSION, invitation_of, mailed_address
@@ -73,10 +76,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         super().logout(request)
         log_security("sign_out", user)
 
-    def set_password(self, user: User, password: str) -> None:
-        """Give a person a new password."""
-        super().set_password(user, password)
-        log_security("password.changed", user)
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Queue a mail of allauth, so that no request waits for a mail server."""
+        site = get_current_site(allauth_context.request)
+        message = self.render_mail(template_prefix, email, {"email": email, "current_site": site, **context})
+        post_account_mail(
+            user=context.get("user"), to=email, subject=str(message.subject), body=str(message.body)
+        )
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Count a wrong password before it is looked at: of many that come at once, none slips through."""

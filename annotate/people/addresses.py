@@ -7,8 +7,8 @@ from django.core.signing import BadSignature, TimestampSigner
 from django.utils.translation import gettext
 
 from annotate.core.errors import AddressLinkError
-from annotate.core.mails import send_mail
 from annotate.core.models import Invitation, User
+from annotate.people.account_mail import post_account_mail
 
 CHANGE, SIGNUP = "annotate.address.change", "annotate.address.signup"
 LASTS = timedelta(days=3)
@@ -24,7 +24,7 @@ def proven_change(user: User, token: str) -> str:
     whose, present, email = _read(CHANGE, token)
     if (whose, present) != (user.pk, user.email):
         raise AddressLinkError(
-            gettext("This link was made for another account, or was already used. Sign in to that account.")
+            gettext("This link belongs to another account, or was already used. Sign in to that account.")
         )
     return str(email)
 
@@ -40,29 +40,21 @@ def proven_signup(token: str) -> tuple[int, str]:
     return int(invitation), str(email)
 
 
-def send_change_link(email: str, link: str) -> None:
-    """Send the link to the new address; call it outside any transaction. Raises MailError."""
+def send_change_link(user: User, email: str, link: str) -> None:
+    """Queue the mail that proves a new address."""
     asked = gettext(
-        "Someone wants this to be the address of their account. If it was you, follow this link where you "
-        "are signed in; it works for three days. If it was not you, do nothing."
+        "Someone wants to use this e-mail for their account. If it was you, follow this link in "
+        "the browser where you are signed in; it works for three days. If it was not you, do "
+        "nothing."
     )
-    _send(email, gettext("Confirm your new address"), f"{asked}\n\n{link}")
-
-
-def send_changed(email: str, now: str) -> None:
-    """Tell the old address which one took its place; call it outside any transaction. Raises MailError."""
-    told = gettext(
-        "The address of your account is {email} now. If it was not you, tell an admin of your project at "
-        "once."
-    ).format(email=now)
-    _send(email, gettext("Your address was changed"), told)
+    _send(email, gettext("Confirm your new e-mail"), f"{asked}\n\n{link}", user=user)
 
 
 def send_signup_link(email: str, link: str) -> None:
-    """Send the link that goes on with making an account. Raises MailError."""
+    """Queue the mail that continues a sign-up."""
     asked = gettext(
-        "Someone who was invited gave this address for a new account. If it was you, follow this link to "
-        "make the account; it works for three days. If it was not you, do nothing."
+        "An invited person entered this e-mail for a new account. If it was you, follow this link"
+        " to create the account; it works for three days. If it was not you, do nothing."
     )
     _send(email, gettext("Make your account"), f"{asked}\n\n{link}")
 
@@ -77,10 +69,6 @@ def _read(salt: str, token: str) -> list[str | int]:
     return values
 
 
-def _send(email: str, subject: str, text: str) -> None:
-    send_mail(
-        to=email,
-        subject=f"{settings.ACCOUNT_EMAIL_SUBJECT_PREFIX}{subject}",
-        body=f"{text}\n",
-        not_sent=gettext("No mail could be sent to {email}. Try again later."),
-    )
+def _send(email: str, subject: str, text: str, *, user: User | None = None) -> None:
+    subject = f"{settings.ACCOUNT_EMAIL_SUBJECT_PREFIX}{subject}"
+    post_account_mail(user=user, to=email, subject=subject, body=f"{text}\n")

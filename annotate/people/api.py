@@ -14,6 +14,7 @@ from annotate.core.access import invitation_in, place_in, project_for_admin, pro
 from annotate.core.models import Invitation, Membership, Role
 from annotate.core.page import request_user
 from annotate.people.commands import (
+    ask_for_mail,
     change_role,
     deactivate_member,
     invite,
@@ -32,7 +33,6 @@ from annotate.people.forms import (
 )
 from annotate.people.queries import PendingInvitation, other_annotators, people_of
 from annotate.people.recorded_raters import join_recorded_rater, possible_members
-from annotate.people.tasks import ask_worker_to_mail
 from annotate.rating.commands.reassignment import hand_over_work
 
 NewInvitation = form_input("NewInvitation", InvitationForm, without=("send",))
@@ -257,7 +257,7 @@ class SeveralInvitations(ApiView):
             project=project, by=by, role=Role(chosen["role"]), emails=chosen["addresses"], note=chosen["note"]
         )
         for offer in found.made if chosen["send"] else ():
-            ask_worker_to_mail(invitation=offer, site=request.build_absolute_uri("/"))
+            ask_for_mail(invitation=offer, site=request.build_absolute_uri("/"))
         return Response(InvitedRow(found).data, status=201)
 
 
@@ -270,7 +270,7 @@ class MailOfInvitation(ApiView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """Let a worker mail the link to its address, which gets one a day at most; `sent_at` says when."""
         offer = invitation_in(project_for_admin(request.user, slug), pk)
-        ask_worker_to_mail(invitation=offer, site=request.build_absolute_uri("/"))
+        ask_for_mail(invitation=offer, site=request.build_absolute_uri("/"))
         return Response(InvitationRow(offer).data)
 
 

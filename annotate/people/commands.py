@@ -10,21 +10,16 @@ from typing import Any
 from urllib.parse import urljoin
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
-from annotate.core.errors import (
-    DomainError,
-    InvalidValueError,
-    InvitationUnusableError,
-    MailError,
-    NotReadyError,
-)
-from annotate.core.mails import claim_mail, due_mails, give_up_old_mail, mail_is_sent
+from annotate.core.errors import InvalidValueError, InvitationUnusableError, NotReadyError
+from annotate.core.jobs import wake_worker
+from annotate.core.mails import mail_is_sent, mail_kind
 from annotate.core.models import (
     FormerName,
     Invitation,
@@ -35,6 +30,7 @@ from annotate.core.models import (
     Role,
     User,
 )
+from annotate.people.account_changes import AccountChange, note_account_change
 from annotate.people.addresses import proven_change
 from annotate.people.invitation_mail import send_invitation
 from annotate.people.invitations import invitation_id, invitation_token, refuse_unusable
@@ -133,11 +129,6 @@ def invite_many(*, project: Project, by: User, role: Role, emails: Iterable[str]
     return found
 
 
-def mark_sent(*, invitation: Invitation) -> None:
-    """Note that an invitation was sent by e-mail just now."""
-    Invitation.objects.filter(pk=invitation.pk).update(sent_at=timezone.now())
-
-
 @transaction.atomic
 def withdraw_invitation(*, invitation: Invitation) -> None:
     """Make an invitation unusable; nothing happens if it is already. Locks the project."""
@@ -202,7 +193,7 @@ def rename_place(*, place: Membership, label: str, by: User | None) -> None:
     lock_project(place.project)
     place.refresh_from_db(fields=["label", "user"])
     if place.role != Role.ANNOTATOR:
-        raise InvalidValueError(gettext("Only annotators have a label in tables and figures."))
+        raise InvalidValueError(gettext("Only annotators have a label in tables and plots."))
     old, label = place.label, label.strip()
     if old == label:
         return
@@ -293,7 +284,7 @@ def _aliases() -> Iterator[str]:
 def _refuse_taken(project: Project, place: Membership) -> None:
     if place.project_id != project.pk or place.user_id is not None:
         raise NotReadyError(
-            gettext("{label} already has an account, so nobody else can be invited to it.").format(
+            gettext("{label} already has an account, so you cannot invite another person to it.").format(
                 label=place.label
             )
         )
@@ -316,8 +307,8 @@ def _take_place(invitation: Invitation, user: User) -> Membership:
         _refuse_closed(held)
         raise InvitationUnusableError(
             gettext(
-                "You are already a member of this project, as {label}. The link still works for "
-                "the person it was meant for."
+                "You are already a member of this project, as {label}. The invited person can "
+                "still use the link."
             ).format(label=role.label)
         )
     if invitation.place is None:
@@ -331,7 +322,7 @@ def _take_place(invitation: Invitation, user: User) -> Membership:
     return invitation.place
 
 
-# Invitations that programs have sent by mail: each address of a project gets one a day at most.
+# Invitations are mailed by workers. Programs may have one a day mailed to each address of a project.
 
 BETWEEN_MAILS = timedelta(days=1)
 
@@ -339,68 +330,59 @@ logger = logging.getLogger(__name__)
 
 
 def refuse_mail(invitation: Invitation) -> None:
-    """Raise InvitationUnusableError, InvalidValueError or NotReadyError where no mail can be sent now."""
+    """Raise InvitationUnusableError or InvalidValueError where no mail can be sent."""
     refuse_unusable(invitation)
     if not (invitation.email and mail_is_sent()):
         raise InvalidValueError(
-            gettext("This link has no address, or no mail server is configured: pass it on yourself.")
+            gettext("This link has no e-mail, or no mail server is configured: pass it on yourself.")
         )
+
+
+def _refuse_second_mail(invitation: Invitation) -> None:
     is_going = Q(mail_due_at__isnull=False) & ~Q(pk=invitation.pk)
     lately = Invitation.objects.filter(Q(sent_at__gt=timezone.now() - BETWEEN_MAILS) | is_going)
     if lately.filter(project=invitation.project_id, email__iexact=invitation.email).exists():
-        raise NotReadyError(
-            gettext("An invitation to this project was sent to this address within the last day.")
-        )
+        raise NotReadyError(gettext("This project invited the same e-mail within the last day."))
 
 
 @transaction.atomic
-def ask_for_mail(*, invitation: Invitation, site: str) -> None:
-    """Let a worker mail an invitation; the caller sends it a message after the commit. Locks the project.
+def ask_for_mail(*, invitation: Invitation, site: str, by_hand: bool = False) -> None:
+    """Let a worker mail an invitation. Locks the project.
 
-    site: the address at which people reach Concord. Raises what `refuse_mail` does.
+    site: the address at which people reach Concord. by_hand: an admin asks on a page, as often as needed.
+    Raises what `refuse_mail` does, and NotReadyError for a second mail within a day.
     """
     lock_project(invitation.project)
     invitation.refresh_from_db(fields=["accepted_at", "withdrawn_at", "sent_at"])
     refuse_mail(invitation)
+    if not by_hand:
+        _refuse_second_mail(invitation)
     now = timezone.now()
-    Invitation.objects.filter(pk=invitation.pk).update(mail_site=site, mail_asked_at=now, mail_due_at=now)
+    Invitation.objects.filter(pk=invitation.pk).update(
+        mail_site=site, mail_asked_at=now, mail_due_at=now, mail_lease=None, mail_attempts=0, mail_problem=""
+    )
+    wake_worker(INVITATION_MAIL, invitation.pk)
 
 
-def due_invitations() -> QuerySet[Invitation]:
-    """Return the invitations that wait to be mailed."""
-    return due_mails(Invitation.objects.all())
+def _send(offer: Invitation) -> None:
+    """Send an invitation. Only this makes the link, so no message has it. Locks the project to decide."""
+    with transaction.atomic():
+        lock_project(offer.project)
+        offer.refresh_from_db(fields=["accepted_at", "withdrawn_at", "sent_at"])
+        refuse_mail(offer)
+    send_invitation(offer, urljoin(offer.mail_site, reverse("invitation", args=[invitation_token(offer)])))
 
 
-def mail_invitation(*, invitation_id: int) -> None:
-    """Send an invitation, unless its address had one within the last day; safe to run twice.
-
-    The link is made here, so that no message has it. Locks the project for the decision, not while it sends.
-    """
-    offer = Invitation.objects.select_related("project", "created_by").filter(pk=invitation_id).first()
-    if offer is None:
-        return
-    try:
-        if _claim(offer):
-            send_invitation(
-                offer, urljoin(offer.mail_site, reverse("invitation", args=[invitation_token(offer)]))
-            )
-            Invitation.objects.filter(pk=offer.pk).update(sent_at=timezone.now(), mail_due_at=None)
-    except MailError as error:
-        logger.warning("Invitation %s was not sent yet: %s", offer.pk, error.message)
-        give_up_old_mail(offer, since=offer.mail_asked_at or offer.created_at)
-    except DomainError as error:
-        Invitation.objects.filter(pk=offer.pk).update(mail_due_at=None)
-        logger.info("Invitation %s is not sent: %s", offer.pk, error.message)
-
-
-@transaction.atomic
-def _claim(offer: Invitation) -> bool:
-    lock_project(offer.project)
-    if not claim_mail(offer):
-        return False
-    offer.refresh_from_db(fields=["accepted_at", "withdrawn_at", "sent_at"])
-    refuse_mail(offer)
-    return True
+INVITATION_MAIL = mail_kind(
+    "invitation",
+    Invitation,
+    _send,
+    does="mails an invitation",
+    related=("project", "created_by"),
+    asked_at="mail_asked_at",
+    mailed_at="sent_at",
+    condition=Q,
+)
 
 
 # Keeping how a person wants to be shown things.
@@ -415,11 +397,12 @@ def save_preferences(*, user: User, **chosen: Any) -> None:
 
 
 @transaction.atomic
-def change_address(*, user: User, token: str) -> str:
-    """Give the account the address that the token proves, and return the old one.
+def change_address(*, user: User, token: str, session: str | None = None) -> str:
+    """Give the account the address that the token proves, and return that address.
 
-    What the person was called until now stays for the histories, and each of their projects is told. Locks
-    the person's row. Raises AddressLinkError, or InvalidValueError where another account has the address.
+    Histories keep the former name. The projects' audit logs record the change, and both addresses get a mail.
+    All sessions but `session` end. Locks the person's row. Raises
+    AddressLinkError, or InvalidValueError where another account has the address.
     """
     person = User.objects.select_for_update().get(pk=user.pk)
     email, before = proven_change(person, token), person.email
@@ -430,9 +413,10 @@ def change_address(*, user: User, token: str) -> str:
         with transaction.atomic():
             person.save(update_fields=["email"])
     except IntegrityError:
-        raise InvalidValueError(gettext("Another account has this address.")) from None
+        raise InvalidValueError(gettext("Another account uses this e-mail.")) from None
     mark_proven(person)
     for place in Membership.objects.filter(user=person).select_related("project").order_by("pk"):
         facts = {"email": before}, {"email": email}
         record(place.project, "person.address_changed", place, before=facts[0], after=facts[1], by=user)
-    return before
+    note_account_change(user=person, change=AccountChange.ADDRESS, session=session, before=before)
+    return email

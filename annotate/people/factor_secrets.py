@@ -32,7 +32,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
             return cipher_for(PURPOSE).decrypt(encrypted_text.encode()).decode()
         except InvalidToken:
             raise PermissionDenied(
-                gettext("Your second factor cannot be checked any more. Ask who runs this installation.")
+                gettext("The server cannot check your second factor any more. Contact your administrator.")
             ) from None
 
     def build_totp_svg(self, url: str) -> str:

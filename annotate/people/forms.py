@@ -13,6 +13,7 @@ from allauth.account.forms import SignupForm as AllauthSignupForm
 from allauth.core import context
 from django import forms
 from django.contrib.auth.forms import BaseUserCreationForm
+from django.contrib.auth.password_validation import validate_password
 from django.core.validators import validate_email
 from django.db import transaction
 from django.http import HttpRequest
@@ -25,11 +26,10 @@ from annotate.core.keys import ACTIONS, DIGITS, NAMED, VALUES, KeySet, problems_
 from annotate.core.mails import mail_is_sent
 from annotate.core.models import Membership, Preferences, Role, User
 from annotate.core.models.preferences import CHOSEN, NoticeKind
+from annotate.people.account_changes import AccountChange, note_account_change
 from annotate.people.first_account import make_first_account
 from annotate.people.proven_addresses import is_proven, mark_proven
-from annotate.people.second_factor import remove_second_factor
 from annotate.people.session import proven_address
-from annotate.people.sessions import end_sessions
 from annotate.people.sign_in_limits import may_send_mail
 
 # Inviting people, and changing what they do.
@@ -53,7 +53,7 @@ class InvitationForm(forms.Form):
     """What the invited person will be, and for whom the link is."""
 
     role = forms.ChoiceField(widget=forms.RadioSelect, choices=ROLES, initial=Role.ANNOTATOR)
-    email = forms.EmailField(label=_("For whom (e-mail address, optional)"), required=False)
+    email = forms.EmailField(label=_("For (e-mail, optional)"), required=False)
     send = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -65,11 +65,12 @@ class InvitationForm(forms.Form):
         values = self.cleaned_data
         if values.get("send") and not mail_is_sent():
             self.add_error(
-                "email", gettext("No mail server is configured, so nothing can be sent. Make a link instead.")
+                "email",
+                gettext("No mail server is configured, so Concord cannot send mail. Make a link instead."),
             )
         elif values.get("send") and not values.get("email") and "email" not in self.errors:
             self.add_error(
-                "email", gettext("Enter the address to send the link to, or make a link to pass on yourself.")
+                "email", gettext("Enter an e-mail to send the link, or make a link to pass on yourself.")
             )
         return values
 
@@ -84,11 +85,11 @@ class InvitationsForm(forms.Form):
         help_text=_("One on a line, or separated by commas; “Ann &lt;ann@example.org&gt;” is understood."),
     )
     note = forms.CharField(
-        label=_("What the work is"),
+        label=_("Description of the work"),
         required=False,
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
-        help_text=_("How much there is to do, and by when. The mail and the page of the link say it."),
+        help_text=_("The amount of work and the deadline. The mail and the page of the link show it."),
     )
     send = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
@@ -100,11 +101,11 @@ class InvitationsForm(forms.Form):
         wrong = [part for part, address in zip(written, found, strict=True) if not _is_address(address)]
         if wrong:
             raise forms.ValidationError(
-                gettext("These are no e-mail addresses: {parts}.").format(parts=", ".join(wrong[:10]))
+                gettext("Not valid e-mails: {parts}.").format(parts=", ".join(wrong[:10]))
             )
         if len(found) > MOST_INVITED:
             raise forms.ValidationError(
-                gettext("These are {count} addresses; invite at most {most} at once.").format(
+                gettext("You entered {count} e-mails; invite up to {most} at a time.").format(
                     count=len(found), most=MOST_INVITED
                 )
             )
@@ -114,7 +115,7 @@ class InvitationsForm(forms.Form):
         """Refuse to send without a server."""
         if self.cleaned_data.get("send") and not mail_is_sent():
             raise forms.ValidationError(
-                gettext("No mail server is configured, so nothing can be sent. Make links instead.")
+                gettext("No mail server is configured, so Concord cannot send mail. Make links instead.")
             )
         return self.cleaned_data
 
@@ -139,7 +140,7 @@ class LabelForm(forms.Form):
     label = forms.CharField(
         label=_("Label"),
         max_length=150,
-        help_text=_("As a paper names its raters, for example A1. Exports keep the pseudonym as it is."),
+        help_text=_("The rater's name in a paper, for example A1. Exports keep the pseudonym unchanged."),
     )
 
 
@@ -208,7 +209,7 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
 
     name = forms.CharField(
         max_length=150,
-        help_text=_("Admins of your projects see it; other annotators see a letter."),
+        help_text=_("Admins of your projects see it; other annotators see an alias."),
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
     field_order = ("name", "email", "password1", "password2")
@@ -220,6 +221,17 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
         if self.proven:
             self.initial["email"] = self.proven
             self.fields["email"].widget.attrs["readonly"] = True
+
+    def clean(self) -> dict[str, Any]:
+        """Reject a password like the name; allauth compares it with the address only."""
+        values: dict[str, Any] = super().clean()
+        if "password1" in values and "password1" not in self.errors:
+            person = User(name=values.get("name", ""), email=values.get("email", ""))
+            try:
+                validate_password(values["password1"], person)
+            except forms.ValidationError as error:
+                self.add_error("password1", error)
+        return values
 
     def clean_email(self) -> str:
         """Refuse an address that nothing proves."""
@@ -250,7 +262,7 @@ class ResetPasswordForm(AllauthResetPasswordForm):  # type: ignore[misc]
     """Asks for a link by which a new password is chosen."""
 
     def save(self, request: HttpRequest, **options: Any) -> str:
-        """Send the link, but fill nobody's mailbox; the page says the same, whether one was sent or not."""
+        """Queue the mail unless this mailbox had several; the page is the same in both cases."""
         email: str = self.cleaned_data["email"]
         if may_send_mail(request, email, purpose="new password"):
             super().save(request, **options)
@@ -263,14 +275,17 @@ class NewPassword(forms.Form):
     revoke_tokens = forms.BooleanField(
         label=_("Revoke my tokens of the API, too"),
         required=False,
-        help_text=_("If someone else may know the old password. What uses them is refused from then on."),
+        help_text=_(
+            "Choose this if someone else may know the old password. Programs that use the tokens lose access."
+        ),
     )
 
     def save(self) -> None:
         """Keep the password."""
         super().save()  # type: ignore[misc]
         user: User = self.user  # type: ignore[attr-defined]
-        end_sessions(user=user, besides=context.request.session.session_key)
+        session = context.request.session.session_key
+        note_account_change(user=user, change=AccountChange.PASSWORD, session=session)
         if self.cleaned_data["revoke_tokens"]:
             revoke_tokens(user=user)
 
@@ -290,11 +305,11 @@ class ResetPasswordKeyForm(NewPassword, AllauthResetPasswordKeyForm):  # type: i
     def save(self) -> None:
         """Keep the password, and that the link was followed from this mailbox.
 
-        Where nobody had proven the address, somebody else may have made the account: what they set up ends.
+        Second factors stay, so a mailbox alone opens no account that has one. Tokens of an unproven account
+        end, because somebody else may have made it.
         """
         if not is_proven(self.user):
             revoke_tokens(user=self.user)
-            remove_second_factor(user=self.user, by=self.user, note="A mailed link proved the address.")
         super().save()
         mark_proven(self.user)
 
@@ -357,8 +372,8 @@ class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]
 
     digest = forms.BooleanField(
         required=False,
-        label=_("By e-mail, once a day, what is new in disputes that need me"),
-        help_text=_("Nothing is sent on days without news. Each message has a link that ends them."),
+        label=_("A daily e-mail with new activity in my disputes"),
+        help_text=_("You get no mail on days without news. Each mail has a link to unsubscribe."),
     )
 
     notices = forms.MultipleChoiceField(
@@ -366,7 +381,7 @@ class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]
         label=_("By e-mail, when"),
         choices=NoticeKind.choices,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("Each is told once, in the projects in which you have a place."),
+        help_text=_("You get one mail for each event, in all projects that you are a member of."),
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -392,18 +407,18 @@ class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]
 
 # A token of the API.
 
-LASTS = [(30, "30 days"), (90, "90 days"), (365, "a year")]
+LASTS = [(30, _("30 days")), (90, _("90 days")), (365, _("a year"))]
 SCOPES = [
-    ("read", "read: everything that you see on pages"),
-    ("write", "write: configure and run the projects that you administer"),
-    ("rate", "rate: take work, rate, and discuss disputes as you"),
+    ("read", _("read: everything that you see on pages")),
+    ("write", _("write: manage your projects as an admin, start and delete exports")),
+    ("rate", _("rate: request work, rate and discuss disputes as you")),
 ]
 
 
 class TokenForm(forms.Form):
     """What a token is for, what it allows, and how long."""
 
-    name = forms.CharField(label=_("What it is for"), max_length=80)
+    name = forms.CharField(label=_("Purpose"), max_length=80)
     scopes = forms.MultipleChoiceField(
         label=_("It may"), choices=SCOPES, initial=["read"], widget=forms.CheckboxSelectMultiple
     )

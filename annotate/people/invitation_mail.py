@@ -22,6 +22,4 @@ def send_invitation(invitation: Invitation, link: str) -> None:
         subject=subject,
         body="\n\n".join(filter(None, [invites, invitation.note, link, until])) + "\n",
         reply_to=sender.email if sender else "",
-        not_sent="The link is there, but no mail could be sent to {email} ({error}). "
-        "Pass the link on yourself, or check CONCORD_EMAIL_URL and send it again.",
     )

@@ -27,8 +27,8 @@ def invitation_id(token: str) -> int:
     except (BadSignature, ValueError):
         raise InvitationUnusableError(
             gettext(
-                "This link is incomplete or was made by another installation. Copy the whole "
-                "link from the invitation."
+                "This link is incomplete or comes from another installation. Copy the whole link "
+                "from the invitation."
             )
         ) from None
 

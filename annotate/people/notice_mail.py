@@ -3,33 +3,20 @@
 from datetime import date
 
 from django.conf import settings
-from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.translation import gettext, ngettext, override
 
-from annotate.core.mails import due_mails, mail_row, send_mail
+from annotate.core.mails import mail_kind, send_mail
 from annotate.core.models import Notice, NoticeKind
 from annotate.core.preferences import preferences_of
-
-
-def due_notices() -> QuerySet[Notice]:
-    """Return the notices that wait to be mailed."""
-    return due_mails(Notice.objects.all())
-
-
-def mail_notice(*, notice_id: int) -> None:
-    """Send a notice; safe to run twice. What no mail server takes is sent later that day."""
-    notice = Notice.objects.select_related("user__preferences", "project").filter(pk=notice_id).first()
-    if notice is not None:
-        mail_row(notice, lambda: _send(notice), since=notice.at)
 
 
 def _send(notice: Notice) -> None:
     chosen = preferences_of(notice.user)
     with override(chosen.language or settings.LANGUAGE_CODE):
         subject, says = text_of(notice)
-        ending = gettext("You chose to be told this. Choose again under Preferences:")
+        ending = gettext("You chose to get this mail. Change your choice under Preferences:")
     send_mail(
         to=notice.user.email,
         subject=subject,
@@ -60,7 +47,7 @@ def text_of(notice: Notice) -> tuple[str, str]:
         named["day"] = date_format(date.fromisoformat(str(facts["deadline"])), "DATE_FORMAT")
         return (
             gettext("Round {round} of {project} ends on {day}").format(**named),
-            gettext("Round {round} of “{project}” ends on {day}. Work in it waits for you.").format(**named),
+            gettext("Round {round} of “{project}” ends on {day}. You have work left in it.").format(**named),
         )
     if facts["opened"]:
         return (
@@ -71,3 +58,12 @@ def text_of(notice: Notice) -> tuple[str, str]:
         gettext("Round {round} of {project} is closed").format(**named),
         gettext("Round {round} of “{project}” is closed.").format(**named),
     )
+
+
+NOTICE_MAIL = mail_kind(
+    "notice",
+    Notice,
+    _send,
+    does="mails a notice that its person chose to get",
+    related=("user__preferences", "project"),
+)

@@ -5,6 +5,7 @@ from django.db import transaction
 
 from annotate.core.access import FACTORS
 from annotate.core.models import User
+from annotate.people.account_changes import AccountChange, note_account_change
 from annotate.people.acts import record_everywhere
 
 ADDED, REMOVED = "person.second_factor_added", "person.second_factor_removed"
@@ -19,15 +20,22 @@ def has_second_factor(user: User) -> bool:
 def remove_second_factor(*, user: User, by: User | None = None, note: str = "") -> int:
     """Let a person who lost app and codes sign in by password alone; nothing happens where there is none.
 
-    Each of their projects is told. Locks the person's row. Returns how many factors were removed.
+    Each of their projects and the person are told, and all their sessions end. Locks the person's row.
+    Returns how many factors were removed.
     """
     person = User.objects.select_for_update().get(pk=user.pk)
     count: int = Authenticator.objects.filter(user=person).delete()[0]
     if count:
         record_everywhere(person, REMOVED, by=by, note=note)
+        note_account_change(user=person, change=AccountChange.FACTOR_REMOVED, session=None, by=by)
     return count
 
 
-def record_own_change(user: User, act: str, *, kind: str) -> None:
-    """Record in each of a person's projects that they added or removed one, in the caller's transaction."""
+def record_own_change(user: User, change: AccountChange, *, kind: str, session: str | None) -> None:
+    """Record in each of a person's projects that they added or removed one, and tell the person.
+
+    session: the one in which they did, which stays. Call it in the transaction of the change.
+    """
+    act = ADDED if change == AccountChange.FACTOR_ADDED else REMOVED
     record_everywhere(user, act, by=user, note="", kind=kind)
+    note_account_change(user=user, change=change, session=session)

@@ -8,7 +8,6 @@ import logging
 from typing import Any
 
 from allauth.core.exceptions import ImmediateHttpResponse
-from allauth.mfa.models import Authenticator
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialLogin
 from allauth.socialaccount.providers.base.constants import AuthProcess
@@ -25,6 +24,7 @@ from annotate.core.errors import SingleSignOnError
 from annotate.core.models import Invitation, User
 from annotate.people.acts import record_everywhere
 from annotate.people.proven_addresses import is_proven, mark_proven, was_invited
+from annotate.people.second_factor import remove_second_factor
 from annotate.people.session import INVITATION_IN_SESSION, invitation_of
 from annotate.people.sessions import end_sessions
 
@@ -38,7 +38,7 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         """Find the account of an identity that is seen for the first time, or refuse it."""
         try:
             if sociallogin.state.get("process") != AuthProcess.LOGIN:
-                raise SingleSignOnError(gettext("Begin on the sign-in page."))
+                raise SingleSignOnError(gettext("Start on the sign-in page."))
             if not sociallogin.is_existing:
                 _find_account(request, sociallogin)
         except SingleSignOnError as error:
@@ -91,9 +91,9 @@ def verified_address(sociallogin: SocialLogin) -> str:
     verified = [each.email.lower() for each in sociallogin.email_addresses if each.verified is True]
     if not verified:
         raise SingleSignOnError(
-            gettext(
-                "{provider} does not say that your e-mail address is verified, so it cannot be used here."
-            ).format(provider=sociallogin.provider.name)
+            gettext("{provider} has not verified your e-mail, so you cannot use it here.").format(
+                provider=sociallogin.provider.name
+            )
         )
     return str(verified[0])
 
@@ -111,8 +111,9 @@ def claim_account(*, user: User, provider: str) -> User:
         if not was_invited(person):
             raise SingleSignOnError(
                 gettext(
-                    "An account has this address, but nobody ever proved that it is theirs. Get a link by "
-                    "“Forgotten password?”, which proves it. From then on you can sign in this way."
+                    "An account uses this e-mail, but the owner never confirmed it. Get a link "
+                    "under “Forgotten password?” to confirm it. From then on you can sign in this"
+                    " way."
                 )
             )
         _end_other_ways_in(person)
@@ -150,4 +151,4 @@ def _end_other_ways_in(person: User) -> None:
     person.save(update_fields=["password"])
     end_sessions(user=person)
     revoke_tokens(user=person)
-    Authenticator.objects.filter(user=person).delete()
+    remove_second_factor(user=person, by=person, note="A provider of sign-in proved the address.")

@@ -44,7 +44,7 @@ def decide_counting(*, place: Membership, counted: bool, note: str, by: User) ->
         return place
     if not note.strip():
         raise InvalidValueError(
-            gettext("Say why; the note is kept with the decision."),
+            gettext("Add a note; Concord stores it with the decision."),
             fields={"note": gettext("Give a reason.")},
         )
     place.counted = counted
@@ -165,7 +165,7 @@ def save_practice(
     """
     place = _lock(place)
     if attempt != place.practice_attempt:
-        raise NotReadyError(gettext("You have begun practice again, so this answer counts no more."))
+        raise NotReadyError(gettext("You restarted practice, so this answer no longer counts."))
     asked = {each.dimension_id: each for each in GoldValue.objects.filter(gold=gold)}
     problems: list[InvalidValueError | None] = []
     for each in given:
@@ -214,7 +214,7 @@ def settle_practice_item(*, place: Membership, gold: GoldItem) -> None:
     given = {each.gold_value_id for each in answers if each.is_answered}
     if missing := [each.dimension.name for each in asked if each.pk not in given]:
         raise NotReadyError(
-            gettext("Rate {listed} too; then you see what is right.").format(listed=", ".join(missing))
+            gettext("Rate {listed} too; then you see the right values.").format(listed=", ".join(missing))
         )
     answers.filter(settled_at=None).update(settled_at=timezone.now())
     _pass_if_enough(place)

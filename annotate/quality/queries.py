@@ -62,18 +62,30 @@ def names_to_choose(project: Project) -> dict[str, list[str]]:
 class Practice:
     """An annotator's present attempt: values to give, given and right, and the item that comes next.
 
-    given: those that stand, as their annotator has seen the reference values. items_done: items of which all
-    is answered, whether that was seen or not.
+    right: the exact values and those within the tolerance.
+    given: those that stand, as their annotator has seen the reference values.
+    items_done: items of which all is answered, whether that was seen or not.
     """
 
     attempt: int
     asked: int
     given: int
     right: int
+    exact: int
     bar: int
     next: GoldItem | None
     items: int
     items_done: int
+
+    @property
+    def near(self) -> int:
+        """Values within the tolerance that are not exact."""
+        return self.right - self.exact
+
+    @property
+    def wrong(self) -> int:
+        """Values beyond the tolerance."""
+        return self.given - self.right
 
     @property
     def is_finished(self) -> bool:
@@ -95,6 +107,7 @@ class Lesson:
     reference: float
     reference_name: str
     is_right: bool
+    points_off: float
     explanation: str
     calibration: RaterCalibration | None
 
@@ -132,6 +145,7 @@ class DimensionPractice:
     dimension: FrozenDimension
     asked: int
     right: int
+    exact: int
     calibration: RaterCalibration | None
     again: list[tuple[int, int]]
 
@@ -200,6 +214,7 @@ def _practice(place: Membership, attempt: _Attempt) -> Practice:
         asked=len(attempt.asked),
         given=len(settled),
         right=sum(attempt.is_right(*each) for each in settled),
+        exact=sum(gold.value == answer.value for gold, answer in settled),
         bar=place.project.practice_bar or 0,
         next=next(iter(left.values()), None),
         items=len(attempt.items),
@@ -271,6 +286,7 @@ def _lesson(
         reference=right.value,
         reference_name=name_on_page(dimension, right.value),
         is_right=attempt.is_right(right, answer),
+        points_off=0 if answer.value is None else distance(right.value, answer.value),
         explanation=right.explanation,
         calibration=attempt.calibration(dimension),
     )
@@ -289,8 +305,54 @@ def practice_summary(place: Membership) -> list[DimensionPractice]:
         calibration = attempt.calibration(dimension)
         if settled:
             right = len(settled) - len(wrong)
-            found.append(DimensionPractice(dimension, len(settled), right, calibration, again))
+            exact = sum(gold.value == answer.value for gold, answer in settled)
+            found.append(DimensionPractice(dimension, len(settled), right, exact, calibration, again))
     return found
+
+
+@dataclass(frozen=True)
+class MiddleRater:
+    """The practice result of a rater who always gives the middle of the scale."""
+
+    asked: int
+    right: int
+    exact: int
+    bar: int
+
+    @property
+    def percent(self) -> int:
+        """The share of right values, rounded down, as the bar is compared with it."""
+        return self.right * 100 // self.asked
+
+    @property
+    def passes(self) -> bool:
+        """Whether this rater would pass practice."""
+        return self.right * 100 >= self.bar * self.asked
+
+
+def middle_rater(project: Project) -> MiddleRater | None:
+    """Return what always giving the middle would score; None without a scale to practise on.
+
+    Categories have no middle and are left out. Four queries at most.
+    """
+    rules = rules_of(project)
+    scales = {
+        each.id: each for each in guideline_at(project, round_one(project)).dimensions if not each.is_named
+    }
+    apart = [
+        (distance(each.value, _middle(scales[each.dimension_id])), rules[each.dimension_id].tolerance)
+        for each in practice_values(project)
+        if each.dimension_id in scales
+    ]
+    if not apart:
+        return None
+    right = sum(points <= tolerance for points, tolerance in apart)
+    exact = sum(points == 0 for points, _ in apart)
+    return MiddleRater(len(apart), right, exact, project.practice_bar or 0)
+
+
+def _middle(dimension: FrozenDimension) -> float:
+    return dimension.values[(len(dimension.values) - 1) // 2]
 
 
 # How each annotator rated in Round I, as evidence for an admin.
@@ -346,12 +408,12 @@ class RaterEvidence:
 def signal_sections(project: Project, _chosen: Chosen) -> list[Section]:
     """Return the signals of every annotator by key, packed as JSON. One query."""
     kept = {place: asdict(_shorten(signals_of(items))) for place, items in _items(project).items()}
-    return [Section("How people rate", "", [], packed=json.dumps(kept))]
+    return [Section("Annotator quality", "", [], packed=json.dumps(kept))]
 
 
 SIGNALS = ResultsPage(
     "signals",
-    "How people rate",
+    "Annotator quality",
     "Time and patterns in the finished items of Round I.",
     signal_sections,
     version_of_round_one,

@@ -39,6 +39,7 @@ from annotate.quality.queries import (
     PracticeItem,
     evidence,
     gold_of,
+    middle_rater,
     names_to_choose,
     practice_item_of,
     practice_of,
@@ -75,6 +76,7 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
         "gold": list(gold_of(project)),
         "frozen": is_frozen(project),
         "names": names_to_choose(project),
+        "middle": middle_rater(project),
     }
     return render_in_project(request, project, "quality/gold.html", context, status=status)
 
@@ -285,7 +287,7 @@ def _render_practice(
     return render(request, "rating/item.html", context, status=422 if refusals else 200)
 
 
-# How people rate: signals worth a look, and whose ratings count. Nothing here decides by itself.
+# Annotator quality: signals worth a look, and whose ratings count. Nothing here decides by itself.
 
 
 @login_required
@@ -317,10 +319,12 @@ def quality_rater(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         except DomainError as error:
             messages.error(request, error.message)
         else:
-            counts = "count in the statistics again" if decided.counted else "are left out of the statistics"
-            messages.success(
-                request, gettext("The ratings of {label} {counts}.").format(label=place.label, counts=counts)
+            message = (
+                gettext("Statistics include the ratings of {label} again.")
+                if decided.counted
+                else gettext("Statistics exclude the ratings of {label} now.")
             )
+            messages.success(request, message.format(label=place.label))
         return redirect("quality_rater", slug, pk)
     kept = kept_figures(place.project, result_of(place.project, SIGNALS))
     context = {

@@ -5,8 +5,10 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
+from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -25,6 +27,7 @@ from annotate.core.guidelines import guideline_at, guideline_of
 from annotate.core.http_errors import error_content, refusals_as_json
 from annotate.core.keys import ACTIONS
 from annotate.core.models import Assignment, AssignmentPlan, Membership, Role, Round
+from annotate.core.optional_writes import is_busy, little_patience
 from annotate.core.page import Request, render_in_project, request_user
 from annotate.core.preferences import PERSON, key_map_of
 from annotate.core.rounds import round_one, rounds_of
@@ -58,7 +61,7 @@ from annotate.rating.queries.plans import (
     shared_out,
 )
 from annotate.rating.queries.progress import progress
-from annotate.rating.queries.wording import new_wording
+from annotate.rating.queries.wording import has_guidelines_to_read, new_wording
 from annotate.rating.queries.work import ItemPage, first_position, first_unfinished, item_page, with_next
 from annotate.rating.rows import rows_as_html
 
@@ -76,9 +79,12 @@ def rate(request: HttpRequest, slug: str) -> HttpResponse:
     and items that are not rated are given to others after a time.
     """
     place = access.membership(request.user, slug, Role.ANNOTATOR)
+    round = round_one(place.project)
+    has_work = place.must_practise or (round is not None and round.is_open)
+    if has_work and has_guidelines_to_read(place, guideline_at(place.project, round)):
+        return redirect(f"{reverse('guideline', args=[slug])}?start=1")
     if place.must_practise:
         return redirect("practice", slug)
-    round = round_one(place.project)
     if round is not None and round.is_open:
         position = first_unfinished(round, place)
         if position is None and reserve_items(round=round, annotator=place):
@@ -169,14 +175,22 @@ def my_work(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def guideline(request: HttpRequest, slug: str) -> HttpResponse:
     """Show what is asked and how: the wording in force, or before a round the one that it would freeze."""
-    project = access.membership(request.user, slug).project
+    place = access.membership(request.user, slug)
+    project = place.project
     rounds = rounds_of(project)
     first, second = rounds.get(1), rounds.get(2)
     comes_next = not second and first is not None and not first.is_open
     latest = None if comes_next else second or first
     found = guideline_at(project, latest)
     changes = list(changes_of_wording(guideline_of(first), found)) if first and comes_next else []
-    context = {"round": latest, "comes_next": comes_next, "guideline": found, "changes": changes}
+    starts = "start" in request.GET and place.role == Role.ANNOTATOR
+    context = {
+        "round": latest,
+        "comes_next": comes_next,
+        "guideline": found,
+        "changes": changes,
+        "starting": place if starts and has_guidelines_to_read(place, found) else None,
+    }
     return render_in_project(request, project, "rating/guideline.html", context)
 
 
@@ -194,11 +208,19 @@ def rate_progress(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _reserve_more(place: Membership) -> bool:
-    """Reserve what comes after the last item of the annotator's order, so that it can be loaded ahead."""
+    """Reserve what comes after the last item of the annotator's order, so that it can be loaded ahead.
+
+    Without it, as where another process writes to SQLite, the way to the next item reserves it.
+    """
     round = round_one(place.project)
     try:
-        return bool(round and round.is_open and reserve_items(round=round, annotator=place))
+        with little_patience():
+            return bool(round and round.is_open and reserve_items(round=round, annotator=place))
     except RoundClosedError:
+        return False
+    except OperationalError as error:
+        if not is_busy(error):
+            raise
         return False
 
 
@@ -263,6 +285,8 @@ def acknowledge(request: HttpRequest, slug: str) -> HttpResponse:
     acknowledge_wording(
         annotator=place, version=int(version) if version.isdecimal() else 0, by=request_user(request)
     )
+    if "start" in request.POST:
+        return redirect("rate", slug)
     position = request.POST.get("position", "")
     return (
         redirect("rate_item", slug, int(position)) if position.isdecimal() else JsonResponse({"revision": 0})

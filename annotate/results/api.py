@@ -26,7 +26,7 @@ CHOSEN = OpenApiParameter(
     OpenApiParameter.QUERY,
     style="form",
     explode=True,
-    description="What is chosen, by the names that the list of results gives; the first choice otherwise.",
+    description="Choices for the result, by the names in the list of results. Default: the first of each.",
 )
 
 
@@ -37,7 +37,7 @@ class RowsFilter(serializers.Serializer[Any]):
         default=500,
         min_value=1,
         max_value=1_000_000,
-        help_text="Rows of each table at most; `rows_in_all` says how many there are; files have them all.",
+        help_text="Maximum number of rows per table. `rows_in_all` counts all rows; files contain them all.",
     )
 
 
@@ -56,7 +56,7 @@ class SectionShape(serializers.Serializer[Any]):
     title = serializers.CharField()
     says = serializers.CharField()
     tables = serializers.ListField(child=serializers.DictField())
-    anchor = serializers.CharField(help_text="Where it is on its page, or nothing.")
+    anchor = serializers.CharField(help_text="Anchor on its page, empty if it has none.")
 
 
 class ResultShape(PageRow):
@@ -64,7 +64,7 @@ class ResultShape(PageRow):
 
     chosen = serializers.DictField(child=serializers.CharField())
     choices = serializers.DictField(child=serializers.ListField(child=serializers.DictField()))
-    current = serializers.BooleanField(help_text="Whether the figures are those of the data as they are now.")
+    current = serializers.BooleanField(help_text="Whether the results are up to date with the data.")
     computed_at = serializers.DateTimeField(allow_null=True)
     problem = serializers.CharField(help_text="Why the last computing failed, or nothing.")
     warnings = serializers.ListField(child=serializers.CharField())
@@ -118,7 +118,7 @@ class ResultFile(ApiView):
         request=None,
     )
     def get(self, request: Request, slug: str, name: str, key: str, ending: str) -> HttpResponse:
-        """Send a table as csv, md or tex, or its plot as svg, pdf or png; 404 until it is computed."""
+        """Send a table as csv, json, md or tex, or its plot as svg, pdf or png; 404 until it is computed."""
         project = project_for_reader(request.user, slug)
         result, kept = _result_or_404(request, project, name)
         table = kept.table(key)

@@ -4,11 +4,11 @@ import logging
 from time import perf_counter
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Q
 from django.utils import timezone
 
 from annotate.core.errors import DomainError
-from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, MESSAGE_LOST_AFTER, SILENT_AFTER, heartbeat
+from annotate.core.jobs import JobKind, own_row, wake_worker
 from annotate.core.models import ChangeCount, ComputedResult, Project
 from annotate.core.optional_writes import write_if_possible
 from annotate.core.snapshot import in_snapshot, snapshot
@@ -16,7 +16,7 @@ from annotate.results.queries.kept import RESTS, KeptPage, kept_page, sections_t
 from annotate.results.registry import Result, result_called, version_of
 
 MOST_ASSUMPTIONS = 60
-"""Pages and plots with somebody's own numbers that are kept of a project and a page."""
+"""Maximum number of stored pages and plots with a user's own numbers, per project and page."""
 CHANGES_AT_ONCE = 20_000
 logger = logging.getLogger(__name__)
 
@@ -67,10 +67,10 @@ def keep_plot(*, project: Project, name: str, version: str, content: str) -> Non
 
 @transaction.atomic
 def ask_for_page(*, project: Project, result: Result) -> int | None:
-    """Note that a result is wanted; return the key for a worker's task, None where one was enqueued lately.
+    """Have a worker compute a result; return its key, None if one was asked lately. Locks its row.
 
-    Locks its row. A message that is lost is sent again, see `due_results`. What was computed within the last
-    half minute is not wanted again yet, so that a busy Round I does not keep workers busy.
+    What was computed within the last half minute is not wanted again yet, so that a busy Round I does not
+    keep workers busy.
     """
     ComputedResult.objects.get_or_create(project=project, name=result.name)
     row = ComputedResult.objects.select_for_update().get(project=project, name=result.name)
@@ -79,18 +79,10 @@ def ask_for_page(*, project: Project, result: Result) -> int | None:
         return None
     if row.computed_at is not None and now - row.computed_at < RESTS:
         return None
-    row.asked_at, row.heartbeat_at, row.attempts = now, None, 0
-    row.save(update_fields=["asked_at", "heartbeat_at", "attempts"])
+    row.asked_at, row.heartbeat_at, row.lease, row.attempts, row.problem = now, now, None, 0, ""
+    row.save(update_fields=["asked_at", "heartbeat_at", "lease", "attempts", "problem"])
+    wake_worker(RESULT_JOB, row.pk)
     return row.pk
-
-
-def due_results() -> QuerySet[ComputedResult]:
-    """Return the results that were asked for and wait although a message was sent, or whose worker died."""
-    now = timezone.now()
-    waits = Q(heartbeat_at=None, asked_at__lt=now - MESSAGE_LOST_AFTER)
-    return ComputedResult.objects.filter(
-        waits | Q(heartbeat_at__lt=now - SILENT_AFTER), asked_at__isnull=False
-    ).order_by("pk")
 
 
 @transaction.atomic
@@ -108,36 +100,28 @@ def add_up_changes() -> None:
             ChangeCount.objects.create(round_id=round, source=source, number=sum(found.values()))
 
 
-def compute_asked(*, result_id: int) -> None:
-    """Compute a result that was asked for; one that is there, or that a worker computes, is left alone."""
-    now = timezone.now()
-    asked = ComputedResult.objects.filter(pk=result_id, asked_at__isnull=False)
-    free = asked.filter(Q(heartbeat_at=None) | Q(heartbeat_at__lt=now - SILENT_AFTER))
-    if not free.update(heartbeat_at=now, attempts=F("attempts") + 1):
-        return
-    row = asked.select_related("project").first()
-    if row is None:
-        return
-    if row.attempts > MAX_ATTEMPTS:
-        _give_up(row, GAVE_UP)
-        return
-    with heartbeat(lambda: asked.update(heartbeat_at=timezone.now())):
-        _compute_held(row)
-
-
-def _compute_held(row: ComputedResult) -> None:
+def _compute(row: ComputedResult) -> None:
+    result = result_called(row.project, row.name)
+    version = version_of(result, row.project)
     try:
-        compute_page(project=row.project, result=result_called(row.project, row.name))
-    except DomainError as error:  # what was chosen is gone, or there is nothing to compute any more
-        _give_up(row, error.message)
-    except Exception as error:
-        logger.exception("Results %s could not be computed", row.pk)
-        _give_up(row, f"An error stopped the computing ({type(error).__name__}). The worker's log says more.")
+        compute_page(project=row.project, result=result)
+    except DomainError:
+        # The reason holds for this version of the data; a later version is computed again.
+        ComputedResult.objects.filter(pk=row.pk).update(version=version, content="")
         raise
 
 
-def _give_up(row: ComputedResult, problem: str) -> None:
-    ComputedResult.objects.filter(pk=row.pk).update(problem=problem, asked_at=None, heartbeat_at=None)
+RESULT_JOB = JobKind(
+    "result",
+    ComputedResult,
+    _compute,
+    does="computes a page of results",
+    reason="problem",
+    related=("project",),
+    condition=lambda: Q(asked_at__isnull=False),
+    clock="heartbeat_at",
+    stop=lambda row, problem: own_row(row).update(problem=problem, asked_at=None, lease=None),
+)
 
 
 def _forget_old_assumptions(row: ComputedResult) -> None:
@@ -159,6 +143,7 @@ def _keep(row: ComputedResult) -> None:
             "seconds": row.seconds,
             "asked_at": None,
             "heartbeat_at": None,
+            "lease": None,
             "problem": "",
         },
     )

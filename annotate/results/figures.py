@@ -1,10 +1,8 @@
 """A result's figures for a page or a program: those that are kept, or a worker is asked for new ones."""
 
-from django.db import transaction
-
+from annotate.core.errors import UndefinedResultError
 from annotate.core.models import Project
 from annotate.core.optional_writes import write_if_possible
-from annotate.results import tasks
 from annotate.results.commands import ask_for_page, compute_page, keep_plot
 from annotate.results.plots import draw
 from annotate.results.queries.kept import KeptPage, kept_page, kept_plot
@@ -15,12 +13,19 @@ AT_ONCE = 500  # a page of as many values is computed while the reader waits: in
 
 
 def kept_figures(project: Project, result: Result) -> KeptPage:
-    """Return a result's figures: of a small project always those of now, of others a worker makes them."""
+    """Return a result's figures: of a small project always those of now, of others a worker makes them.
+
+    Raises DomainError where nothing can be computed: of a large project once a worker has found that out.
+    """
     kept = kept_page(project, result, version_of(result, project))
     if kept.is_current:
         return kept
     if result.page.size(project) <= AT_ONCE:
         return compute_page(project=project, result=result)
+    if kept.is_undefined:
+        raise UndefinedResultError(kept.row.problem)
+    if kept.was_undefined:
+        kept.row.problem = ""  # the data have changed since
     if not kept.row.problem:
         ask_worker(project, result)
     return kept
@@ -39,7 +44,4 @@ def plot_of(project: Project, result: Result, kept: KeptPage, table: Table) -> s
 def ask_worker(project: Project, result: Result) -> None:
     """Have a worker compute a result after the commit, unless one was asked a moment ago."""
     # Where another process writes, the page asks again in a moment.
-    asked = write_if_possible(lambda: ask_for_page(project=project, result=result))
-    if asked is not None:
-        # Robust: without a broker the page waits, and says that no worker has taken it.
-        transaction.on_commit(lambda: tasks.compute_result.delay(asked), robust=True)
+    write_if_possible(lambda: ask_for_page(project=project, result=result))

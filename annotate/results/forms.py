@@ -18,7 +18,7 @@ class DisagreementForm(forms.Form):
     """Dimension, system, document, and how far apart; what it does not know means any."""
 
     dimension = forms.ChoiceField(label=_("Dimension"), required=False)
-    apart = forms.FloatField(label=_("Points apart, at least"), min_value=0, max_value=100, required=False)
+    apart = forms.FloatField(label=_("Minimum difference"), min_value=0, max_value=100, required=False)
     system = forms.ChoiceField(label=_("System"), required=False)
     document = forms.ChoiceField(label=_("Document"), required=False)
 

@@ -3,7 +3,7 @@
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode
 
 from django.utils.translation import gettext
@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.core.version import VERSION
+from annotate.results.arrangement import Arrangement
 from annotate.results.page import Section
 
 Chosen = Mapping[str, str]
@@ -87,7 +88,7 @@ class ResultsPage:
     version: what changes whenever its figures might, in few and fast queries. size: how many values they rest
     on; with many a worker computes them. version_of_choice: the same of data that only some choices take.
     filled_by: the route, which takes the project's slug, of the step that an empty page leads to. shown_on:
-    the same of the page that shows a part, see `PARTS`.
+    the same of the page that shows a part, see `PARTS`. arrangement: which tables come first.
     """
 
     name: str
@@ -100,6 +101,7 @@ class ResultsPage:
     version_of_choice: Callable[[Project, Chosen], Sequence[object]] = lambda _project, _chosen: ()
     filled_by: str = "round_one"
     shown_on: str = ""
+    arrangement: Arrangement = field(default_factory=Arrangement)
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ class Result:
 
 PAGES: dict[str, ResultsPage] = {}
 PARTS: dict[str, ResultsPage] = {}
-"""Results that pages of their own show, each to whom it may: no list, file or API of results has them."""
+"""Results with separate pages and permissions: no list, file or API of results has them."""
 UNIT_PARTS: dict[str, str] = {}
 """Routes, by app, of what else a unit's page loads. They take slug, item and dimension key."""
 

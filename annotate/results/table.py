@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, overload
 
-from annotate.agreement import Coefficient
+from agreement import Coefficient
 
 ROWS_IN_TEXT = 50
 Value = str | int | float | None
@@ -47,9 +47,9 @@ class Cell:
 
     def __post_init__(self) -> None:
         if isinstance(self.value, float) and not math.isfinite(self.value):
-            raise ValueError(f"A figure is {self.value}; where it is undefined it is None with a reason.")
+            raise ValueError(f"A result is {self.value}; an undefined result is None with a reason.")
         if self.value is None and not self.reason:
-            raise ValueError("A figure without a value needs a reason.")
+            raise ValueError("A result without a value needs a reason.")
 
 
 @dataclass(frozen=True)

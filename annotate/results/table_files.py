@@ -1,5 +1,6 @@
 """A table as a file to take away, on every page that offers one."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -15,6 +16,7 @@ from annotate.results.text import comma_separated, markdown
 
 CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
     "md": "text/markdown; charset=utf-8",
     "tex": "application/x-tex; charset=utf-8",
 }
@@ -22,13 +24,15 @@ CONTENT_TYPES = {
 
 
 def writer_of(format: str, project: Project, given: Mapping[str, Any]) -> Callable[[Table], str]:
-    """Return what writes a table in this format; `given` says how LaTeX is set (see LatexChoices), and
+    """Return what writes a table in this format; `given` has settings of LaTeX (see LatexChoices), and
     by `formulas=text` that a spreadsheet opens the CSV.
     """
     if format == "tex":
         return partial(latex, choices=LatexChoices.read(given), project=project.name)
     if format == "csv":
         return partial(comma_separated, defuses_formulas=is_for_spreadsheet(given))
+    if format == "json":
+        return lambda table: json.dumps(table.as_dict(), ensure_ascii=False)
     return markdown
 
 

@@ -1,5 +1,7 @@
 """Pages about results."""
 
+from collections.abc import Sequence
+
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,15 +16,24 @@ from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.core.page import Request, render_in_project
 from annotate.core.raters import uncounted_annotators
+from annotate.results.charts import differences_chart
 from annotate.results.figures import ask_worker, kept_figures, plot_of
 from annotate.results.forms import DisagreementForm
-from annotate.results.plots import CONTENT_TYPES, draw, for_page
-from annotate.results.queries.disagreements import UnitsApart, shows_systems, unit_page
+from annotate.results.front import front_cards
+from annotate.results.plots import CONTENT_TYPES, draw
+from annotate.results.queries.disagreements import (
+    SOURCES,
+    DisagreementSource,
+    UnitApart,
+    shows_systems,
+    unit_page,
+    units_table,
+)
 from annotate.results.queries.kept import KeptPage
-from annotate.results.queries.spreads import SPREADS
 from annotate.results.registry import PAGES, PARTS, UNIT_PARTS, Result, UnknownChoiceError, result_of
 from annotate.results.reproduction.figures import as_result
 from annotate.results.reproduction.queries import Reproduction, paper_of, reproduction
+from annotate.results.shown import Link, ShownPage
 from annotate.results.table import Table
 from annotate.results.table_files import CONTENT_TYPES as TABLE_TYPES
 from annotate.results.table_files import table_file
@@ -31,12 +42,20 @@ from annotate.results.table_files import table_file
 
 
 @login_required
+@vary_on_headers("HX-Request")
 @require_GET
-def results(request: HttpRequest, slug: str) -> HttpResponse:
-    """List the pages of results."""
+def results(request: Request, slug: str) -> HttpResponse:
+    """Show the front page of results: four charts with their sentences, then all pages."""
     project = access.project_for_reader(request.user, slug)
-    context = {"pages": PAGES.values(), "paper": paper_of(project)}
-    return render_in_project(request, project, "results/results.html", context)
+    cards = front_cards(project, reverse("disagreements", args=[slug]))
+    context = {
+        "cards": cards,
+        "is_waiting": any(each.is_waiting for each in cards),
+        "pages": PAGES.values(),
+        "paper": paper_of(project),
+    }
+    template = "results/results.html#cards" if request.htmx else "results/results.html"
+    return render_in_project(request, project, template, context)
 
 
 @login_required
@@ -62,13 +81,17 @@ def results_page(request: Request, slug: str, name: str) -> HttpResponse:
         return render_in_project(request, project, "results/page.html", context)
     if request.htmx and not kept.is_current:
         return HttpResponse(status=204)
-    template = "results/page.html#figures" if request.htmx else "results/page.html"
+    units = reverse("disagreements", args=[slug])
     context = {
         "page": result.page,
         "result": result,
         "kept": kept,
-        "left_out": uncounted_annotators(project),
+        "shown": ShownPage(result, kept, request.GET, units),
+        "left_out": ", ".join(place.rater_name for place in uncounted_annotators(project)),
     }
+    template = "results/page.html"
+    if request.htmx:
+        template = "results/_view.html" if request.htmx.target == "view" else f"{template}#figures"
     return render_in_project(request, project, template, context)
 
 
@@ -84,11 +107,8 @@ def result(request: HttpRequest, slug: str, name: str, key: str) -> HttpResponse
 
 @login_required
 @require_GET
-def result_file(request: Request, slug: str, name: str, key: str, format: str) -> HttpResponse:
-    """Give a table as CSV, Markdown or LaTeX, or its plot as SVG, PDF or PNG.
-
-    A page puts the SVG into itself, with its own colours.
-    """
+def result_file(request: HttpRequest, slug: str, name: str, key: str, format: str) -> HttpResponse:
+    """Give a table as CSV, JSON, Markdown or LaTeX, or its plot as SVG, PDF or PNG."""
     project = access.project_for_reader(request.user, slug)
     asked, kept, table = _table(request, project, name, key)
     file_name = f"{project.slug}-{name}-{key}"
@@ -98,8 +118,6 @@ def result_file(request: Request, slug: str, name: str, key: str, format: str) -
         raise Http404(gettext("There is no such file of this result."))
     if format == "svg":
         drawing = plot_of(project, asked, kept, table)
-        if request.htmx:
-            return HttpResponse(for_page(drawing))
         response = HttpResponse(drawing, content_type=CONTENT_TYPES["svg"])
     else:
         response = HttpResponse(draw(table, format), content_type=CONTENT_TYPES[format])
@@ -150,20 +168,58 @@ def _table(request: HttpRequest, project: Project, name: str, key: str) -> tuple
 
 # The explorer: from a figure to the units behind it, and to what was said about each.
 
-PER_PAGE = 50
+PER_PAGE = 10
+MOST_IN_FILE = 1_000
+
+
+@login_required
+@vary_on_headers("HX-Request")
+@require_GET
+def disagreements(request: Request, slug: str) -> HttpResponse:
+    """List units with their texts by the largest difference, among people or between judges and people."""
+    project = access.project_for_reader(request.user, slug)
+    source, form, kept, found = _find_disagreements(request, project)
+    table = kept.table("units")
+    query = form.query
+    context = {
+        "form": form,
+        "query": f"between={source.name}&{query}",
+        "units": Paginator(found, PER_PAGE).get_page(request.GET.get("page")),
+        "shows_systems": shows_systems(project),
+        "kept": kept,
+        "source": source,
+        "sources": [
+            Link(each.label, f"?between={each.name}&{query}", each is source) for each in SOURCES.values()
+        ],
+        "chart": differences_chart(table) if table else None,
+        "table": table,
+    }
+    template = "results/disagreements.html"
+    if request.htmx and request.htmx.target == "view":
+        template += "#view"
+    return render_in_project(request, project, template, context)
 
 
 @login_required
 @require_GET
-def disagreements(request: HttpRequest, slug: str) -> HttpResponse:
-    """List rated units by how far apart raters are."""
+def disagreements_file(request: HttpRequest, slug: str) -> HttpResponse:
+    """Give the units of the list with their texts as CSV, those with the largest differences."""
     project = access.project_for_reader(request.user, slug)
-    shown = shows_systems(project)
-    form = DisagreementForm(request.GET, project=project, shows_systems=shown)
-    kept = kept_figures(project, result_of(project, SPREADS))
-    found = Paginator(UnitsApart(project, form.meant, kept), PER_PAGE).get_page(request.GET.get("page"))
-    context = {"form": form, "units": found, "shows_systems": shown, "kept": kept, "part": SPREADS}
-    return render_in_project(request, project, "results/disagreements.html", context)
+    source, _form, kept, found = _find_disagreements(request, project)
+    if not kept.is_there:
+        raise Http404(gettext("The differences are still being computed."))
+    table = units_table(found[:MOST_IN_FILE], with_systems=shows_systems(project))
+    name = f"{project.slug}-disagreements-{source.name}"
+    return table_file(project, [table], table.key, name, "csv", request.GET)
+
+
+def _find_disagreements(
+    request: HttpRequest, project: Project
+) -> tuple[DisagreementSource, DisagreementForm, KeptPage, Sequence[UnitApart]]:
+    source = SOURCES.get(request.GET.get("between", "")) or next(iter(SOURCES.values()))
+    form = DisagreementForm(request.GET, project=project, shows_systems=shows_systems(project))
+    kept = kept_figures(project, result_of(project, source.part))
+    return source, form, kept, source.units(project, form.meant, kept)
 
 
 @login_required

@@ -182,14 +182,14 @@ def add_image(*, project: Project, by: User | None, name: str, content: bytes) -
     """
     if len(content) > LARGEST:
         raise InvalidValueError(
-            gettext("“{name}” has {value:.1f} MB; a picture may have {value_2}. Make it smaller.").format(
-                name=name, value=len(content) / 2**20, value_2=LARGEST // 2**20
-            )
+            gettext(
+                "“{name}” has {value:.1f} MB; the limit for an image is {value_2}. Make it smaller."
+            ).format(name=name, value=len(content) / 2**20, value_2=LARGEST // 2**20)
         )
     key = key_of(content)
     if key is None:
         raise InvalidValueError(
-            gettext("“{name}” is not a PNG, JPEG, GIF or WebP picture; save it as one of these.").format(
+            gettext("“{name}” is not a PNG, JPEG, GIF or WebP image; save it as one of these.").format(
                 name=name
             )
         )
@@ -209,9 +209,7 @@ def remove_image(*, image: GuidelineImage) -> None:
     project = lock_project(image.project)
     if places := places_of_image(project, image.key):
         raise NotReadyError(
-            gettext("This picture is used in {listed}. Remove it there first.").format(
-                listed=", ".join(places)
-            )
+            gettext("This image appears in {listed}. Remove it there first.").format(listed=", ".join(places))
         )
     storage, stored = image.file.storage, str(image.file.name)
     if GuidelineImage.objects.filter(pk=image.pk).delete()[0]:
@@ -406,16 +404,14 @@ def ask_again(*, round: Round, dimension: Dimension) -> int:
     round = Round.objects.get(pk=round.pk)
     if round.number != 1 or not round.is_open:
         raise NotReadyError(
-            gettext("Raters are asked again while Round I is open; Round II is about disputes.")
+            gettext("Raters can rate again while Round I is open; Round II is about disputes.")
         )
     ratings = ratings_to_ask_again(round, dimension.pk)
     assignments = Assignment.objects.filter(pk__in=ratings.values("assignment"))
     held = list(assignments.select_for_update().order_by("pk").values_list("pk", flat=True))
     asked = Rating.objects.filter(pk__in=ratings.values("pk")).update(asked_again_at=timezone.now())
     if not asked:
-        raise NotReadyError(
-            gettext("Every rating that can be asked about was given under the version in force.")
-        )
+        raise NotReadyError(gettext("All ratings open for review already follow the version in force."))
     Assignment.objects.filter(pk__in=held).update(completed_at=None)
     record(round.project, "dimension.asked_again", dimension, after={"ratings": asked})
     return asked
@@ -425,7 +421,7 @@ def _put_in_force(project: Project, note: str, by: User | None) -> Guideline:
     """Freeze the current wording and hand it to the open round; without one, Round II will open with it."""
     if not note.strip():
         raise InvalidValueError(
-            gettext("Say what changed and why. It is shown with the version."),
+            gettext("Describe the change and its reason. Readers see it with the version."),
             fields={"note": gettext("Give a reason.")},
         )
     version = freeze_guideline(project, note=note.strip(), by=by)
@@ -436,7 +432,7 @@ def _put_in_force(project: Project, note: str, by: User | None) -> Guideline:
 def _refuse_closed(project: Project) -> None:
     round_two = rounds_of(project).get(2)
     if round_two and not round_two.is_open:
-        raise NotReadyError(gettext("Both rounds are closed, so the guideline stays as it was rated under."))
+        raise NotReadyError(gettext("Both rounds are closed, so you can no longer change the guideline."))
 
 
 def _refuse_more_than_wording(dimension: Dimension, to: DimensionSpec) -> None:
@@ -454,8 +450,8 @@ def _refuse_more_than_wording(dimension: Dimension, to: DimensionSpec) -> None:
         low, high = to.scale_minimum, to.scale_maximum
         raise FrozenError(
             gettext(
-                "Ratings of {name} lie outside {low} to {high} ({count:,} of them), so its scale "
-                "cannot become narrower. {way_out}"
+                "{count:,} ratings of {name} are outside {low} to {high}, so its scale cannot "
+                "become narrower. {way_out}"
             ).format(name=dimension.name, low=low, high=high, count=count, way_out=WAY_OUT)
         )
     raise FrozenError(

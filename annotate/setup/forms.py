@@ -9,7 +9,7 @@ from django.forms.boundfield import BoundField
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotate.agreement import Advice, advice
+from agreement import Advice, advice
 from annotate.core.models import Dimension, MeasurementLevelChoices, Project, SavedTemplate
 from annotate.core.scale import MOST_POINTS, SMALLEST_STEP, int_if_whole, problem_of_step
 from annotate.core.scale_text import format_value
@@ -77,7 +77,7 @@ class DimensionForm(forms.Form):
     name = forms.CharField(max_length=80)
     definition = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
-        help_text=_("One or two sentences; annotators and judges see it."),
+        help_text=_("Write one or two lines; annotators and judges see them."),
     )
     scale_minimum = forms.IntegerField(label=_("Lowest value"), min_value=SMALLEST, max_value=LARGEST)
     scale_maximum = forms.IntegerField(label=_("Highest value"), min_value=SMALLEST, max_value=LARGEST)
@@ -93,13 +93,14 @@ class DimensionForm(forms.Form):
     measurement_level = forms.ChoiceField(
         widget=forms.RadioSelect,
         choices=LEVELS,
-        help_text=_("Decides how far apart two values count when agreement is computed."),
+        help_text=_("Sets the distance between two values when Concord computes agreement."),
     )
     not_applicable = forms.BooleanField(
         label=_("Offer “not applicable”"),
         required=False,
         help_text=_(
-            "A second answer besides “cannot rate”. It is counted, and coefficients treat it as missing."
+            "A second answer in addition to “cannot rate”. Concord counts it, and coefficients "
+            "treat it as missing."
         ),
     )
     guidelines = forms.CharField(
@@ -190,7 +191,7 @@ class DimensionForm(forms.Form):
         if not problem and step != 1 and level == MeasurementLevelChoices.NOMINAL:
             problem = "categories"
         sentences = {
-            "decimals": gettext("A step has two decimals at most."),
+            "decimals": gettext("A step can have up to two decimals."),
             "range": gettext("Steps of {step} do not lead from {low} to {high}. Choose one that does."),
             "points": gettext("The scale would have more than {most:,} values. Choose a longer step."),
             "categories": gettext("Categories are whole numbers: leave the step at 1."),
@@ -205,8 +206,8 @@ class DimensionForm(forms.Form):
             self.add_error(
                 "scale_maximum",
                 gettext(
-                    "{count} categories are too many to choose from; use at most {most_categories}, "
-                    "or another measurement level."
+                    "{count} categories are too many to choose from; use up to {most_categories},"
+                    " or another measurement level."
                 ).format(count=len(scale), most_categories=MOST_CATEGORIES),
             )
             return
@@ -334,7 +335,7 @@ NO_TEMPLATE = ""
 class NewProjectForm(forms.Form):
     """The name of a new project and what it starts from."""
 
-    name = forms.CharField(max_length=150, help_text=_("Its address is made from it."))
+    name = forms.CharField(max_length=150, help_text=_("Concord derives the URL from it."))
     template = forms.ChoiceField(
         label=_("Start from"),
         required=False,
@@ -360,7 +361,7 @@ class SettingsForm(forms.Form):
     description = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_("What is rated and why; everyone in the project reads it."),
+        help_text=_("The subject of the ratings and their purpose; all members of the project read it."),
     )
     reservation_minutes = forms.IntegerField(
         label=_("Minutes that an item stays reserved"),
@@ -372,24 +373,24 @@ class SettingsForm(forms.Form):
         label=_("Guidelines for all dimensions"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 10, "dir": "auto"}),
-        help_text=_("Markdown, with pictures. Annotators can open it while they rate."),
+        help_text=_("Markdown, with images. Annotators can open it while they rate."),
     )
     raters_per_item = forms.IntegerField(
         label=_("Raters per item"),
         min_value=1,
         max_value=50,
-        help_text=_("How many annotators rate each item."),
+        help_text=_("Number of annotators that rate each item."),
     )
     dispute_threshold = forms.IntegerField(
         min_value=1,
         max_value=1000,
-        help_text=_("A unit whose Round I values lie this far apart, or more, is disputed."),
+        help_text=_("A unit is disputed if its Round I values differ by this much or more."),
     )
     tolerance = forms.IntegerField(
         min_value=0,
         max_value=1000,
         help_text=_(
-            "A dispute is settled when all values lie within this distance; less than the threshold."
+            "A dispute is settled when all values are within this distance; less than the threshold."
         ),
     )
 

@@ -9,6 +9,7 @@ from django.apps import apps
 from django.db.models import Count, Exists, ForeignKey, Model, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.guidelines import current_guideline, frozen_guideline
@@ -217,17 +218,17 @@ def _setup(project: Project, page: str, found: Mapping[str, Any]) -> Setup:
     annotators, invited = found["annotator_count"], found["invited_count"]
     raters = project.raters_per_item
     enough = annotators + invited >= raters
-    needed = ["Import items."] if not items else []
-    needed += ["Add at least one dimension."] if not dimensions else []
-    people = _count_phrase(annotators, "annotator") + (f", {invited} invited" if invited else "")
+    needed = [gettext("Import items.")] if not items else []
+    needed += [gettext("Add at least one dimension.")] if not dimensions else []
+    people = _count_annotators(annotators, invited)
     if not enough:
-        people = f"{annotators + invited} of {raters} annotators needed"
+        people = gettext("{count} of {raters} annotators").format(count=annotators + invited, raters=raters)
     steps = [
-        SetupStep("data", "imports", items > 0, _count_phrase(items, "item")),
-        SetupStep("dimensions", "dimensions", dimensions > 0, _count_phrase(dimensions, "dimension")),
+        SetupStep("data", "imports", items > 0, _count_items(items)),
+        SetupStep("dimensions", "dimensions", dimensions > 0, _count_dimensions(dimensions)),
         SetupStep("people", "people", enough, people),
-        SetupStep("rounds", "settings", True, _count_phrase(raters, "rater") + " per item"),
-        SetupStep("review", "review", not needed and enough, "everything at a glance"),
+        SetupStep("rounds", "settings", True, _count_raters_per_item(raters)),
+        SetupStep("review", "review", not needed and enough, gettext("everything at a glance")),
     ]
     here = next((at for at, each in enumerate(steps) if each.name == STEP_OF_PAGE.get(page)), None)
     following = None if here is None or here + 1 == len(steps) else steps[here + 1]
@@ -243,18 +244,43 @@ def _setup(project: Project, page: str, found: Mapping[str, Any]) -> Setup:
 def _advice(annotators: int, raters: int, waiting: int) -> list[str]:
     advised = []
     if annotators < raters:
-        advised.append(
-            f"Each item needs {_count_phrase(raters, 'rater')}; there {'is' if annotators == 1 else 'are'} "
-            f"{_count_phrase(annotators, 'annotator')}, and until more join, no item can be complete."
+        message = gettext(
+            "Raters per item: {raters}. Annotators in the project: {annotators}. "
+            "No item can be complete until more join."
         )
+        advised.append(message.format(raters=raters, annotators=annotators))
     if waiting:
-        links = "An invitation was" if waiting == 1 else f"{waiting} invitations were"
-        advised.append(f"{links} not opened yet.")
+        message = ngettext(
+            "{count} invitation is not accepted yet.", "{count} invitations are not accepted yet.", waiting
+        )
+        advised.append(message.format(count=waiting))
     return advised
 
 
-def _count_phrase(count: int, name: str) -> str:
-    return f"{count:,} {name}{'' if count == 1 else 's'}" if count else f"no {name}s yet"
+def _count_items(count: int) -> str:
+    if not count:
+        return gettext("no items yet")
+    return ngettext("{count:,} item", "{count:,} items", count).format(count=count)
+
+
+def _count_dimensions(count: int) -> str:
+    if not count:
+        return gettext("no dimensions yet")
+    return ngettext("{count:,} dimension", "{count:,} dimensions", count).format(count=count)
+
+
+def _count_annotators(count: int, invited: int) -> str:
+    if not count:
+        text = gettext("no annotators yet")
+    else:
+        text = ngettext("{count:,} annotator", "{count:,} annotators", count).format(count=count)
+    if not invited:
+        return text
+    return gettext("{annotators}, {invited} invited").format(annotators=text, invited=invited)
+
+
+def _count_raters_per_item(count: int) -> str:
+    return ngettext("{count:,} rater per item", "{count:,} raters per item", count).format(count=count)
 
 
 # Templates: those that come with Concord, a person's own, and what a project is as one.

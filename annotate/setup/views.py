@@ -127,7 +127,7 @@ def dimension_duplicate(request: Request, slug: str, key: str) -> HttpResponse:
         return redirect("dimensions", slug)
     messages.success(
         request,
-        gettext("{name} was added below {name_2}. Give it a name of its own.").format(
+        gettext("{name} was added below {name_2}. Give it its own name.").format(
             name=made.name, name_2=copied.name
         ),
     )
@@ -190,8 +190,8 @@ class PictureForm(forms.Form):
     """One picture."""
 
     file = forms.FileField(
-        label=_("Picture"),
-        help_text=_("PNG, JPEG, GIF or WebP, at most 2 MB. Only people in this project can open it."),
+        label=_("Image"),
+        help_text=_("PNG, JPEG, GIF or WebP, up to 2 MB. Only people in this project can open it."),
         widget=forms.ClearableFileInput(attrs={"accept": "image/png,image/jpeg,image/gif,image/webp"}),
     )
 
@@ -435,7 +435,7 @@ def ask(request: HttpRequest, slug: str, key: str) -> HttpResponse:
         asked = ask_again(round=round, dimension=dimension)
         messages.success(
             request,
-            gettext("Raters are asked again: {asked:,} of their ratings of {name} wait.").format(
+            gettext("Raters review {asked:,} of their ratings of {name} now.").format(
                 asked=asked, name=dimension.name
             ),
         )

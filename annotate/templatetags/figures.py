@@ -2,7 +2,7 @@
 
 from django import template
 
-from annotate.agreement import Coefficient
+from agreement import Coefficient
 from annotate.results.table import Column, ColumnKind
 from annotate.results.text import number
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from math import ceil
 
+from django.utils.translation import gettext
+
 ACTIVE_DAYS = 7
 LEAST_DAYS = 2
 LONGEST = timedelta(days=5 * 365)
@@ -34,9 +36,9 @@ def pace_of(ratings: Mapping[date, int], *, left: int, today: date) -> Pace:
     days = sorted((day for day, count in ratings.items() if count and day < today), reverse=True)
     days = days[:ACTIVE_DAYS]
     if not left:
-        return Pace(left, reason="Everything is rated.")
+        return Pace(left, reason=gettext("All assignments are rated."))
     if len(days) < LEAST_DAYS:
-        return Pace(left, reason="A pace needs two days with ratings, not counting today.")
+        return Pace(left, reason=gettext("The forecast needs two days with ratings before today."))
     given = sum(ratings[day] for day in days)
     calendar_days = (today - days[-1]).days
     needed = timedelta(days=ceil(left * calendar_days / given))
@@ -47,5 +49,5 @@ def pace_of(ratings: Mapping[date, int], *, left: int, today: date) -> Pace:
         calendar_days=calendar_days,
         per_day=given / len(days),
         ends_on=None if late else today + needed,
-        reason="At this pace it would take more than five years." if late else "",
+        reason=gettext("At this pace, rating would take more than five years.") if late else "",
     )

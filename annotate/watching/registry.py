@@ -11,10 +11,14 @@ from annotate.core.models import Project
 
 @dataclass(frozen=True)
 class Need:
-    """Something that waits for an admin: a sentence, and the page where it is done."""
+    """Something that waits for an admin: a sentence, and the page where it is done.
+
+    is_urgent: whether it comes before all others, as wrong values that are in use do.
+    """
 
     sentence: str
     url: str
+    is_urgent: bool = False
 
 
 @dataclass(frozen=True)

@@ -3,45 +3,25 @@
 Workers seal what is new, so that no act waits for another's. What is sealed cannot be changed, removed or
 slipped in without breaking the chain from there on. The signed head, kept elsewhere, tells a chain that was
 made anew from the one that was there.
+
+Erasing a person replaces their names in sealed entries. The seals stay; an ErasedEntry has the new digest.
 """
 
-import hashlib
-import json
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
 from django.core import signing
-from django.core.serializers.json import DjangoJSONEncoder
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, Max, OuterRef
 from django.utils import timezone
 
-from annotate.core.models import AuditEntry, AuditRetention, AuditSeal, Project
+from annotate.core.audit import content_of, digest_of
+from annotate.core.models import AuditEntry, AuditRetention, AuditSeal, ErasedEntry, Project
 
 SALT = "annotate.watching.seals"
-FIELDS = (
-    "id",
-    "project_id",
-    "at",
-    "actor_id",
-    "actor_name",
-    "actor_email",
-    "act",
-    "subject",
-    "before",
-    "after",
-    "note",
-)
 BEFORE_ALL = "0" * 64
 SEALED_AT_ONCE = 1000
-
-
-def content_of(entry: AuditEntry) -> str:
-    """Return the digest of all that an entry says (SHA-256 of JSON with sorted keys)."""
-    said = {name: getattr(entry, name) for name in FIELDS}
-    said["at"] = entry.at.timestamp()
-    return _digest(json.dumps(said, sort_keys=True, cls=DjangoJSONEncoder))
 
 
 def seal_entries() -> int:
@@ -67,7 +47,7 @@ def _seal(entry: AuditEntry, before: str) -> AuditSeal:
         project=entry.project_id,
         content=content,
         previous=before,
-        digest=_digest(f"{before}{entry.pk}{entry.project_id}{content}"),
+        digest=digest_of(f"{before}{entry.pk}{entry.project_id}{content}"),
         at=timezone.now(),
     )
 
@@ -83,13 +63,16 @@ def problems_of(head: str = "") -> Iterator[str]:
     if head and wanted is None:
         yield "The head was not signed by this installation, or was changed."
     before, count, removed = BEFORE_ALL, 0, removed_up_to()
+    erased = dict(ErasedEntry.objects.order_by("pk").values_list("entry", "content"))
     projects = set(Project.objects.values_list("pk", flat=True))
     seals = AuditSeal.objects.order_by("pk").iterator(chunk_size=SEALED_AT_ONCE)
     while batch := list(islice(seals, SEALED_AT_ONCE)):
         entries = AuditEntry.objects.in_bulk([seal.entry for seal in batch])
         for seal in batch:
             is_wanted = seal.project in projects and seal.entry > removed
-            yield from _problems_of_seal(seal, entries.get(seal.entry), before, is_wanted)
+            yield from _problems_of_seal(
+                seal, entries.get(seal.entry), before, erased.get(seal.entry, seal.content), is_wanted
+            )
             before, count = seal.digest, count + 1
             if wanted and wanted["seals"] == count and wanted["digest"] != before:
                 yield f"Seal {count} is not the one that the head was signed for: the chain was made anew."
@@ -98,11 +81,13 @@ def problems_of(head: str = "") -> Iterator[str]:
 
 
 def _problems_of_seal(
-    seal: AuditSeal, entry: AuditEntry | None, before: str, is_wanted: bool
+    seal: AuditSeal, entry: AuditEntry | None, before: str, content: str, is_wanted: bool
 ) -> Iterator[str]:
-    if seal.previous != before or seal.digest != _digest(f"{before}{seal.entry}{seal.project}{seal.content}"):
+    if seal.previous != before or seal.digest != digest_of(
+        f"{before}{seal.entry}{seal.project}{seal.content}"
+    ):
         yield f"The chain is broken at the seal of entry {seal.entry}."
-    if entry is not None and content_of(entry) != seal.content:
+    if entry is not None and content_of(entry) != content:
         yield f"Entry {seal.entry} says something else than when it was sealed."
     if entry is None and is_wanted:
         yield f"Entry {seal.entry} is gone, and its project is not."
@@ -121,7 +106,3 @@ def _read_head(head: str) -> dict[str, Any] | None:
     except signing.BadSignature:
         return None
     return found
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

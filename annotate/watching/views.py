@@ -20,7 +20,7 @@ from annotate.disputes.queries.list import waiting_for_adjudicator
 from annotate.exports.commands.exports import note_export
 from annotate.exports.files import download_table
 from annotate.exports.formats.text import FORMATS
-from annotate.exports.registry import ExportTable
+from annotate.exports.registry import ExportColumn, ExportTable
 from annotate.rating.commands.deadlines import set_deadline
 from annotate.rating.forms import DeadlineForm
 from annotate.rating.steps import STEPS
@@ -42,7 +42,11 @@ SAYS = "everything that was done in a project: who, when, before and after"
 def projects(request: HttpRequest) -> HttpResponse:
     """List the projects that this person has a place in."""
     cards = [
-        (card, waiting_for(card.as_annotator, card.rounds) if card.as_annotator else None)
+        (
+            card,
+            waiting_for(card.as_annotator, card.rounds) if card.as_annotator else None,
+            waiting_for_adjudicator(card.project) if card.adjudicates else None,
+        )
         for card in project_cards(request.user)
     ]
     context = {"cards": cards, "may_begin": may_begin_projects(request.user)}
@@ -72,7 +76,9 @@ def audit_download(request: Request, slug: str, format: str) -> StreamingHttpRes
         raise Http404(gettext("There is no such format."))
     wanted = AuditForm(request.GET, audit_choices(project)).wanted
     note_export(project=project, what="audit log", format=format)
-    table = ExportTable("audit", SAYS, COLUMNS, lambda project: audit_rows(project, wanted))
+    table = ExportTable(
+        "audit", SAYS, tuple(map(ExportColumn, COLUMNS)), lambda project: audit_rows(project, wanted)
+    )
     return download_table(project, table, "audit", format, defuses_formulas=is_for_spreadsheet(request.GET))
 
 

@@ -9,7 +9,7 @@ from annotate.core.outbound.guard import Guard
 WEBHOOK_GUARD = Guard(
     allows=lambda _host, _port: settings.PRIVATE_WEBHOOKS,
     advice=lambda: gettext(
-        "{host} is a private address. Set CONCORD_PRIVATE_WEBHOOKS=1 to allow webhooks to it."
+        "{host} is a private host. Set CONCORD_PRIVATE_WEBHOOKS=1 to allow webhooks to it."
     ),
 )
 

@@ -6,22 +6,20 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Any
-from uuid import uuid4
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.audit import facts, record
 from annotate.core.errors import InvalidValueError, NotReadyError
-from annotate.core.jobs import own_row
+from annotate.core.jobs import JobKind, own_row
 from annotate.core.models import Delivery, Project, User, Webhook
 from annotate.webhooks.addresses import refuse_url
 from annotate.webhooks.events import EVENTS, TEST
-from annotate.webhooks.queries import due_deliveries
-from annotate.webhooks.sending import LONGEST, DeliveryResponse, post
+from annotate.webhooks.sending import DeliveryResponse, post
 from annotate.webhooks.signing import digest_of, headers_of, new_salt, secret_from, secret_of
 
 # Webhooks: added, changed, tried, enabled again, removed; and notified in the transaction of what happens.
@@ -35,7 +33,7 @@ def add_webhook(*, project: Project, url: str, events: Collection[str], by: User
     """Add a webhook and return it with its secret, which is kept nowhere. Raises InvalidValueError."""
     wanted = _check_webhook(url, events)
     if project.webhooks.count() >= MOST:
-        raise InvalidValueError(gettext("A project has at most {count} webhooks.").format(count=MOST))
+        raise InvalidValueError(gettext("A project can have up to {count} webhooks.").format(count=MOST))
     salt = new_salt()
     secret = secret_from(salt)
     made = Webhook.objects.create(
@@ -104,8 +102,15 @@ def announce(project: int, event: str, facts: Mapping[str, Any]) -> None:
 
     Belongs into the transaction of what happened: either both are so, or neither. Workers find what is due.
     """
+    announce_all(project, event, [facts])
+
+
+def announce_all(project: int, event: str, happened: Iterable[Mapping[str, Any]]) -> None:
+    """Do what `announce` does for several events of one kind, each with its facts."""
     enabled = Webhook.objects.filter(project=project, disabled_at=None).select_related("project")
-    _write([webhook for webhook in enabled if event in webhook.events], event, facts)
+    wanting = [webhook for webhook in enabled if event in webhook.events]
+    for each in happened if wanting else ():
+        _write(wanting, event, each)
 
 
 def _write(webhooks: Iterable[Webhook], event: str, facts: Mapping[str, Any]) -> list[Delivery]:
@@ -138,7 +143,6 @@ def _refuse_disabled(webhook: Webhook) -> None:
 # Sending deliveries: by whichever worker takes one first, again and again until it is taken or too old.
 
 Status = Delivery.Status
-LEASE = timedelta(seconds=3 * LONGEST)  # what a dead worker was sending is sent again after it
 PAUSES = [timedelta(**pause) for pause in ({"seconds": 10}, {"minutes": 1}, {"minutes": 5}, {"minutes": 30})]
 PAUSES += [timedelta(hours=hours) for hours in (2, 6, 12)]
 KEPT = timedelta(days=90)  # in the log, once it is over
@@ -146,34 +150,26 @@ OTHER_KEY = "The secret key of this installation changed, so the signature would
 GONE = "The address answered 410: nobody wants deliveries there any more."
 
 
-def deliver(*, delivery_id: int) -> None:
-    """Send a delivery that is due and keep what was answered; one that another worker has is left alone.
+def _deliver(delivery: Delivery) -> None:
+    """Send a delivery and keep the answer.
 
-    Safe to run twice. A worker that dies between sending and keeping sends it once more, under the same key.
+    If a worker dies between sending and keeping, the next one sends it again under the same key.
     """
-    delivery = _take(delivery_id)
-    if delivery is None:
-        return
+    own_row(delivery).update(attempted_at=timezone.now())
+    _keep(delivery, _send(delivery))
+
+
+def _send(delivery: Delivery) -> DeliveryResponse:
     secret = secret_of(delivery.webhook)
     if secret is None:
-        answer = DeliveryResponse(None, OTHER_KEY)
-    else:
-        headers = headers_of(delivery, secret, at=timezone.now())
-        answer = post(delivery.webhook.url, delivery.body, headers)
-    _keep(delivery, answer)
+        return DeliveryResponse(None, OTHER_KEY)
+    headers = headers_of(delivery, secret, at=timezone.now())
+    return post(delivery.webhook.url, delivery.body, headers)
 
 
 def pause_after(attempts: int) -> timedelta:
     """Return how long to wait after so many failed attempts, a fifth more or less: not all come at once."""
     return PAUSES[min(attempts, len(PAUSES)) - 1] * random.uniform(0.8, 1.2)
-
-
-def _take(delivery_id: int) -> Delivery | None:
-    lease, now = uuid4(), timezone.now()
-    due_deliveries(now).filter(pk=delivery_id).update(
-        lease=lease, due_at=now + LEASE, attempts=F("attempts") + 1, attempted_at=now
-    )
-    return Delivery.objects.select_related("webhook__project").filter(pk=delivery_id, lease=lease).first()
 
 
 @transaction.atomic
@@ -214,3 +210,18 @@ def _disable(webhook: Webhook, which: QuerySet[Webhook], because: str) -> None:
 
 def _patience() -> timedelta:
     return timedelta(days=settings.WEBHOOK_DAYS)
+
+
+DELIVERY_JOB = JobKind(
+    "delivery",
+    Delivery,
+    _deliver,
+    does="sends an event to a webhook",
+    statuses={Status.WAITING: Status.WAITING},
+    stopped=Status.FAILED,
+    reason="answer",
+    related=("webhook__project",),
+    condition=lambda: Q(webhook__disabled_at=None),
+    due_at="due_at",
+    pause=pause_after,
+)

@@ -16,7 +16,7 @@ class WebhookForm(forms.Form):
     url = forms.CharField(
         label=_("Address"),
         max_length=500,
-        help_text=_("Must use HTTPS. Each event is sent to it as JSON, signed with a secret."),
+        help_text=_("Must use HTTPS. Concord sends each event to it as JSON, signed with a secret."),
         widget=forms.URLInput,
     )
     events = forms.MultipleChoiceField(

@@ -1,7 +1,5 @@
 """Webhooks of a project, what they were sent, and what is due."""
 
-from datetime import datetime
-
 from django.db.models import QuerySet
 
 from annotate.core.models import Delivery, Project, Webhook
@@ -17,9 +15,3 @@ def webhooks_of(project: Project) -> QuerySet[Webhook]:
 def deliveries_of(webhook: Webhook) -> QuerySet[Delivery]:
     """Return what a webhook was sent, or is to be, the newest first."""
     return Delivery.objects.filter(webhook=webhook)
-
-
-def due_deliveries(now: datetime) -> QuerySet[Delivery]:
-    """Return what is to be sent now, that longest due first."""
-    waiting = Delivery.objects.filter(status=Delivery.Status.WAITING, due_at__lte=now)
-    return waiting.filter(webhook__disabled_at=None).order_by("due_at")

@@ -81,7 +81,7 @@ def webhook_test(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     found = webhook_in(project_for_admin(request.user, slug), pk)
     with show_refusal(request):
         try_webhook(webhook=found)
-        messages.success(request, gettext("A test was sent. Its answer will appear in the log."))
+        messages.success(request, gettext("Test delivery sent. Its response will appear in the log."))
     return redirect("webhook", slug, pk)
 
 
@@ -112,7 +112,7 @@ def delivery_again(request: HttpRequest, slug: str, pk: int, delivery: int) -> H
     found = delivery_of(webhook_in(project_for_admin(request.user, slug), pk), delivery)
     with show_refusal(request):
         send_again(delivery=found)
-        messages.success(request, gettext("The delivery was sent again. Its answer will appear in the log."))
+        messages.success(request, gettext("Delivery sent again. Its response will appear in the log."))
     return redirect("webhook", slug, pk)
 
 

@@ -112,6 +112,7 @@ DealtByEnum: TypeAlias = Literal["documents", "items"]
 class Decision(TypedDict):
     value: NotRequired[float | None]
     note: NotRequired[str]
+    reason: NotRequired[str]
     leave_open: NotRequired[bool]
     open_again: NotRequired[bool]
     ask_again: NotRequired[bool]
@@ -142,6 +143,9 @@ DimensionOrderEnum: TypeAlias = Literal["fixed", "drawn"]
 
 
 DimensionRowMeasurementLevelEnum: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
+
+
+DimensionVerdictRowUseEnum: TypeAlias = Literal["all", "part", "unknown", "refused"]
 
 
 class DisputeAnswer(TypedDict):
@@ -199,7 +203,6 @@ class EndpointRow(TypedDict):
     name: str
     base_url: str
     key_variable: NotRequired[str]
-    has_key: bool
     requests_per_minute: NotRequired[int | None]
     tokens_per_minute: NotRequired[int | None]
     input_price: NotRequired[str | None]
@@ -210,6 +213,7 @@ class EndpointRow(TypedDict):
     samples_in_one_call: NotRequired[bool]
     patience_minutes: NotRequired[int]
     resume_hours: NotRequired[int]
+    has_key: bool
     unanswered_since: NotRequired[str | None]
     failure: NotRequired[str]
 
@@ -246,6 +250,9 @@ FormatEnum: TypeAlias = Literal["jsonl", "csv", "parquet", "xlsx", "huggingface"
 
 
 GoldRowUseEnum: TypeAlias = Literal["practice", "hidden"]
+
+
+GroundEnum: TypeAlias = Literal["audit", "alpha", "errors", "certificate", "certified constant", "unrated", "replacement", "indicator", "nothing"]
 
 
 class HandOverInput(TypedDict):
@@ -632,7 +639,7 @@ class RereadingInput(TypedDict):
     judge: NotRequired[int]
 
 
-RereadingRowStatusEnum: TypeAlias = Literal["waiting", "reading", "previewed", "confirmed", "applying", "applied"]
+RereadingRowStatusEnum: TypeAlias = Literal["waiting", "reading", "previewed", "confirmed", "applying", "applied", "stopped"]
 
 
 class RevisedInput(TypedDict):
@@ -980,6 +987,15 @@ class DimensionRule(TypedDict):
     would_open: list[WouldOpen] | None
 
 
+class DimensionVerdictRow(TypedDict):
+    dimension: str
+    kept: int
+    use: DimensionVerdictRowUseEnum
+    ground: GroundEnum
+    says: str
+    refusal: str | None
+
+
 class DisputeRow(TypedDict):
     number: int
     dimension: str
@@ -1154,14 +1170,14 @@ class JudgeInput(TypedDict):
     endpoint: int
     model: str
     template: str
+    temperature: NotRequired[float | None]
+    samples: int
+    max_tokens: NotRequired[int | None]
+    max_tokens_name: NotRequired[str]
     score_from: JudgeInputScoreFromEnum
     structured: NotRequired[bool]
-    samples: int
-    temperature: NotRequired[float | None]
-    max_tokens: NotRequired[int | None]
     top_p: NotRequired[float | None]
     seed: NotRequired[int | None]
-    max_tokens_name: NotRequired[str]
     reasoning_effort: NotRequired[str]
     system_message: NotRequired[str]
     scale_minimum: NotRequired[int | None]
@@ -1329,13 +1345,13 @@ class PolicyInput(TypedDict):
     name: str
     rts: int
     mcq: int
-    threshold: NotRequired[float | None]
     budget: NotRequired[int | None]
+    threshold: NotRequired[float | None]
     decided_by: PolicyInputDecidedByEnum
     audit_share: float
     audit_least: NotRequired[int | None]
-    audit: PolicyInputAuditEnum
     raters: int
+    audit: PolicyInputAuditEnum
     coefficient: PolicyInputCoefficientEnum
     confidence_level: ConfidenceLevelEnum
     risk: float
@@ -1347,15 +1363,15 @@ class PolicyRow(TypedDict):
     rule: NotRequired[RuleEnum]
     rts: int
     mcq: NotRequired[int | None]
-    coefficient: NotRequired[PolicyRowCoefficientEnum]
-    threshold: NotRequired[float | None]
     thresholds: dict[str, float]
+    threshold: NotRequired[float | None]
     decided_by: NotRequired[PolicyRowDecidedByEnum]
-    confidence_level: NotRequired[float]
-    audit: NotRequired[PolicyRowAuditEnum]
     audit_share: NotRequired[float]
     audit_least: NotRequired[int]
     raters: int
+    audit: NotRequired[PolicyRowAuditEnum]
+    coefficient: NotRequired[PolicyRowCoefficientEnum]
+    confidence_level: NotRequired[float]
     risk: NotRequired[float]
     status: NotRequired[PolicyRowStatusEnum]
     created_at: str
@@ -1444,6 +1460,7 @@ class RereadingRow(TypedDict):
     id: int
     judge: NotRequired[int | None]
     status: NotRequired[RereadingRowStatusEnum]
+    reason: NotRequired[str]
     would_change: NotRequired[int | None]
     first_changes: list[dict[str, Any]]
     changed: NotRequired[int]
@@ -1576,6 +1593,7 @@ class PolicyDetail(TypedDict):
     ratings: int
     gain: GainRow | None
     warnings: list[str]
+    verdicts: list[DimensionVerdictRow]
     counts: dict[str, int]
     refusal: str
     digest: str

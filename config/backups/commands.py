@@ -50,6 +50,7 @@ def _summary(manifest: dict[str, Any]) -> dict[str, Any]:
         "tables": len(tables),
         "rows": sum(table["rows"] for table in tables),
         "files": manifest["files"],
+        "mismatch": manifest["database"].get("mismatch", ""),
     }
 
 

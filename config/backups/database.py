@@ -20,6 +20,8 @@ from psycopg import sql
 
 from annotate.core.snapshot import snapshot
 from config.backups.archive import BackupError, Reader, Writer, chunks_of
+from config.schema.comparison import MOVE, Comparison, compare, compare_database
+from config.schema.expected import last_of
 
 FOLDER = "database/"
 SQLITE_FILE = f"{FOLDER}concord.sqlite3"
@@ -27,6 +29,7 @@ NOT_EMPTY = (
     "The database is not empty: restore into a new one, before `migrate` and `start` (PostgreSQL: createdb; "
     "SQLite: another CONCORD_DATA)."
 )
+OTHER_TABLES = f"The backup does not match its recorded migrations ({{}}): {MOVE}"
 TABLES = """
 SELECT c.relname::text, array_agg(a.attname::text ORDER BY a.attnum)
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
@@ -51,19 +54,25 @@ def dump_database(writer: Writer) -> dict[str, Any]:
     is_postgresql = connection.vendor == "postgresql"
     with snapshot() if is_postgresql else nullcontext():
         applied = sorted(MigrationExecutor(connection).loader.applied_migrations)
-        tables = _dump_rows(writer) if is_postgresql else _dump_file(writer)
-    return {"vendor": connection.vendor, "migrations": applied, "tables": tables}
+        tables, compared = _dump_rows(writer) if is_postgresql else _dump_file(writer)
+    return {
+        "vendor": connection.vendor,
+        "migrations": applied,
+        "fingerprint": compared.fingerprint,
+        "mismatch": compared.mismatch(),
+        "tables": tables,
+    }
 
 
-def _dump_rows(writer: Writer) -> dict[str, Any]:
+def _dump_rows(writer: Writer) -> tuple[dict[str, Any], Comparison]:
     tables = {}
     for table, columns in _tables().items():
         writer.add(f"{FOLDER}{table}", _rows(table, columns))
         tables[table] = {"rows": _count(table), "columns": columns}
-    return tables
+    return tables, compare_database()
 
 
-def _dump_file(writer: Writer) -> dict[str, Any]:
+def _dump_file(writer: Writer) -> tuple[dict[str, Any], Comparison]:
     with tempfile.TemporaryDirectory(dir=settings.DATA_DIR, prefix="backup-") as folder:
         copy = Path(folder, "concord.sqlite3")
         connection.ensure_connection()
@@ -72,18 +81,19 @@ def _dump_file(writer: Writer) -> dict[str, Any]:
         target.close()
         with copy.open("rb") as file:
             writer.add(SQLITE_FILE, chunks_of(file))
-        return _tables_of_file(copy)
+        return _read_file(copy)
 
 
-def _tables_of_file(path: Path) -> dict[str, Any]:
-    """Return the tables of an SQLite file with their rows; BackupError where it is damaged."""
+def _read_file(path: Path) -> tuple[dict[str, Any], Comparison]:
+    """Return the tables of an SQLite file with their rows, and its schema; BackupError if it is damaged."""
     source = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
     try:
         if source.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
             raise BackupError("The copy of the database is damaged: check the disk, then make another one.")
         names = source.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
         counts = {name: f'SELECT COUNT(*) FROM "{name}"' for (name,) in names}
-        return {name: {"rows": source.execute(count).fetchone()[0]} for name, count in counts.items()}
+        tables = {name: {"rows": source.execute(count).fetchone()[0]} for name, count in counts.items()}
+        return tables, compare(source.cursor())
     finally:
         source.close()
 
@@ -104,6 +114,7 @@ def load_database(reader: Reader) -> None:
     if connection.vendor == "postgresql":
         with transaction.atomic():
             _make_tables(database["migrations"])
+            _refuse_other_tables(database)
             _load_rows(reader)
     else:
         _refuse_unknown(database["migrations"])
@@ -120,22 +131,29 @@ def _make_tables(applied: list[list[str]]) -> None:
     """Make the tables as they were when the backup was made; `migrate` then goes on from there."""
     _refuse_unknown(applied)
     executor = MigrationExecutor(connection)
-    wanted: set[Any] = {tuple(each) for each in applied}
-    graph = executor.loader.graph
-    last = [
-        each for each in wanted if not any(child.key in wanted for child in graph.node_map[each].children)
-    ]
-    executor.migrate(sorted(last))  # without the signals by which `migrate` makes rows of its own
+    last = last_of(executor.loader.graph, {(app, name) for app, name in applied})
+    executor.migrate(last)  # without the signals by which `migrate` makes rows of its own
+
+
+def _refuse_other_tables(database: dict[str, Any]) -> None:
+    """Raise BackupError where the backup's tables are not those that its migrations just made.
+
+    Backups without a fingerprint are known by their columns.
+    """
+    here, there = _tables(), database["tables"]
+    for table in sorted(here.keys() | there.keys()):
+        made, kept = here.get(table, []), there.get(table, {}).get("columns", [])
+        if odd := sorted(set(made) ^ set(kept)):
+            raise BackupError(OTHER_TABLES.format(f"{table} differs in {', '.join(odd)}"))
+    fingerprint = database.get("fingerprint")
+    if fingerprint and fingerprint != compare_database().fingerprint:
+        raise BackupError(OTHER_TABLES.format("types or constraints differ"))
 
 
 def _load_rows(reader: Reader) -> None:
     tables = reader.manifest["database"]["tables"]
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM django_migrations")
-        if set(_tables()) != set(tables):
-            raise BackupError(
-                "The backup has other tables than this version of Concord: restore with its own."
-            )
         # Last of all, and instead of what triggers counted while the tables before were loaded.
         for table, kept in sorted(tables.items(), key=lambda each: each[0] == COUNTS):
             if table == COUNTS:
@@ -173,7 +191,12 @@ def _load_file(reader: Reader) -> None:
                 file.write(chunk)
             file.flush()
             os.fsync(file.fileno())
-        if _tables_of_file(fetched) != reader.manifest["database"]["tables"]:
+        database = reader.manifest["database"]
+        tables, compared = _read_file(fetched)
+        if mismatch := compared.mismatch("The backup"):
+            raise BackupError(mismatch)
+        is_whole = database.get("fingerprint") in (None, compared.fingerprint)
+        if tables != database["tables"] or not is_whole:
             raise BackupError("The database was not restored as it was: nothing is kept of this restore.")
         connection.close()
         for beside in ("-wal", "-shm"):

@@ -19,7 +19,9 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def print_summary(command: BaseCommand, holds: dict[str, Any], *, as_json: bool, done: str) -> None:
-    """Say what a backup holds."""
+    """Print the size of a backup, and a warning if `restore` rejects it."""
+    if holds["mismatch"]:
+        command.stderr.write(f"{holds['mismatch']} Only the version that made it restores this backup.")
     if as_json:
         command.stdout.write(json.dumps(holds, cls=DjangoJSONEncoder))
         return

@@ -16,6 +16,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from annotate.core.models import (
+    AccountMail,
     ComputedResult,
     DataImport,
     Delivery,
@@ -39,6 +40,7 @@ def queues() -> dict[str, tuple["QuerySet[Any]", str]]:
         "results": (ComputedResult.objects.filter(asked_at__isnull=False), "asked_at"),
         "deliveries": (Delivery.objects.filter(status=Delivery.Status.WAITING), "created_at"),
         "invitation_mails": (Invitation.objects.filter(mail_due_at__isnull=False), "mail_asked_at"),
+        "account_mails": (AccountMail.objects.all(), "asked_at"),
         "nudge_mails": (Nudge.objects.filter(mail_due_at__isnull=False), "at"),
     }
 

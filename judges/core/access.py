@@ -31,7 +31,10 @@ from judges.core.models import (
     Run,
 )
 
-OF_JUDGES = ("judge__endpoint", "judge__template", "other__endpoint", "other__template")
+OF_JUDGES = (
+    *("judge__endpoint", "judge__template", "judge__reference"),
+    *("other__endpoint", "other__template", "other__reference"),
+)
 """What must be loaded with a calibration to say what it binds."""
 
 

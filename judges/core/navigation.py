@@ -11,28 +11,30 @@ _TRUST = (
     Page(gettext_noop("Certificates"), "certificates", READERS, tells=True),
 )
 _PILOT = (
-    Page(gettext_noop("Where it differs"), "pilot", READERS, tells=True),
-    Page(gettext_noop("Ways of asking"), "results_page", READERS, ("pilot",), tells=True),
+    Page(gettext_noop("Pilot"), "pilot", READERS, tells=True),
+    Page(gettext_noop("Method comparison"), "results_page", READERS, ("pilot",), tells=True),
 )
 
 _LABORATORY = (
-    Page(gettext_noop("Samples"), "results_page", READERS, ("laboratory",), tells=True),
+    Page(gettext_noop("Self-consistency"), "results_page", READERS, ("laboratory",), tells=True),
     Page(gettext_noop("Experiments"), "results_page", READERS, ("experiments",), tells=True),
     Page(gettext_noop("New experiment"), "experiment_new", READERS, tells=True),
     Page(gettext_noop("Biases"), "results_page", READERS, ("biases",), tells=True),
-    Page(gettext_noop("Align"), "alignment", READERS, tells=True),
-    Page(gettext_noop("Learned"), "results_page", READERS, ("alignment",), tells=True),
+    Page(gettext_noop("Alignment"), "alignment", READERS, tells=True),
+    Page(gettext_noop("Aligned judges"), "results_page", READERS, ("alignment",), tells=True),
 )
 
 JUDGES_PAGES = (
-    NewPages(gettext_noop("Data"), [Page(gettext_noop("Metrics"), "metrics", ADMINS)], before="Gold"),
+    NewPages(
+        gettext_noop("Items"), [Page(gettext_noop("Metric values"), "metrics", ADMINS)], before="Gold items"
+    ),
     NewPages(
         gettext_noop("Judges"),
         [
-            Page(gettext_noop("Connect"), "endpoints", READERS),
+            Page(gettext_noop("Endpoints"), "endpoints", READERS),
             Page(gettext_noop("Prompts"), "templates", READERS),
             Page(gettext_noop("Judges"), "judges", READERS),
-            Page(gettext_noop("Run"), "runs", READERS, also=("rereadings",)),
+            Page(gettext_noop("Runs"), "runs", READERS, also=("rereadings",)),
             Page(gettext_noop("Pilot"), "pilot", READERS, beside=_PILOT, tells=True),
             Page(
                 gettext_noop("Laboratory"),
@@ -43,9 +45,10 @@ JUDGES_PAGES = (
                 tells=True,
             ),
             Page(gettext_noop("Trust"), "results_page", READERS, ("trust",), beside=_TRUST, tells=True),
-            Page(gettext_noop("Send to people"), "routing", READERS, tells=True),
+            Page(gettext_noop("Routing"), "routing", READERS, tells=True),
         ],
         before="Results",
+        icon="scale",
     ),
     NewPages(
         gettext_noop("Results"),

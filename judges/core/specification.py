@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from agreement.reliability import LEAST_RATINGS
 from annotate.core.models import System
 from judges.core.models import (
     Calibration,
@@ -15,7 +16,6 @@ from judges.core.models import (
     RoutingPolicy,
     ScoreFrom,
 )
-from judges.reliability import LEAST_RATINGS
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class EndpointSpec:
 
 @dataclass(frozen=True)
 class JudgeSpec:
-    """Everything about a judge.
+    """Everything about a judge; `judges.core.judge_settings` says what each setting is.
 
     `template` is a version of a prompt, or the key of a text as shipped (`judges.endpoints.shipped`).
     """
@@ -56,7 +56,7 @@ class JudgeSpec:
     structured: bool = False
     top_p: float | None = None
     seed: int | None = None
-    stop: Sequence[str] = ()
+    stop: Sequence[str] = field(default_factory=list)
     reasoning_effort: str = ""
     system_message: str = ""
     extra_body: Mapping[str, Any] = field(default_factory=dict)
@@ -64,8 +64,10 @@ class JudgeSpec:
     scale_maximum: int | None = None
     scale_modifiers: bool = False
     scale_thirds: bool = False
-    scale_table: Sequence[float] = ()
-    asked_together: Sequence[str] = ()  # keys of dimensions in the order of the prompt; empty: all
+    scale_table: Sequence[float] = field(default_factory=list)
+    asked_together: Sequence[str] = field(
+        default_factory=list
+    )  # keys of dimensions in the order of the prompt; empty: all
     call_order: CallOrder = CallOrder.FIXED
     reference: System | None = None  # for prompts with {{ reference }}
 

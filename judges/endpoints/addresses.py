@@ -20,7 +20,7 @@ def is_listed(host: str, port: int) -> bool:
 ENDPOINT_GUARD = Guard(
     allows=is_listed,
     advice=lambda: gettext(
-        "{host} is a private address. Ask the operator to add it with its port to CONCORD_LOCAL_ENDPOINTS."
+        "{host} is a private host. Ask the operator to add it with its port to CONCORD_LOCAL_ENDPOINTS."
     ),
 )
 
@@ -50,9 +50,9 @@ def problem_of_own(url: str) -> str:
     port = parts.port or (443 if parts.scheme == "https" else 80)
     if is_listed(host, port):
         return ""
-    return gettext(
-        "{host} is the address of Concord itself. Enter that of a server that runs a model."
-    ).format(host=host)
+    return gettext("{host} is Concord's own host. Enter the URL of a server that runs a model.").format(
+        host=host
+    )
 
 
 def _own_names() -> list[str]:

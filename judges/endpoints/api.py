@@ -1,6 +1,7 @@
 """Endpoints, prompts and judges."""
 
 import json
+from dataclasses import fields
 from typing import Any
 
 from django.db import transaction
@@ -18,8 +19,9 @@ from annotate.core.errors import NotFoundError
 from annotate.core.models import Project, System
 from annotate.core.page import request_user
 from judges.core.access import dimension_in, endpoint_in, judge_in, project_for_judges, template_in
+from judges.core.judge_settings import names_of_settings
 from judges.core.models import Endpoint, Judge, PromptTemplate
-from judges.core.specification import JudgeSpec
+from judges.core.specification import EndpointSpec, JudgeSpec
 from judges.endpoints.commands import (
     LONGEST_KEY,
     add_endpoint,
@@ -97,10 +99,9 @@ class EndpointRow(serializers.ModelSerializer[Endpoint]):
     class Meta:
         model = Endpoint
         fields = (
-            *("id", "name", "base_url", "key_variable", "has_key", "requests_per_minute"),
-            *("tokens_per_minute", "input_price", "output_price", "cached_price", "timeout_seconds"),
-            *("calls_in_flight", "samples_in_one_call"),
-            *("patience_minutes", "resume_hours", "unanswered_since", "failure"),
+            "id",
+            *(each.name for each in fields(EndpointSpec)),
+            *("has_key", "unanswered_since", "failure"),
         )
 
 
@@ -183,11 +184,9 @@ class JudgeRow(serializers.ModelSerializer[Judge]):
     class Meta:
         model = Judge
         fields = (
-            *("id", "name", "endpoint", "model", "method", "template", "temperature", "samples"),
-            *("max_tokens", "max_tokens_name", "score_from", "structured", "top_p", "seed", "stop"),
-            *("reasoning_effort", "system_message", "extra_body"),
-            *("scale_minimum", "scale_maximum", "scale_modifiers", "scale_thirds", "scale_table"),
-            *("asked_together", "call_order", "reference", "created_at"),
+            *("id", "name", "endpoint", "model", "method", "template"),
+            *names_of_settings(),
+            "created_at",
         )
 
 

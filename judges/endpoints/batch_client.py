@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import IO, TYPE_CHECKING
 
-from judges.core.lazy_module import LazyModule
+from annotate.core.lazy_module import LazyModule
 from judges.endpoints.connections import client_of_one
 from judges.endpoints.failures import BatchUnknown, RequestFailed, in_sentences
 from judges.endpoints.questions import COMPLETIONS, Server

@@ -1,12 +1,14 @@
 """Asking an OpenAI-compatible server one question after another."""
 
+import asyncio
 import json
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from judges.core.lazy_module import LazyModule
+from annotate.core.jobs import MaybePaidError
+from annotate.core.lazy_module import LazyModule
 from judges.endpoints.connections import client_of_many
 from judges.endpoints.failures import (
     RequestFailed,
@@ -109,3 +111,16 @@ async def ask_once(server: Server, question: Question) -> Reply:
         return await client.ask(question)
     finally:
         await client.close()
+
+
+def call_once(server: Server, question: Question) -> Reply:
+    """Call a model for a job; raises RequestFailed.
+
+    Raises MaybePaidError for any other failure: the server may have answered, and another call costs again.
+    """
+    try:
+        return asyncio.run(ask_once(server, question))
+    except RequestFailed:
+        raise
+    except Exception as error:
+        raise MaybePaidError from error

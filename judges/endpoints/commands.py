@@ -20,6 +20,7 @@ from annotate.core.models import Dimension, Project, User
 from annotate.core.outbound.permits import origin_of
 from annotate.core.outbound.variables import VariableRefusedError, refuse_variable
 from judges.core.errors import KeyMissingError, UsedError
+from judges.core.judge_settings import names_of_settings
 from judges.core.models import (
     CallOrder,
     Endpoint,
@@ -384,7 +385,9 @@ def update_judge(*, judge: Judge, to: JudgeSpec, by: User | None) -> Judge:
     judge = Judge.objects.select_for_update().get(pk=judge.pk)
     if judge.judgments.exists():
         raise UsedError(
-            gettext("{name} has judgments, so it stays as it is; make a new judge.").format(name=judge.name)
+            gettext("{name} has judgments, so you cannot change it; create a new judge.").format(
+                name=judge.name
+            )
         )
     _judges_refuse(project, to, besides=judge)
     values = _values(project, to, by)
@@ -396,11 +399,7 @@ def update_judge(*, judge: Judge, to: JudgeSpec, by: User | None) -> Judge:
     return judge
 
 
-_RECORDED = ["name", "endpoint", "model", "method", "template", "temperature", "samples", "max_tokens"]
-_RECORDED += ["score_from", "structured", "top_p", "seed", "stop", "reasoning_effort", "system_message"]
-_RECORDED += ["extra_body", "max_tokens_name"]
-_RECORDED += ["scale_minimum", "scale_maximum", "scale_modifiers", "scale_thirds", "scale_table"]
-_RECORDED += ["asked_together", "call_order", "reference"]
+_RECORDED = ["name", "endpoint", "model", "method", "template", *names_of_settings()]
 
 
 def _values(project: Project, judge: JudgeSpec, by: User | None) -> dict[str, Any]:
@@ -413,26 +412,9 @@ def _values(project: Project, judge: JudgeSpec, by: User | None) -> dict[str, An
         "model": judge.model,
         "method": template.method,
         "template": template,
-        "temperature": judge.temperature,
-        "samples": judge.samples,
+        **{name: getattr(judge, name) for name in names_of_settings()},
         "max_tokens": judge.max_tokens or METHODS[template.method].max_tokens,
-        "max_tokens_name": judge.max_tokens_name,
-        "score_from": judge.score_from,
-        "structured": judge.structured,
-        "top_p": judge.top_p,
-        "seed": judge.seed,
-        "stop": list(judge.stop),
-        "reasoning_effort": judge.reasoning_effort,
-        "system_message": judge.system_message,
-        "extra_body": dict(judge.extra_body),
-        "scale_minimum": judge.scale_minimum,
-        "scale_maximum": judge.scale_maximum,
-        "scale_modifiers": judge.scale_modifiers,
-        "scale_thirds": judge.scale_thirds,
-        "scale_table": list(judge.scale_table),
         "asked_together": _ids(project, judge.asked_together),
-        "call_order": judge.call_order,
-        "reference": judge.reference,
     }
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.views.decorators.debug import sensitive_variables
 
-from judges.core.lazy_module import LazyModule
+from annotate.core.lazy_module import LazyModule
 from judges.endpoints.addresses import ENDPOINT_GUARD, refuse_call
 
 if TYPE_CHECKING:

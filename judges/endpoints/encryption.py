@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from django.views.decorators.debug import sensitive_variables
 
-from judges.core.lazy_module import LazyModule
+from annotate.core.lazy_module import LazyModule
 
 if TYPE_CHECKING:
     from cryptography import fernet

@@ -1,16 +1,22 @@
 """Letting a model write the evaluation steps of a prompt, one call for each dimension."""
 
-import asyncio
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 
+from django.db import transaction
+from django.db.models import F
+from django.utils.translation import gettext
+
+from annotate.core.configuration import lock_project
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
+from annotate.core.jobs import JobKind, TakenOverError, own_row, persistently, wake_worker
 from annotate.core.models import Dimension, User
-from judges.core.models import Judge, PromptTemplate
-from judges.endpoints.client import ask_once
+from judges.core.models import Judge, PromptTemplate, StepsWriting
+from judges.endpoints.client import call_once
 from judges.endpoints.commands import edit_wording
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.keys import server_of
@@ -21,6 +27,7 @@ from judges.methods.evaluation_steps import ask_for_steps, has_steps, steps_in, 
 from judges.methods.readings import Unreadable
 
 LONGEST_STEPS = 800  # tokens
+Status = StepsWriting.Status
 
 
 @dataclass(frozen=True)
@@ -34,12 +41,22 @@ class WrittenSteps:
     cost: Decimal | None = None
 
 
-def write_steps(*, template: PromptTemplate, judge: Judge, by: User | None) -> Iterator[WrittenSteps]:
+def write_steps(
+    *,
+    template: PromptTemplate,
+    judge: Judge,
+    by: User | None,
+    replies: Mapping[str, str] | None = None,
+    keep_reply: Callable[[str, str, Decimal | None], object] = lambda *_: None,
+) -> Iterator[WrittenSteps]:
     """Let a judge's model write the steps of each dimension that has no wording of its own yet.
 
     Each reply is a wording of the prompt as soon as it is there, in the next version where this one has
     judgments. A process that dies loses one call: who begins again goes on with the other dimensions. No
     transaction is open during a call. Raises InvalidValueError and KeyMissingError.
+
+    replies: earlier replies by the dimension's id, which are read instead of calling the model. keep_reply:
+    takes the dimension's id, a new reply and its cost before anything reads the reply.
     """
     if not has_steps(template.text):
         raise InvalidValueError("The prompt has no numbered steps behind a line “Evaluation steps:”.")
@@ -49,30 +66,25 @@ def write_steps(*, template: PromptTemplate, judge: Judge, by: User | None) -> I
     for dimension in current_guideline(template.project).dimensions:
         if str(dimension.id) in template.wordings:
             continue
-        written = _write(template, judge, server, prices, dimension, by)
-        template = written.template
-        yield written
-
-
-def _write(
-    template: PromptTemplate,
-    judge: Judge,
-    server: Server,
-    prices: Prices,
-    dimension: FrozenDimension,
-    by: User | None,
-) -> WrittenSteps:
-    try:
-        reply = _ask(server, judge, dimension)
-    except RequestFailed as error:
-        return WrittenSteps(dimension.name, template, [], error.sentence)
-    cost = prices.cost(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
-    steps = steps_in(reply.text)
-    if isinstance(steps, Unreadable):
-        return WrittenSteps(dimension.name, template, [], steps.reason, cost)
-    own = Dimension.objects.get(pk=dimension.id)
-    saved = edit_wording(template=template, dimension=own, text=with_steps(template.text, steps), by=by)
-    return WrittenSteps(dimension.name, saved, steps, "", cost)
+        written = WrittenSteps(dimension.name, template, [])
+        text = (replies or {}).get(str(dimension.id))
+        if text is None:
+            try:
+                reply = _ask(server, judge, dimension)
+            except RequestFailed as error:
+                yield replace(written, problem=error.sentence)
+                continue
+            cost = prices.cost(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
+            persistently(partial(keep_reply, str(dimension.id), reply.text, cost))
+            text, written = reply.text, replace(written, cost=cost)
+        steps = steps_in(text)
+        if isinstance(steps, Unreadable):
+            yield replace(written, problem=steps.reason)
+            continue
+        own = Dimension.objects.get(pk=dimension.id)
+        wording = with_steps(template.text, steps)
+        template = edit_wording(template=template, dimension=own, text=wording, by=by)
+        yield replace(written, template=template, steps=steps)
 
 
 def _ask(server: Server, judge: Judge, dimension: FrozenDimension) -> Reply:
@@ -85,4 +97,80 @@ def _ask(server: Server, judge: Judge, dimension: FrozenDimension) -> Reply:
         reasoning_effort=judge.reasoning_effort,
         extra_body=judge.extra_body,
     )
-    return asyncio.run(ask_once(server, question))
+    return call_once(server, question)
+
+
+# The same as a job: asked for on a prompt's page.
+
+
+def latest_steps_writing(template: PromptTemplate) -> StepsWriting | None:
+    """Return the latest writing of steps for any version of a prompt. One query."""
+    same = StepsWriting.objects.filter(
+        template__project=template.project_id, template__name=template.name
+    ).select_related("template", "judge")
+    return same.order_by("-pk").first()
+
+
+@transaction.atomic
+def start_steps_writing(*, template: PromptTemplate, judge: Judge, by: User | None) -> StepsWriting:
+    """Have a worker ask a judge's model for the steps of each dimension without a wording of its own.
+
+    Returns a writing that is under way for this prompt. Locks the project. Raises InvalidValueError if the
+    prompt has no steps, or the judge has no endpoint.
+    """
+    lock_project(template.project)
+    latest = latest_steps_writing(template)
+    if latest and latest.status in StepsWriting.UNDER_WAY:
+        return latest
+    if not has_steps(template.text):
+        raise InvalidValueError(
+            gettext("The prompt has no numbered steps behind a line “Evaluation steps:”.")
+        )
+    if judge.endpoint_id is None:
+        raise InvalidValueError(gettext("{name} is imported and calls no model.").format(name=judge.name))
+    writing = StepsWriting.objects.create(template=template, judge=judge, created_by=by)
+    wake_worker(STEPS_JOB, writing.pk)
+    return writing
+
+
+def _write_all(writing: StepsWriting) -> str:
+    """Call the model for each dimension; return why some have no steps, or nothing.
+
+    No transaction is open during a call. A killed worker loses the call in flight; steps that came are a
+    wording of the prompt.
+    """
+    problems = []
+    written_steps = write_steps(
+        template=writing.template,
+        judge=writing.judge,
+        by=writing.created_by,
+        replies=writing.replies,
+        keep_reply=partial(_keep_reply, writing),
+    )
+    for written in written_steps:
+        _note(writing, template=written.template)
+        if written.problem:
+            problems.append(f"{written.dimension}: {written.problem}")
+    return " ".join(problems)
+
+
+def _keep_reply(writing: StepsWriting, dimension: str, text: str, cost: Decimal | None) -> None:
+    writing.replies = {**(writing.replies or {}), dimension: text}
+    _note(writing, replies=writing.replies, spent=None if cost is None else F("spent") + cost)
+
+
+def _note(writing: StepsWriting, **fields: object) -> None:
+    """Note which version has the steps, or a reply and its cost; raises TakenOverError."""
+    if not own_row(writing).update(**fields):
+        raise TakenOverError
+
+
+STEPS_JOB = JobKind(
+    "steps",
+    StepsWriting,
+    _write_all,
+    does="calls a model for the evaluation steps of a prompt",
+    statuses={Status.WAITING: Status.ASKING},
+    finished=Status.FINISHED,
+    related=("template__project", "judge__endpoint", "created_by"),
+)

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from annotate.core.lazy_module import LazyModule
 from annotate.core.outbound.guard import PrivateAddressError
-from judges.core.lazy_module import LazyModule
 from judges.endpoints.limits import retry_after, seconds_to_wait
 from judges.endpoints.questions import Server
 

@@ -114,7 +114,8 @@ def _reply(
 
 
 def _text(said: object) -> str:
-    return said.replace("\x00", "") if isinstance(said, str) else ""
+    # No database holds half of a surrogate pair, and PostgreSQL holds no NUL.
+    return said.replace("\x00", "").encode(errors="replace").decode() if isinstance(said, str) else ""
 
 
 def object_in(said: object) -> dict[str, Any]:

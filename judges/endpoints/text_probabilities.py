@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext
 
-from judges.core.lazy_module import LazyModule
+from annotate.core.lazy_module import LazyModule
 from judges.endpoints.connections import client_of_one
 from judges.endpoints.failures import RequestFailed, error_of_status, in_sentences
 from judges.endpoints.questions import Server
@@ -118,8 +118,8 @@ class TextProbabilities:
 
 def _cannot(server: Server) -> str:
     return gettext(
-        "{server} gives no log-probabilities of a text that it is given; use one that does, as vLLM "
-        "(completions with echo) or llama.cpp."
+        "{server} returns no log-probabilities of its input; use a server that does, such as vLLM"
+        " (completions with echo) or llama.cpp."
     ).format(server=server.base_url)
 
 

@@ -1,31 +1,23 @@
 """What the columns of a file of judgments mean."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from judges.interchange.reading.mapping import GIVEN, WORDS, JudgmentMapping
+from annotate.core.models import DataImport
+from annotate.material.forms import ColumnsForm
+from annotate.material.reading.opening import Opening
+from judges.interchange.reading.mapping import GIVEN, WORDS, JudgmentMapping, guess_judgment_mapping
 from judges.interchange.reading.rows import JUDGE_LIMIT, MODEL_LIMIT
 from judges.methods import METHODS
 
 NAMES = {"other": "other system, shown second", "input_tokens": "tokens in", "output_tokens": "tokens out"}
-MEANINGS = [("", "not used"), *((field, NAMES.get(field, field)) for field in WORDS)]
 
 
-def fields_of_columns(columns: Sequence[str], meanings: Sequence[Any]) -> dict[str, forms.Field]:
-    """Return a field `meaning_0`, `meaning_1`, ... for what each column of a file means."""
-    return {
-        f"meaning_{index}": forms.ChoiceField(
-            label=gettext("Meaning of {column}").format(column=column), required=False, choices=meanings
-        )
-        for index, column in enumerate(columns)
-    }
-
-
-class JudgmentMappingForm(forms.Form):
+class JudgmentMappingForm(ColumnsForm):
     """A meaning for each column, and what holds for all rows."""
 
     judge = forms.CharField(
@@ -49,61 +41,41 @@ class JudgmentMappingForm(forms.Form):
     )
     dimension = forms.ChoiceField(label=_("Dimension of all rows"), required=False)
 
-    def __init__(
-        self,
-        entered: Mapping[str, Any] | None,
-        *,
-        columns: Sequence[str],
-        examples: Sequence[str],
-        dimensions: Sequence[tuple[str, str]],
-        guess: JudgmentMapping,
-    ) -> None:
-        self.columns, self.examples, self.guess = columns, examples, guess
-        super().__init__(entered, initial=_initial(guess, columns))
+    def __init__(self, entered: Mapping[str, Any] | None, upload: DataImport, opening: Opening) -> None:
+        super().__init__(entered, upload, opening)
         dimension = self.fields["dimension"]
         assert isinstance(dimension, forms.ChoiceField)
-        dimension.choices = [("", "as a column says"), *dimensions]
-        self.fields |= fields_of_columns(columns, MEANINGS)
+        dimension.choices = [("", "as a column says"), *upload.project.dimensions.values_list("key", "name")]
 
-    def clean(self) -> dict[str, Any]:
-        """Make the mapping, and refuse one that leaves out what every judgment has."""
-        data = self.cleaned_data
-        if self.errors:
-            return data
-        columns: dict[str, str] = {}
-        for index, column in enumerate(self.columns):
-            meaning = data[f"meaning_{index}"]
-            if meaning in columns:
-                self.add_error(
-                    None,
-                    gettext("“{value}” and “{column}” cannot both be the {meaning}.").format(
-                        value=columns[meaning], column=column, meaning=meaning
-                    ),
-                )
-            elif meaning:
-                columns[meaning] = column
-        data["mapping"] = mapping = JudgmentMapping(columns, {field: data[field] for field in GIVEN})
-        if mapping.problem:
-            self.add_error(
-                None,
-                gettext("{problem} Choose its column, or say what holds for all rows.").format(
-                    problem=mapping.problem
-                ),
-            )
-        return data
+    def read(self, stored: dict[str, Any]) -> JudgmentMapping:
+        """Return the mapping that an import stores."""
+        return JudgmentMapping.from_json(stored)
 
-    @property
-    def given_fields(self) -> list[forms.BoundField]:
-        """The controls for what holds for all rows."""
-        return [self[field] for field in GIVEN]
+    def guess_mapping(self, upload: DataImport, opening: Opening) -> JudgmentMapping:
+        """Return the mapping that a file suggests."""
+        del upload
+        return guess_judgment_mapping(opening.columns, {})
 
-    def column_fields(self) -> Iterator[tuple[str, str, forms.BoundField]]:
-        """Each column's name and first value with the control for its meaning."""
-        for index, (column, example) in enumerate(zip(self.columns, self.examples, strict=True)):
-            yield column, example, self[f"meaning_{index}"]
+    def meanings(self, upload: DataImport) -> list[tuple[str, str]]:
+        """Return the meanings of columns, each with its label."""
+        del upload
+        return [(field, NAMES.get(field, field)) for field in WORDS]
 
+    def initial_of(self, mapping: JudgmentMapping) -> dict[str, str]:
+        """Return the fields under a mapping."""
+        meanings = {column: field for field, column in mapping.columns.items()}
+        shown = {f"meaning_{index}": meanings.get(column, "") for index, column in enumerate(self.columns)}
+        return {**mapping.given, **shown}
 
-def _initial(mapping: JudgmentMapping, columns: Sequence[str]) -> dict[str, str]:
-    meanings = {column: field for field, column in mapping.columns.items()}
-    shown = {f"meaning_{index}": meanings.get(column, "") for index, column in enumerate(columns)}
-    return {**mapping.given, **shown}
+    def make_mapping(self, columns: Mapping[str, list[str]]) -> JudgmentMapping:
+        """Return the mapping of columns by meaning and of what holds for all rows."""
+        given = {field: self.cleaned_data[field] for field in GIVEN}
+        return JudgmentMapping({field: named[0] for field, named in columns.items()}, given)
+
+    def find_problem(self, mapping: JudgmentMapping) -> str:
+        """Return the problem of a mapping, or an empty text."""
+        if not mapping.problem:
+            return ""
+        return gettext("{problem} Choose its column, or enter a value for all rows.").format(
+            problem=mapping.problem
+        )

@@ -1,15 +1,17 @@
 """What is done about metrics: imported, computed here, removed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from django.db import transaction
 
 from annotate.core.audit import record
+from annotate.core.bulk import write_rows
 from annotate.core.configuration import lock_project
 from annotate.core.models import DataImport, Item, Project, User
-from annotate.material.import_kinds import ImportKind
 from annotate.material.queries.catalogue import BATCH
+from annotate.material.queries.imports import source_of
 from annotate.material.reading.progress import OnProgress, silent
+from annotate.material.reading.source import Source
 from judges.core.errors import MetricRefusedError
 from judges.core.models import Metric, MetricValue
 from judges.metrics.computing import MetricTexts, TextMeasure
@@ -17,18 +19,21 @@ from judges.metrics.queries import (
     MetricCheck,
     MetricReading,
     MetricReport,
-    MetricSource,
     check_metrics,
-    source_of,
 )
 from judges.metrics.reading import MetricMapping
 
+VALUE = ("metric", "item", "value")
 METRICS = "metrics"
 """The kind of imports that make metrics."""
 
 
 def import_metrics(
-    *, project: Project, source: MetricSource, on_progress: OnProgress | None = None, by: User | None = None
+    *,
+    project: Project,
+    source: Source[MetricMapping],
+    on_progress: OnProgress | None = None,
+    by: User | None = None,
 ) -> MetricReport:
     """Import the file if not one line of it is refused; what is there already is not made again.
 
@@ -44,7 +49,9 @@ def import_metrics(
 
 
 @transaction.atomic
-def _write(project: Project, source: MetricSource, on_progress: OnProgress, by: User | None) -> MetricReport:
+def _write(
+    project: Project, source: Source[MetricMapping], on_progress: OnProgress, by: User | None
+) -> MetricReport:
     project = lock_project(project)
     importer = _MetricImporter(project, source.name)
     reading = MetricReading(source, importer)
@@ -67,20 +74,20 @@ class _MetricImporter(MetricCheck):
     def __init__(self, project: Project, name: str) -> None:
         super().__init__(project)
         self.project, self.name = project, name
-        self._waiting: list[MetricValue] = []
+        self._waiting: list[tuple[int, int, float]] = []
 
     def accept(self, name: str, item: int, value: float) -> None:
         """Prepare a value, and write its metric where it is new."""
         if name not in self._metrics:
             source = f"imported from {self.name}"
             self._metrics[name] = Metric.objects.create(project=self.project, name=name, source=source)
-        self._waiting.append(MetricValue(metric=self._metrics[name], item_id=item, value=value))
+        self._waiting.append((self._metrics[name].pk, item, value))
         if len(self._waiting) >= BATCH:
             self.finish()
 
     def finish(self) -> None:
         """Write the rest."""
-        MetricValue.objects.bulk_create(self._waiting)
+        write_rows(MetricValue, VALUE, self._waiting)
         self._waiting = []
 
 
@@ -105,9 +112,22 @@ def compute_metrics(
     return made
 
 
-@transaction.atomic
 def _compute(
     project: Project, measure: TextMeasure, name: str, texts: dict[int, MetricTexts], by: User | None
+) -> int:
+    own = MetricValue.objects.filter(metric__project=project, metric__name=name)
+    there = set(own.values_list("item", flat=True))
+    values = {
+        item: value
+        for item, each in texts.items()
+        if item not in there and (value := measure.value(each)) is not None
+    }
+    return _write_measured(project, measure, name, values, by)
+
+
+@transaction.atomic
+def _write_measured(
+    project: Project, measure: TextMeasure, name: str, values: Mapping[int, float], by: User | None
 ) -> int:
     lock_project(project)
     source = f"computed here: {measure.says}"
@@ -117,12 +137,8 @@ def _compute(
             f"“{name}” is another metric already ({metric.source}); remove that one first."
         )
     there = set(MetricValue.objects.filter(metric=metric).values_list("item", flat=True))
-    found = [
-        MetricValue(metric=metric, item_id=item, value=value)
-        for item, each in texts.items()
-        if item not in there and (value := measure.value(each)) is not None
-    ]
-    MetricValue.objects.bulk_create(found, batch_size=BATCH)
+    found = [(metric.pk, item, value) for item, value in values.items() if item not in there]
+    write_rows(MetricValue, VALUE, found)
     if found:
         record(project, "metrics.computed", name, after={"values": len(found)}, by=by)
     return len(found)
@@ -163,12 +179,8 @@ def remove_metric(*, project: Project, metric: Metric, by: User | None = None) -
         metric.delete()
 
 
-def _import_upload(data_import: DataImport, on_progress: OnProgress) -> MetricReport:
+def import_upload(data_import: DataImport, on_progress: OnProgress) -> MetricReport:
+    """Import an uploaded file as its page says."""
     source = source_of(data_import, MetricMapping.from_json(data_import.mapping or {}))
     by = data_import.created_by
     return import_metrics(project=data_import.project, source=source, on_progress=on_progress, by=by)
-
-
-METRICS_KIND = ImportKind(
-    key=METRICS, run=_import_upload, read_report=MetricReport.from_json, page="metric_import", pages="metrics"
-)

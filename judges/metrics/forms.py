@@ -1,66 +1,52 @@
 """What the columns of a file of metrics mean."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from django import forms
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from judges.interchange.forms import fields_of_columns
-from judges.metrics.reading import MetricMapping
+from annotate.core.models import DataImport
+from annotate.material.forms import ColumnsForm
+from annotate.material.reading.opening import Opening
+from annotate.material.reading.rows import Record
+from judges.metrics.reading import MetricMapping, guess_metric_mapping
 
 METRIC = "metric"
 SINGLE = ("document", "number", "system")
-MEANINGS = [
-    ("", _("not used")),
-    (METRIC, _("a metric")),
-    ("document", _("document: key")),
-    ("number", _("document: number, as imported")),
-    ("system", _("system")),
-]
 
 
-class MetricMappingForm(forms.Form):
+class MetricMappingForm(ColumnsForm):
     """A meaning for each column."""
 
-    def __init__(
-        self,
-        entered: Mapping[str, Any] | None,
-        *,
-        columns: Sequence[str],
-        examples: Sequence[str],
-        guess: MetricMapping,
-    ) -> None:
-        self.columns, self.examples, self.guess = columns, examples, guess
-        single = {getattr(guess, meaning): meaning for meaning in SINGLE}
-        meanings = {**dict.fromkeys(guess.metrics, METRIC), **single}
-        shown = {f"meaning_{index}": meanings.get(column, "") for index, column in enumerate(columns)}
-        super().__init__(entered, initial=shown)
-        self.fields |= fields_of_columns(columns, MEANINGS)
+    def read(self, stored: dict[str, Any]) -> MetricMapping:
+        """Return the mapping that an import stores."""
+        return MetricMapping.from_json(stored)
 
-    def clean(self) -> dict[str, Any]:
-        """Make the mapping, and refuse one that does not say which items the numbers are about."""
-        data = self.cleaned_data
-        if self.errors:
-            return data
-        of_column = {column: data[f"meaning_{index}"] for index, column in enumerate(self.columns)}
-        single = {}
-        for meaning in SINGLE:
-            named = [column for column, each in of_column.items() if each == meaning]
-            if len(named) > 1:
-                sentence = gettext("“{first}” and “{second}” cannot both be the {meaning}.")
-                self.add_error(
-                    None, sentence.format(first=named[0], second=named[1], meaning=dict(MEANINGS)[meaning])
-                )
-            single[meaning] = named[0] if named else ""
-        metrics = tuple(column for column, meaning in of_column.items() if meaning == METRIC)
-        data["mapping"] = mapping = MetricMapping(**single, metrics=metrics)
-        if mapping.problem:
-            self.add_error(None, mapping.problem)
-        return data
+    def guess_mapping(self, upload: DataImport, opening: Opening) -> MetricMapping:
+        """Return the mapping that a file suggests."""
+        records = [record for record in opening.guessed if isinstance(record, Record)]
+        return guess_metric_mapping(records, upload.project.dimensions.values_list("name", flat=True))
 
-    def column_fields(self) -> Iterator[tuple[str, str, forms.BoundField]]:
-        """Each column's name and first value with the control for its meaning."""
-        for index, (column, example) in enumerate(zip(self.columns, self.examples, strict=True)):
-            yield column, example, self[f"meaning_{index}"]
+    def meanings(self, upload: DataImport) -> list[tuple[str, Any]]:
+        """Return the meanings of columns, each with its label."""
+        del upload
+        return [
+            (METRIC, _("a metric")),
+            ("document", _("document: key")),
+            ("number", _("document: number, as imported")),
+            ("system", _("system")),
+        ]
+
+    def may_repeat(self, meaning: str) -> bool:
+        """Return whether several columns can have a meaning."""
+        return meaning == METRIC
+
+    def initial_of(self, mapping: MetricMapping) -> dict[str, str]:
+        """Return the fields under a mapping."""
+        meanings = dict.fromkeys(mapping.metrics, METRIC) | {getattr(mapping, each): each for each in SINGLE}
+        return {f"meaning_{index}": meanings.get(column, "") for index, column in enumerate(self.columns)}
+
+    def make_mapping(self, columns: Mapping[str, list[str]]) -> MetricMapping:
+        """Return the mapping of columns by meaning."""
+        single = {meaning: columns.get(meaning, [""])[0] for meaning in SINGLE}
+        return MetricMapping(**single, metrics=tuple(columns.get(METRIC, ())))

@@ -1,22 +1,20 @@
 """Files of metrics held against a project's items, and the metrics that a project has."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 from django.db.models import Count, QuerySet
 
-from annotate.core.files import local_path
-from annotate.core.models import DataImport, Document, Project
+from annotate.core.models import Document, Project
 from annotate.material.queries.catalogue import Catalogue
+from annotate.material.queries.file_reading import FileReading
 from annotate.material.reading.progress import OnProgress, silent
-from annotate.material.reading.report import Tally
-from annotate.material.reading.rows import Record
+from annotate.material.reading.report import FileReport, Tally
+from annotate.material.reading.rows import Record, RefusedLine
+from annotate.material.reading.source import Source
+from annotate.material.reading.values import RefusedFieldError
 from judges.core.models import Metric, MetricValue
-from judges.interchange.queries.file_reading import FileReading
-from judges.interchange.reading.report import FileReport, causes_of
-from judges.interchange.reading.rows import RefusedRowError
 from judges.metrics.reading import NAME_LIMIT, MetricMapping, MetricRow, metric_rows
 
 CHECKED_RECORDS = 20
@@ -32,7 +30,9 @@ class MetricCounts(Tally):
 
 @dataclass(frozen=True, kw_only=True)
 class MetricReport(FileReport):
-    """What a file of metrics makes in a project, or why nothing of it is imported."""
+    """The report of a file of metrics."""
+
+    counts: ClassVar[type[Tally]] = MetricCounts
 
     made: MetricCounts
     already_there: MetricCounts
@@ -41,26 +41,6 @@ class MetricReport(FileReport):
     def may_leave_out(self) -> bool:
         """Whether refused lines can be left out: they cannot, as a metric with holes is easily overlooked."""
         return False
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> "MetricReport":
-        """Read what `to_json` wrote."""
-        counts = {name: MetricCounts(**content[name]) for name in ("made", "already_there")}
-        return cls(**{**content, **counts, "refused": causes_of(content["refused"])})
-
-
-@dataclass(frozen=True, slots=True)
-class MetricSource:
-    """A file of metrics and how to read it."""
-
-    path: Path
-    name: str
-    mapping: MetricMapping
-
-
-def source_of(data_import: DataImport, mapping: MetricMapping) -> MetricSource:
-    """Return what is to be read from an uploaded file, and how."""
-    return MetricSource(local_path(data_import.file), data_import.name, mapping)
 
 
 def metrics_of(project: Project) -> "QuerySet[Metric]":
@@ -71,13 +51,13 @@ def metrics_of(project: Project) -> "QuerySet[Metric]":
 def check_metrics(
     *,
     project: Project,
-    source: MetricSource,
+    source: Source[MetricMapping],
     on_progress: OnProgress | None = None,
     limit: int | None = None,
 ) -> MetricReport:
     """Say what the file, or the first records of it, would make; nothing is written and nothing locked."""
     reading = MetricReading(source, MetricCheck(project))
-    reading.take_all("checking", on_progress or silent, limit=limit)
+    reading.check(limit, on_progress or silent)
     return reading.report()
 
 
@@ -97,7 +77,7 @@ class MetricCheck:
         self._values: dict[str, dict[int, float]] = {}
 
     def take(self, row: MetricRow) -> None:
-        """Take what metrics say of an item; a RefusedRowError says what is unknown, or not what is there."""
+        """Take the metrics of an item. Raises RefusedFieldError for unknown names and other values."""
         item = self._item(row)
         for name, value in row.values.items():
             known = self._existing_values(name)
@@ -109,7 +89,7 @@ class MetricCheck:
             elif there == value:
                 self.already_there.values += 1
             else:
-                raise RefusedRowError(
+                raise RefusedFieldError(
                     name,
                     f"“{name}” has another value for this text already, and nothing is overwritten; leave "
                     "the line out, or give the column another name.",
@@ -123,7 +103,7 @@ class MetricCheck:
         if name not in self._values:
             if len(name) > NAME_LIMIT:
                 reason = f"A metric's name has at most {NAME_LIMIT} characters; shorten it."
-                raise RefusedRowError(name[:40], reason, name)
+                raise RefusedFieldError(name[:40], reason, name)
             values = MetricValue.objects.filter(metric=self._metrics.get(name))
             self._values[name] = dict(values.values_list("item", "value"))
             if name in self._metrics:
@@ -138,11 +118,11 @@ class MetricCheck:
             reason = (
                 "The project has no such system; import its texts first, or use the name that it has here."
             )
-            raise RefusedRowError("system", reason, row.system)
+            raise RefusedFieldError("system", reason, row.system)
         item = self.catalogue.item(document, row.system)
         if item is None or item.pk is None:
             reason = "The system has no text for this document in the project; import items first."
-            raise RefusedRowError("document", reason, f"“{row.system}” on “{document}”")
+            raise RefusedFieldError("document", reason, f"“{row.system}” on “{document}”")
         return item.pk
 
     def _document(self, row: MetricRow) -> str:
@@ -151,34 +131,29 @@ class MetricCheck:
                 reason = (
                     f"Documents are numbered from 1 to {len(self.documents):,} here, as they were imported."
                 )
-                raise RefusedRowError("document", reason, row.document)
+                raise RefusedFieldError("document", reason, row.document)
             return self.documents[row.document - 1]
         if row.document not in self.catalogue.documents:
             reason = "The project has no such document; import documents and items first."
-            raise RefusedRowError("document", reason, row.document)
+            raise RefusedFieldError("document", reason, row.document)
         return row.document
 
 
 class MetricReading(FileReading):
     """One reading of a file of metrics."""
 
-    def __init__(self, source: MetricSource, check: MetricCheck) -> None:
+    def __init__(self, source: Source[MetricMapping], check: MetricCheck) -> None:
         super().__init__(source)
-        self.mapping, self.check = source.mapping, check
+        self.checked = check
 
-    def take_record(self, record: Record) -> None:
+    def take(self, record: Record) -> Iterator[RefusedLine]:
         """Take the metrics of a record, which may hold several texts."""
-        for row in metric_rows(record, self.mapping, len(self.check.documents)):
-            self.check.take(row)
+        try:
+            for row in metric_rows(record, self.source.mapping, len(self.checked.documents)):
+                self.checked.take(row)
+        except RefusedFieldError as error:
+            yield error.at(record.line)
 
     def report(self) -> MetricReport:
         """Sum up what was read."""
-        return MetricReport(
-            made=self.check.made,
-            already_there=self.check.already_there,
-            lines=self.lines,
-            complete=self.complete,
-            refused_count=self.refused.count,
-            refused=self.refused.listed,
-            empty_rows=self.empty_rows,
-        )
+        return MetricReport(made=self.checked.made, already_there=self.checked.already_there, **self.facts())

@@ -13,7 +13,7 @@ from typing import Any
 from annotate.material.reading.mappings import columns_by_words
 from annotate.material.reading.rows import Record
 from annotate.material.reading.values import RefusedFieldError, is_blank, key_of, require_field
-from judges.interchange.reading.rows import RefusedRowError, count_of
+from judges.interchange.reading.rows import count_of
 
 NAME_LIMIT = 120
 WORDS: dict[str, tuple[str, ...]] = {
@@ -104,7 +104,7 @@ def metric_rows(record: Record, mapping: MetricMapping, documents: int) -> Itera
 
 
 def number_in(cell: object, name: str) -> Number:
-    """Return a number of any size, None for a blank cell, null or NaN; RefusedRowError for all else."""
+    """Return a number of any size, None for a blank cell, null or NaN; RefusedFieldError for all else."""
     if is_blank(cell):
         return None
     try:
@@ -113,7 +113,7 @@ def number_in(cell: object, name: str) -> Number:
         number = math.inf
     if math.isinf(number):
         reason = f"“{name}” holds something other than a number; correct it, or leave the column out."
-        raise RefusedRowError(name, reason, str(cell)[:40])
+        raise RefusedFieldError(name, reason, str(cell)[:40])
     return None if math.isnan(number) else number
 
 
@@ -172,7 +172,7 @@ def _holds(records: Sequence[Record], name: str, *, system: str) -> bool:
         return bool(first) and all(isinstance(each, int | float) for each in first)
     try:
         return first is not None and not isinstance(first, dict) and number_in(first, name) is not None
-    except RefusedRowError:
+    except RefusedFieldError:
         return False
 
 

@@ -11,7 +11,6 @@ from annotate.core.page import Request
 from judges.core.access import judge_in
 from judges.core.page import render_judges
 from judges.results.queries.comparison import judgments_of_unit
-from judges.results.tables.judges import anchor_of
 
 
 @login_required
@@ -26,6 +25,7 @@ def unit_judgments(request: Request, slug: str, item: int, key: str) -> HttpResp
 @login_required
 @require_GET
 def judge_figures(request: Request, slug: str, pk: int, **_parts: str) -> HttpResponse:
-    """Lead to a judge's section on the page of judges and people."""
+    """Lead to the tables of a judge on the page of judges and people."""
     judge = judge_in(project_for_reader(request.user, slug), pk)
-    return redirect(reverse("results_page", args=[slug, "judges"]) + f"#{anchor_of(judge)}")
+    table = "strengths" if judge.asks_pairs else "quality"
+    return redirect(reverse("results_page", args=[slug, "judges"]) + f"?table={table}&judge={judge.pk}")

@@ -1,6 +1,7 @@
 """Routing policies: made, looked at, routed and withdrawn. Calibrations with their certificates: read."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.http import Http404
@@ -8,6 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from agreement.reliability import Ground, Use
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
 from annotate.api.values import Input, Number, Text
@@ -15,6 +17,7 @@ from annotate.core.access import project_for_reader
 from annotate.core.page import request_user
 from judges.core.access import OF_JUDGES, calibration_in, policy_in, project_for_routing
 from judges.core.models import Calibration, Certificate, RoutingPolicy
+from judges.core.policy_settings import names_of_policy_settings
 from judges.routing.commands.policies import (
     follow_proposal,
     make_policy,
@@ -25,6 +28,7 @@ from judges.routing.commands.policies import (
 from judges.routing.forms import OF_DIMENSION, RoutingForm
 from judges.routing.queries.certificates import calibration_state
 from judges.routing.queries.preview import routing_plan
+from judges.routing.queries.state import routing_state
 
 PolicyInput = form_input(
     "PolicyInput",
@@ -43,14 +47,13 @@ class PolicyRow(serializers.ModelSerializer[RoutingPolicy]):
     class Meta:
         model = RoutingPolicy
         fields = (
-            *("id", "name", "rule", "rts", "mcq", "coefficient", "threshold", "thresholds", "decided_by"),
-            *("confidence_level", "audit", "audit_share", "audit_least", "raters", "risk", "status"),
-            *("created_at", "routed_at", "withdrawn_at"),
+            *("id", "name", "rule", "rts", "mcq", "thresholds", *names_of_policy_settings()),
+            *("status", "created_at", "routed_at", "withdrawn_at"),
         )
 
 
 class PartRow(serializers.Serializer[Any]):
-    """Units of the dimensions on which people have rated some that go to them and some that stay."""
+    """Units of the dimensions on which people have rated some of this part."""
 
     units = serializers.IntegerField()
     rated = serializers.IntegerField(help_text="Of these, by people.")
@@ -63,6 +66,19 @@ class GainRow(serializers.Serializer[Any]):
 
     sent = PartRow(help_text="What goes to people.")
     kept = PartRow(help_text="What stays with the judge.")
+
+
+class DimensionVerdictRow(serializers.Serializer[Any]):
+    """The verdict on the judge on a dimension."""
+
+    dimension = serializers.CharField()
+    kept = serializers.IntegerField(help_text="Units that stay with the judge.")
+    use = serializers.ChoiceField(choices=[(each.value, each.value) for each in Use])
+    ground = serializers.ChoiceField(choices=[(each.value, each.value) for each in Ground])
+    says = serializers.CharField(help_text="The verdict in a sentence or two.")
+    refusal = serializers.CharField(
+        allow_null=True, help_text="The reason against the units that stay; null if they may stay."
+    )
 
 
 class PolicyDetail(serializers.Serializer[Any]):
@@ -78,10 +94,9 @@ class PolicyDetail(serializers.Serializer[Any]):
         help_text="Of what stays, audited on average; null where nothing stays.",
     )
     ratings = serializers.IntegerField(help_text="Still to be asked of people, audits included.")
-    gain = GainRow(
-        source="decided.gain", allow_null=True, help_text="Null where people have not rated enough to tell."
-    )
+    gain = GainRow(source="decided.gain", allow_null=True, help_text="Null where people have rated nothing.")
     warnings = serializers.ListField(child=serializers.CharField(), help_text="What to know before routing.")
+    verdicts = DimensionVerdictRow(many=True, help_text="By dimension; none of a withdrawn policy.")
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="Units by why they go.")
     refusal = serializers.CharField(help_text="Why it cannot be routed; empty where it can.")
     digest = serializers.CharField(help_text="Of the plan: send it as `shown` to route just this.")
@@ -154,7 +169,9 @@ def _form_fields(sent: Mapping[str, Any]) -> dict[str, Any]:
 
 def _detail(policy: RoutingPolicy, *, status: int = 200) -> Response:
     plan = routing_plan(policy, policy.project)
-    return Response(PolicyDetail(plan).data, status=status)
+    state = routing_state(policy, policy.project)
+    shown = replace(plan, verdict=state.verdict) if state else plan
+    return Response(PolicyDetail(shown).data, status=status)
 
 
 class CalibrationRow(serializers.ModelSerializer[Calibration]):

@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
-from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.models import Project
 from judges.core.models import Calibration, Judge, RoutingPolicy
-from judges.core.specification import CONFIDENCE_LEVELS, CalibrationSpec, PolicySpec, by_certificates
-from judges.reliability import LEAST_RATINGS
+from judges.core.policy_settings import POLICY_SETTINGS, PolicySection, names_of_policy_settings
+from judges.core.specification import CalibrationSpec, PolicySpec, by_certificates
 from judges.results.queries.pairings import of_method
 
 # What a calibration tests: which judge, which loss, which guarantee, and how large a sample.
@@ -60,7 +59,7 @@ class CalibrationForm(forms.Form):
         min_value=0.001,
         max_value=0.999,
         widget=forms.NumberInput(SHARE),
-        help_text=_("At most so many of the units that stay may be wrong."),
+        help_text=_("Maximum share of the judge's units that may be wrong."),
     )
     significance_level = forms.FloatField(
         label=_("Delta"),
@@ -70,7 +69,7 @@ class CalibrationForm(forms.Form):
         help_text=_("The chance that the promise fails, over all dimensions; 0.1: a confidence of 90 %."),
     )
     expected_error = forms.FloatField(
-        label=_("Wrong units you expect among those that stay"),
+        label=_("Expected share of wrong units among the judge's units"),
         required=False,
         min_value=0,
         max_value=0.999,
@@ -84,7 +83,7 @@ class CalibrationForm(forms.Form):
         widget=forms.NumberInput(SHARE),
     )
     size = forms.IntegerField(
-        label=_("Units to draw of each dimension"),
+        label=_("Units to sample per dimension"),
         required=False,
         min_value=1,
         max_value=100_000,
@@ -149,32 +148,8 @@ NUMBER = {"step": "0.01"}
 OF_DIMENSION = "r-"
 
 
-class LeastAuditedField(forms.IntegerField):
-    """How many units of each system are audited on each dimension at least; the usual number where empty."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            label=_("Audited units of each system at least"),
-            required=False,
-            min_value=0,
-            max_value=100_000,
-            help_text=format_lazy(
-                _(
-                    "On each dimension, or all that stay where there are fewer; {least} if left empty. With "
-                    "fewer than {least}, intervals of single systems come with a warning. 0: by share only."
-                ),
-                least=LEAST_RATINGS,
-            ),
-        )
-
-    def clean(self, value: Any) -> int:
-        """Return the number entered, or the usual one."""
-        entered = super().clean(value)
-        return LEAST_RATINGS if entered is None else int(entered)
-
-
 class RoutingForm(forms.Form):
-    """A routing policy; every dimension may have an r of its own."""
+    """A routing policy; every dimension may have an r of its own. `POLICY_SETTINGS` are added below."""
 
     name = forms.CharField(max_length=80)
     rts = forms.ModelChoiceField(
@@ -186,60 +161,12 @@ class RoutingForm(forms.Form):
     mcq = forms.ModelChoiceField(
         Judge.objects.none(), label=_("MCQ judge"), empty_label=None, help_text=_("Of the same model.")
     )
-    threshold = forms.FloatField(
-        label=_("Threshold r"),
-        required=False,
-        min_value=-1,
-        max_value=1,
-        widget=forms.NumberInput(SHARE),
-        help_text=_("A system stays with the judge on a dimension where R is above r."),
-    )
     budget = forms.IntegerField(
         label=_("Ratings that you can afford"),
         required=False,
         min_value=1,
         max_value=100_000_000,
-        help_text=_(
-            "Instead of r: takes the largest r that asks people for at most so many, audits included."
-        ),
-    )
-    decided_by = forms.ChoiceField(
-        label=_("What must be above r"),
-        choices=RoutingPolicy.DecidedBy.choices,
-        help_text=_("Over 100 items R is known to about ±0.2: near r, R itself is mostly a coin toss."),
-    )
-    audit_share = forms.FloatField(
-        label=_("Audit share"),
-        min_value=0.001,
-        max_value=1,
-        widget=forms.NumberInput({"step": "0.001"}),
-        help_text=_("Units that stay are rated by people with this probability; 0.05 is one in twenty."),
-    )
-    audit_least = LeastAuditedField()
-    audit = forms.ChoiceField(
-        label=_("What is audited"),
-        choices=RoutingPolicy.Audit.choices,
-        help_text=_(
-            "Draws more units on which RTS and MCQ differ, where errors may be likelier. "
-            "Figures are weighted accordingly."
-        ),
-    )
-    raters = forms.IntegerField(label=_("People per unit"), min_value=1, max_value=50)
-    coefficient = forms.ChoiceField(choices=RoutingPolicy.Coefficient.choices)
-    confidence_level = forms.TypedChoiceField(
-        label=_("Confidence level"),
-        choices=[(level, f"{100 * level:g} %") for level in CONFIDENCE_LEVELS],
-        coerce=float,
-        help_text=_("Of R's interval, and of the audit's."),
-    )
-    risk = forms.FloatField(
-        label=_("Accepted share of errors"),
-        min_value=0.001,
-        max_value=0.999,
-        widget=forms.NumberInput({"step": "0.001"}),
-        help_text=_(
-            "Units on which the judge is more than a point off. An audit that shows more is a warning."
-        ),
+        help_text=_("Or set a budget: Concord picks the largest r that fits, audits included."),
     )
 
     def __init__(self, entered: Mapping[str, Any] | None, *, project: Project, **options: Any) -> None:
@@ -257,13 +184,13 @@ class RoutingForm(forms.Form):
     @property
     def usual(self) -> list[forms.BoundField]:
         """Return what is asked first."""
-        names = ("rts", "mcq", "threshold", "budget", "decided_by", "audit_share", "audit_least", "raters")
-        return [self[name] for name in names]
+        names = names_of_policy_settings(PolicySection.WORK)
+        return [self[name] for name in ("rts", "mcq", "threshold", "budget", *names)]
 
     @property
     def further(self) -> list[forms.BoundField]:
         """Return what most policies leave as it is."""
-        return [self[name] for name in ("audit", "coefficient", "confidence_level", "risk")]
+        return [self[name] for name in names_of_policy_settings(PolicySection.MORE)]
 
     @property
     def of_dimensions(self) -> list[forms.BoundField]:
@@ -287,28 +214,13 @@ class RoutingForm(forms.Form):
         return PolicySpec(**plain, thresholds=thresholds)
 
 
+RoutingForm.base_fields |= {each.name: each.field for each in POLICY_SETTINGS}
+
+
 class CertifiedRoutingForm(forms.Form):
     """A routing policy that follows the certificates of a calibration."""
 
     name = forms.CharField(max_length=80)
-    audit_share = forms.FloatField(
-        label=_("Audit share"),
-        min_value=0.001,
-        max_value=1,
-        widget=forms.NumberInput({"step": "0.001"}),
-        help_text=_("Units that stay are rated by people with this probability; 0.05 is one in twenty."),
-    )
-    audit_least = LeastAuditedField()
-    raters = forms.IntegerField(label=_("People per unit"), min_value=1, max_value=50)
-    confidence_level = forms.FloatField(
-        label=_("Confidence level"),
-        min_value=0.5,
-        max_value=0.999,
-        widget=forms.NumberInput({"step": "0.001"}),
-        help_text=_(
-            "Confidence of the audit: at 0.95, one in twenty audits contradicts a certificate that holds."
-        ),
-    )
     of_dimensions: Sequence[forms.BoundField] = ()
 
     def __init__(
@@ -320,43 +232,39 @@ class CertifiedRoutingForm(forms.Form):
     @property
     def usual(self) -> list[forms.BoundField]:
         """Return what is asked first."""
-        return [self[name] for name in ("audit_share", "audit_least", "raters")]
+        return [self[name] for name in names_of_policy_settings(PolicySection.WORK, certified=True)]
 
     @property
     def further(self) -> list[forms.BoundField]:
         """Return what most policies leave as it is."""
-        return [self["confidence_level"]]
+        return [self[name] for name in names_of_policy_settings(PolicySection.MORE, certified=True)]
 
     def spec(self) -> PolicySpec:
         """Return the policy that was entered."""
         return by_certificates(self._calibration, **self.cleaned_data)
 
 
+CertifiedRoutingForm.base_fields |= {
+    each.name: each.certified_field for each in POLICY_SETTINGS if each.certified_field
+}
+
+
 def form_of(
     policy: RoutingPolicy, entered: Mapping[str, Any] | None, project: Project
 ) -> RoutingForm | CertifiedRoutingForm:
     """Return the form for a draft, by the rule that it follows."""
+    names = ("name", "rts", "mcq", *names_of_policy_settings())
+    initial = {name: getattr(policy, name) for name in names}
     if policy.calibration is not None:
-        names = ("name", "audit_share", "audit_least", "raters", "confidence_level")
-        initial = {name: getattr(policy, name) for name in names}
         return CertifiedRoutingForm(entered, calibration=policy.calibration, initial=initial)
-    return RoutingForm(entered, project=project, initial=values_of(policy))
+    initial |= {OF_DIMENSION + key: r for key, r in policy.thresholds.items()}
+    return RoutingForm(entered, project=project, initial=initial)
 
 
 def usual_values(project: Project, names: Sequence[str]) -> dict[str, Any]:
     """Return what a new policy begins with."""
-    return {
-        "name": unused_name(names),
-        "threshold": 0.4,
-        "decided_by": RoutingPolicy.DecidedBy.LOWER_BOUND,
-        "audit": RoutingPolicy.Audit.RANDOM,
-        "audit_share": 0.05,
-        "audit_least": LEAST_RATINGS,
-        "raters": project.raters_per_item,
-        "coefficient": RoutingPolicy.Coefficient.SPEARMAN,
-        "confidence_level": 0.95,
-        "risk": 0.2,
-    }
+    usual = {each.name: each.default for each in POLICY_SETTINGS}
+    return {**usual, "name": unused_name(names), "raters": project.raters_per_item}
 
 
 def unused_name(names: Sequence[str]) -> str:
@@ -365,11 +273,3 @@ def unused_name(names: Sequence[str]) -> str:
     while f"Policy {number}" in names:
         number += 1
     return f"Policy {number}"
-
-
-def values_of(policy: RoutingPolicy) -> dict[str, Any]:
-    """Return what a form of this policy begins with."""
-    names = ("name", "rts", "mcq", "threshold", "decided_by", "audit_share", "audit_least", "raters")
-    further = ("coefficient", "audit", "confidence_level", "risk")
-    plain = {name: getattr(policy, name) for name in (*names, *further)}
-    return {**plain, **{OF_DIMENSION + key: r for key, r in policy.thresholds.items()}}

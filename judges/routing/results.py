@@ -1,34 +1,39 @@
-"""The page of trust: may this judge be used on a dimension, what says so, and what to do next."""
+"""The page of trust: a verdict for each dimension, its evidence and the next step."""
 
 from collections.abc import Iterable, Sequence
 
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
 
+from agreement.reliability import Ground, Use
 from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.registry import Chosen, ResultsPage
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
-from judges.core.models import Calibration
+from judges.core.models import Calibration, RoutingPolicy
 from judges.results.tables.columns import number_or_reason
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.gaps import with_gaps
 from judges.results.tables.parameters import CORRECTED, JUDGE, ROUND, chosen_judge
 from judges.results.tables.version import values_of, version_of_judges
-from judges.routing.queries.trust import TrustEvidence, TrustVerdict, trust_in
+from judges.routing.queries.trust import TrustEvidence, trust_in
+from judges.routing.queries.verdicts import KeptDimension
 
-_SAYS = (
-    "Each line is read from the strongest evidence that there is: a certificate that holds and that a "
-    "constant judge would not have as well, else the test of replacement, else whether R tells where the "
-    "judge errs."
+_SAYS = gettext_noop(
+    "Three findings rule a judge out: a contradicting audit, alpha with people at or below 0, and too many "
+    "wrong values among rated units. Otherwise the strongest evidence decides: a valid certificate, then the "
+    "replacement test, then whether R predicts agreement with people. Routing uses the same verdict."
 )
-_EVIDENCE = (
-    "Each figure is that of the page that it links to. R, the correlation of the judge with the judge of the "
-    "same model that asks in the other way, is the median over systems; P is Spearman’s rho with people’s "
-    "means over all items."
+_EVIDENCE = gettext_noop(
+    "Each value links to its page. R is the correlation of the judge with the same model’s judge of the "
+    "other method (median over systems). P is Spearman’s rho with people’s means over all items. Alpha with "
+    "people compares the judge with people’s mean. Change of alpha: alpha of Round I with the judge as one "
+    "more rater, minus alpha among people alone."
 )
-_ALONE = "R needs an RTS and an MCQ judge of one model, both with values."
-_NOT_RATED = "Nobody has rated yet: the test needs the Round I ratings of three annotators or more."
-_NO_CERTIFICATE = "No calibration of this judge was computed for this dimension."
+_ALONE = gettext_noop("R needs an RTS and an MCQ judge of one model, both with values.")
+_NOT_RATED = gettext_noop("No ratings yet: the test needs the Round I ratings of three annotators or more.")
+_NOT_RATED_TWICE = gettext_noop("No ratings yet: alpha needs the Round I ratings of two annotators or more.")
+_NO_CERTIFICATE = gettext_noop("This judge has no computed calibration for this dimension.")
 
 
 def trust_sections(project: Project, chosen: Chosen) -> list[Section]:
@@ -37,25 +42,25 @@ def trust_sections(project: Project, chosen: Chosen) -> list[Section]:
     found = trust_in(project, judge, chosen)
     verdicts = Table(
         "verdicts",
-        f"May {judge.name} be used?",
+        gettext("Use of {judge} by dimension").format(judge=judge.name),
         [
             DIMENSION,
-            Column("verdict", "Verdict", ColumnKind.TEXT),
-            Column("next", "Next", ColumnKind.TEXT),
+            Column("verdict", gettext("Verdict"), ColumnKind.TEXT),
+            Column("next", gettext("Next step"), ColumnKind.TEXT),
         ],
-        [[_name(each), text(each.verdict.says), _next_step(project, each.verdict)] for each in found],
-        says=_SAYS,
+        [[_name(each), text(each.verdict.says), _next_step(project, each)] for each in found],
+        says=gettext(_SAYS),
     )
     columns = [
         DIMENSION,
-        Column("evidence", "Evidence", ColumnKind.TEXT),
-        Column("value", "value"),
-        Column("says", "What it says", ColumnKind.TEXT),
+        Column("evidence", gettext("Evidence"), ColumnKind.TEXT),
+        Column("value", gettext("Value")),
+        Column("says", gettext("Description"), ColumnKind.TEXT),
     ]
     rows = [row for each in found for row in _evidence(project, each)]
-    evidence = Table("evidence", "What that rests on", columns, rows, heads=2, says=_EVIDENCE)
-    rests_on = with_gaps([Section("Evidence", "", [evidence])], [judge], chosen)
-    sections = [Section("Verdict", "", [verdicts]), *rests_on]
+    evidence = Table("evidence", gettext("Evidence"), columns, rows, heads=2, says=gettext(_EVIDENCE))
+    rests_on = with_gaps([Section(gettext("Evidence"), "", [evidence])], [judge], chosen)
+    sections = [Section(gettext("Verdict"), "", [verdicts]), *rests_on]
     return with_count_of_corrected(sections, [judge], chosen)
 
 
@@ -63,8 +68,26 @@ def _name(each: TrustEvidence) -> Cell:
     return text(each.dimension.name, key=each.dimension.key)
 
 
-def _next_step(project: Project, verdict: TrustVerdict) -> Cell:
-    return text(verdict.step, link=reverse(verdict.route, args=[project.slug, *verdict.arguments]))
+_SEE_WHY = gettext_noop("See evidence")
+_STEPS: dict[Ground, tuple[str, str, tuple[str, ...]]] = {
+    Ground.ALPHA: (_SEE_WHY, "results_page", ("judges",)),
+    Ground.AUDIT: (_SEE_WHY, "routing", ()),
+    Ground.ERRORS: (_SEE_WHY, "routing", ()),
+    Ground.INDICATOR: (gettext_noop("Send units to people"), "routing_new", ()),
+    Ground.REPLACEMENT: (_SEE_WHY, "results_page", ("replacement",)),
+}
+
+
+def _next_step(project: Project, each: TrustEvidence) -> Cell:
+    verdict, calibration = each.verdict, each.calibration
+    by_certificate = verdict.ground in (Ground.CERTIFICATE, Ground.CERTIFIED_CONSTANT)
+    if calibration is not None and by_certificate:
+        link = reverse("certificate", args=[project.slug, calibration.pk])
+        return text(gettext("See the certificate"), link=link)
+    step, route, arguments = _STEPS.get(verdict.ground, ("", "", ()))
+    if not step or verdict.use is Use.ALL:
+        step, route, arguments = gettext_noop("Sample a calibration"), "certificate_new", ()
+    return text(gettext(step), link=reverse(route, args=[project.slug, *arguments]))
 
 
 def _evidence(project: Project, each: TrustEvidence) -> Iterable[list[Cell]]:
@@ -74,40 +97,59 @@ def _evidence(project: Project, each: TrustEvidence) -> Iterable[list[Cell]]:
 
     yield row("R", "indicator", *_indicator(each), "results_page", "reliability")
     yield row("P", "agreement", *_agreement(each), "results_page", "judges")
-    yield row("Alpha with people", "alpha", *_alpha(each), "results_page", "judges")
-    yield row("Replacement", "replacement", *_replacement(each), "results_page", "replacement")
+    yield row(
+        gettext("Alpha with people"), "alpha", figure(each.alpha.with_mean), "", "results_page", "judges"
+    )
+    yield row(gettext("Bias"), "bias", *_bias(each), "results_page", "judges")
+    change = gettext("Change of alpha")
+    yield row(change, "one-more-rater", *_one_more_rater(each), "results_page", "replacement")
+    replacement = gettext("Replacement")
+    yield row(replacement, "replacement", *_replacement(each), "results_page", "replacement")
+    certificate = gettext("Certificate")
     if each.calibration is not None:
-        yield row("Certificate", "certificate", *_certificate(each), "certificate", each.calibration.pk)
+        yield row(certificate, "certificate", *_certificate(each), "certificate", each.calibration.pk)
     else:
-        yield row("Certificate", "certificate", Cell(reason=_NO_CERTIFICATE), "", "certificates")
+        yield row(certificate, "certificate", Cell(reason=gettext(_NO_CERTIFICATE)), "", "certificates")
+    if each.policy is not None and (each.policy.audit or each.policy.errors):
+        yield row(gettext("Routing"), "routing", *_routing(each.policy), "routing")
 
 
 def _indicator(each: TrustEvidence) -> tuple[Cell, str]:
     if each.pair is None:
-        return Cell(reason=_ALONE), ""
+        return Cell(reason=gettext(_ALONE)), ""
     spread = each.pair.figures.indicator_spread
     if spread is None:
-        return Cell(reason="R is undefined for every system."), each.pair.reading
+        return Cell(reason=gettext("R is undefined for every system.")), each.pair.reading
     return Cell(spread.median, count=spread.systems), each.pair.reading
 
 
 def _agreement(each: TrustEvidence) -> tuple[Cell, str]:
     if each.dimension.is_named:
-        return Cell(reason="The values are names of categories, which have no order."), ""
+        return Cell(reason=gettext("The values are category names, which have no order.")), ""
     return figure(each.correlation), ""
 
 
-def _alpha(each: TrustEvidence) -> tuple[Cell, str]:
-    own, people = each.alpha.with_mean, each.alpha.among_people
-    if own.value is None or people.value is None:
-        return figure(own), ""
-    compared = "not below" if own.value >= people.value else "below"
-    return figure(own), f"It is {compared} alpha among people, {people.value:.3f}."
+def _one_more_rater(each: TrustEvidence) -> tuple[Cell, str]:
+    if each.one_more_rater is None:
+        return Cell(reason=gettext(_NOT_RATED_TWICE)), ""
+    return figure(each.one_more_rater.difference), each.one_more_rater.says
+
+
+def _bias(each: TrustEvidence) -> tuple[Cell, str]:
+    bias = each.known.bias
+    if bias is None:
+        return Cell(reason=gettext("No unit has a value from the judge and from people.")), ""
+    message = (
+        gettext("On average {points:.2f} points above people.")
+        if bias > 0
+        else gettext("On average {points:.2f} points below people.")
+    )
+    return Cell(bias), message.format(points=abs(bias))
 
 
 def _replacement(each: TrustEvidence) -> tuple[Cell, str]:
     if each.test is None:
-        return Cell(reason=_NOT_RATED), ""
+        return Cell(reason=gettext(_NOT_RATED)), ""
     why = each.test.reason or ""
     return number_or_reason(each.test.winning_rate, why), each.test.verdict_reason
 
@@ -116,20 +158,36 @@ def _certificate(each: TrustEvidence) -> tuple[Cell, str]:
     state = each.certificate
     assert state is not None  # so the caller says
     assert state.certificate is not None  # its calibration was computed
-    lapsed = [f"It lapsed: {sentence}" for sentence in state.lapses]
+    lapsed = [gettext("Lapsed: {reason}").format(reason=reason) for reason in state.lapses]
     return Cell(state.certificate.kept_share), " ".join([*lapsed, state.says, *state.warnings])
+
+
+def _routing(policy: KeptDimension) -> tuple[Cell, str]:
+    found, message = policy.errors, gettext("By the ratings before routing, the judge is {errors}.")
+    if policy.audit is not None:
+        found = policy.audit
+        message = gettext("The audit contradicts the policy: the judge is {errors}.")
+    assert found is not None  # so the caller says
+    return Cell(found.share, count=found.rated), message.format(errors=found)
 
 
 def _version(project: Project) -> Sequence[object]:
     computed = Calibration.objects.filter(project=project).order_by("pk")
-    return [*version_of_judges(project), *computed.values_list("pk", "status", "name")]
+    routed = RoutingPolicy.objects.filter(project=project).order_by("pk")
+    return [
+        *version_of_judges(project),
+        *computed.values_list("pk", "status", "name"),
+        *routed.values_list("pk", "status"),
+    ]
 
 
 TRUST_PAGE = ResultsPage(
     "trust",
-    "May this judge be used?",
-    "One verdict for each dimension from what is known of a judge: R, P, alpha with people, the test of "
-    "replacement and certificates; each with what it says, and the next step.",
+    gettext_noop("Verdicts"),
+    gettext_noop(
+        "One verdict for each dimension from all evidence on a judge: R, P, alpha with people, bias, the "
+        "change of alpha, the replacement test, certificates and routing; with the next step."
+    ),
     trust_sections,
     _version,
     values_of,

@@ -48,6 +48,7 @@ from judges.routing.queries.certificates import calibration_state, calibrations_
 from judges.routing.queries.preview import RoutingPlan, routing_plan
 from judges.routing.queries.proposals import proposal_of
 from judges.routing.queries.state import has_judge_pair, policies_of, routing_state
+from judges.routing.queries.watching import policy_lines
 
 # Calibrations: listed, planned while they are entered, drawn, computed; and what their certificates say.
 
@@ -147,7 +148,9 @@ def _draw(request: Request, project: Project, form: CalibrationForm) -> HttpResp
     calibration = draw_calibration(
         project=project, spec=form.spec(), by=request_user(request), shown=request.POST["shown"]
     )
-    messages.success(request, gettext("{calibration} is drawn.").format(calibration=calibration))
+    messages.success(
+        request, gettext("The sample of {calibration} is ready.").format(calibration=calibration)
+    )
     return redirect("certificate", project.slug, calibration.pk)
 
 
@@ -164,7 +167,7 @@ DRAFT, ROUTED = RoutingPolicy.Status.DRAFT, RoutingPolicy.Status.ROUTED
 def routing(request: Request, slug: str) -> HttpResponse:
     """List the policies."""
     project = project_for_reader(request.user, slug)
-    context = {"policies": policies_of(project), "has_pair": has_judge_pair(project)}
+    context = {"lines": policy_lines(project), "has_pair": has_judge_pair(project)}
     return render_judges(request, project, "judges/routing/policies.html", context)
 
 
@@ -192,6 +195,8 @@ def routing_policy(request: Request, slug: str, pk: int) -> HttpResponse:
     plan, computing = _plan_or_page(project, lambda _preview: policy)
     context: dict[str, Any] = {"policy": policy, "plan": plan, "state": routing_state(policy, project)}
     context["computing"] = computing
+    verdict = context["state"].verdict if context["state"] else plan and plan.verdict
+    context["verdict"] = verdict
     if plan and policy.status == ROUTED and plan.round and plan.round.is_open and not plan.refusal:
         context["proposal"] = proposal_of(policy, plan)
     return render_judges(request, project, "judges/routing/policy.html", context)

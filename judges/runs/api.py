@@ -1,6 +1,5 @@
 """Runs: what one would ask and cost, planned, steered; and judgments, also those made elsewhere."""
 
-from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -17,16 +16,14 @@ from annotate.core.access import project_for_admin, project_for_reader
 from annotate.core.models import Project
 from annotate.core.page import request_user
 from annotate.material.api import MOST_ROWS, as_file, refuse_lines
-from annotate.material.reading.rows import RefusedLine
+from annotate.material.reading.source import Source
 from judges.core.access import project_for_judges, project_for_routing, rereading_in, run_in
 from judges.core.errors import RunRefusedError
 from judges.core.models import Judgment, Rereading, Run
 from judges.core.specification import Scope
 from judges.endpoints.queries import keys_of_dimensions
 from judges.interchange.commands import import_judgments
-from judges.interchange.queries.imports import JudgmentSource
 from judges.interchange.reading.mapping import JudgmentMapping
-from judges.interchange.reading.report import JudgmentReport
 from judges.runs.commands.asking_again import ask_again, refuse_other_count
 from judges.runs.commands.budgets import change_budget
 from judges.runs.commands.corrections import exclude_all
@@ -302,9 +299,9 @@ class Judgments(ApiView):
         rows = self.check(JudgmentsInput)["judgments"]
         columns = {field: field for row in rows for field in row}
         with as_file(rows) as path:
-            source = JudgmentSource(path, "judgments.jsonl", JudgmentMapping(columns, {}))
+            source = Source(path, "judgments.jsonl", JudgmentMapping(columns, {}))
             report = import_judgments(project=project, source=source, by=request_user(request))
-        refuse_lines(list(_refused_lines(report)), within="judgments")
+        refuse_lines(list(report.refused_lines), within="judgments")
         made = {"made": asdict(report.made), "already_there": asdict(report.already_there)}
         return Response(made, status=201)
 
@@ -318,7 +315,7 @@ class RereadingRow(serializers.ModelSerializer[Rereading]):
 
     class Meta:
         model = Rereading
-        fields = ("id", "judge", "status", "would_change", "first_changes", "changed", "created_at")
+        fields = ("id", "judge", "status", "reason", "would_change", "first_changes", "changed", "created_at")
 
 
 class Rereadings(ApiView):
@@ -406,12 +403,6 @@ class ExcludedJudgments(ApiView):
 def _select(project: Project, sent: dict[str, Any]) -> tuple[QuerySet[Judgment], SelectionForm]:
     form = valid(SelectionForm(sent, project=project))
     return answers_of(project, replace(form.selection(), only=sent.get("judgment"))), form
-
-
-def _refused_lines(report: JudgmentReport) -> Iterator[RefusedLine]:
-    for cause in report.refused:
-        for line in cause.lines:
-            yield RefusedLine(line, cause.field, cause.reason)
 
 
 def _read_scope(project: Project, sent: dict[str, Any]) -> tuple[Scope, RunForm]:

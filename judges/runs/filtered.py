@@ -26,7 +26,7 @@ def filtered_items(project: Project, query: str) -> list[int]:
     if not found:
         raise _invalid(gettext("This filter finds no item."))
     if len(found) > MOST_ITEMS:
-        message = gettext("This filter finds {count:,} items; choose {most:,} at most, or all.")
+        message = gettext("This filter matches {count:,} items; choose up to {most:,}, or all.")
         raise _invalid(message.format(count=len(found), most=MOST_ITEMS))
     return found
 

@@ -133,19 +133,19 @@ class RunForm(forms.Form):
             ("chosen", "chosen pairs"),
         ],
         widget=forms.RadioSelect,
-        help_text=_("For judges that compare two texts. Each pair is asked in both orders."),
+        help_text=_("For judges that compare two outputs. The judge sees each pair in both orders."),
     )
     chosen_pairs = forms.MultipleChoiceField(
         label=_("Chosen pairs"), required=False, widget=forms.SelectMultiple(attrs={"size": 6})
     )
     documents = forms.IntegerField(
-        label=_("Only so many documents"),
+        label=_("Number of documents"),
         required=False,
         min_value=1,
         max_value=MOST_DOCUMENTS,
         help_text=_(
-            "A random sample, the same for all judges. A larger one later asks only for what is new. "
-            "Empty: all."
+            "Size of a random sample, the same for all judges. A larger sample later only adds "
+            "new items. Empty: all."
         ),
     )
     items = forms.CharField(
@@ -153,8 +153,8 @@ class RunForm(forms.Form):
         required=False,
         max_length=2000,
         help_text=_(
-            "What the address of the list of items has after “?” when you filter it, such as tag=hard. "
-            "Of two texts that are compared both are of them. Empty: all."
+            "The part of the item list's URL after “?” when you filter it, such as tag=hard. In "
+            "comparisons, both outputs must match. Empty: all."
         ),
     )
     via = forms.TypedChoiceField(
@@ -178,9 +178,9 @@ class RunForm(forms.Form):
         ),
     )
     keeps_messages = forms.BooleanField(
-        label=_("Keep the messages that are sent"),
+        label=_("Store the messages to the model"),
         required=False,
-        help_text=_("With each judgment. Their hash and the parameters are kept in any case."),
+        help_text=_("With each judgment. Concord stores their hash and the parameters in any case."),
     )
 
     def __init__(

@@ -22,8 +22,9 @@ from itertools import chain
 from typing import TypeVar
 from uuid import uuid4
 
-from django.db import InterfaceError, OperationalError, connections
+from django.db import connections
 
+from annotate.core.jobs import persistently
 from judges.core.models import Judgment, Run
 from judges.endpoints.client import Client
 from judges.endpoints.questions import Server
@@ -40,7 +41,6 @@ STORED_AT_ONCE = 32  # outcomes that may wait to be stored together, or are bein
 RENEWED_EVERY = holders.LEASE.total_seconds() / 4
 COME_BACK_AFTER = 0.25
 LOOK_AHEAD = 0.5  # seconds of calls that are leased before there are places for them; slow calls never are
-DATABASE_RETRY_SECONDS = 30.0
 FAILURES_TOLD_EVERY = 1.0
 
 T = TypeVar("T")
@@ -414,19 +414,3 @@ class Pipeline:
         await self._db(lambda: holders.let_go(holder=self._holder))
         await self._db(lambda: leases.finish_if_done(run=self._share.run))
         await self._db(connections.close_all)
-
-
-def persistently(what: Callable[[], T]) -> T:
-    """Do something with the database, again and again for a while if the database is away."""
-    until = time.monotonic() + DATABASE_RETRY_SECONDS
-    while True:
-        try:
-            return what()
-        except (OperationalError, InterfaceError):
-            # A commit whose confirmation was lost is done again. Outcomes are then written once, for their
-            # leases are gone; what they cost may be added to the run twice, so that a budget ends early
-            # rather than late.
-            if time.monotonic() > until:
-                raise
-            connections.close_all()
-            time.sleep(0.5)

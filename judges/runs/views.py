@@ -161,7 +161,7 @@ def judgment(request: Request, slug: str, pk: int) -> HttpResponse:
         try:
             if form.is_valid():
                 _correct(shown, form.cleaned_data, request_user(request))
-                messages.success(request, gettext("Saved. Figures are computed from it."))
+                messages.success(request, gettext("Saved. Results now use it."))
                 return redirect("judgment", slug, pk)
             status = 422
         except DomainError as error:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from annotate.agreement import ReliabilityData, observed_domain
+from agreement import ReliabilityData, observed_domain
 from tests.reference import reference_data
 
 Table = Sequence[Sequence[float]] | npt.NDArray[np.float64]

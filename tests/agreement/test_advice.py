@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotate.agreement import COEFFICIENTS, MeasurementLevel, advice
+from agreement import COEFFICIENTS, MeasurementLevel, advice
 
 
 @pytest.mark.parametrize(

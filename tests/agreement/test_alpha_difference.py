@@ -1,4 +1,4 @@
-"""How far alpha moves when raters revise values."""
+"""The change of alpha when raters revise values, or when one more rater joins."""
 
 from fractions import Fraction
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotate.agreement import (
+from agreement import (
     MeasurementLevel,
     ReliabilityData,
     Resampling,
@@ -69,6 +69,33 @@ def test_what_both_share_cancels_in_the_interval(by: str) -> None:
     alpha = krippendorff_alpha(before, generator=Stream(1).of("test"), resampling=plan).interval
     assert alpha is not None
     assert found.interval.high - found.interval.low < alpha.high - alpha.low
+
+
+def test_one_more_rater_moves_alpha_by_hand() -> None:
+    # 1 1, 2 2, 3 5 has 12/17. With a third value: (c - k)^2 / (m - 1) summed in units, (c - k)^2 overall.
+    before = data([[1, 2, 3], [1, 2, 5]])
+    after = data([[1, 2, 3], [1, 2, 5], [1, 2, 3]])
+    observed, values = Fraction(2 * (4 + 4), 2), [1, 1, 1, 2, 2, 2, 3, 3, 5]
+    expected = sum((one - other) ** 2 for one in values for other in values)
+    second = 1 - Fraction(8) * observed / expected
+    assert alpha_difference(before, after).value == pytest.approx(float(second - Fraction(12, 17)))
+
+
+def test_one_more_rater_counts_where_two_rated_before() -> None:
+    before = data([[1, 2, 3, 4, 5], [2, 2, 3, 5, GAP], [1, 3, 3, GAP, GAP]])
+    after = data([*before.values.tolist(), [2, 1, 3, 4, 1]])
+    two = slice(0, 4)
+    alphas = [krippendorff_alpha(data(each.values[:, two].tolist())).value for each in (before, after)]
+    found = alpha_difference(before, after)
+    assert found.value == pytest.approx(alphas[1] - alphas[0])  # type: ignore[operator]
+    assert found.counts.pairable_units == 4
+
+
+def test_one_more_rater_has_a_value_for_each_unit() -> None:
+    before = data([[1, 2], [2, 2]])
+    for row in ([[1, GAP]], [[1, 2], [1, 2]]):
+        with pytest.raises(ValueError, match="At most one rater joins, with a value for each unit"):
+            alpha_difference(before, data([*before.values.tolist(), *row]))
 
 
 def test_without_variation_or_pairs_it_says_why() -> None:

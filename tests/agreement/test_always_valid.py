@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from annotate.agreement import ReliabilityData, krippendorff_alpha
-from annotate.agreement.always_valid import always_valid_alpha
-from annotate.agreement.data import FloatArray, MeasurementLevel
+from agreement import ReliabilityData, krippendorff_alpha
+from agreement.always_valid import always_valid_alpha
+from agreement.data import FloatArray, MeasurementLevel
 from benchmarks.coverage_stopping import LEVEL, POINTS, Material, held_at_every_look
 
 

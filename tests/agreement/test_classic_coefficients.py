@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from annotate.agreement import (
+from agreement import (
     Coefficient,
     fleiss_kappa,
     gwet_ac,
@@ -17,8 +17,8 @@ from annotate.agreement import (
     weighted_kappa,
     within_one_agreement,
 )
-from annotate.agreement.icc_interval import Form
-from annotate.agreement.metric import Weights
+from agreement.complete import Form
+from agreement.metric import Weights
 from tests.agreement.tables import (
     FLEISS_COUNTS,
     GAP,

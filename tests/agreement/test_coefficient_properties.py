@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from annotate.agreement import COEFFICIENTS, MEASURES, MeasurementLevel
+from agreement import COEFFICIENTS, MEASURES, MeasurementLevel
 from tests.agreement.tables import GAP, ratings
 
 SCALE = [1, 2, 3, 4, 5]

@@ -5,10 +5,9 @@ import pytest
 import scipy.optimize
 import scipy.stats
 
-from annotate.agreement import SystemDifference, system_differences
-from annotate.agreement.crossed import CrossedDifferences, crossed_differences, why_not_crossed
-from annotate.agreement.crossed_errors import ErrorVariances, fit_by_mean_squares
-from annotate.agreement.crossed_reml import fit_by_reml
+from agreement import CrossedModelError, SystemDifference, system_differences
+from agreement.crossed import CrossedDifferences, crossed_differences, why_not_crossed
+from agreement.crossed_fit import ErrorVariances, fit_by_mean_squares, fit_by_reml
 from benchmarks.coverage import Panel, crossed_model
 from tests.agreement.dense_mixed_model import criterion, simulated
 
@@ -183,7 +182,50 @@ def test_raters_who_share_no_item_say_nothing_of_each_other() -> None:
 
 def test_raters_of_one_mind_leave_nothing_to_a_model() -> None:
     values = np.broadcast_to([1.0, 2.0], (2, 5, 2))
-    assert why_not_crossed(values) == "Systems are equally far apart for every rater on every document."
+    assert why_not_crossed(values) == "Every rater gives the same differences on every document."
+
+
+@pytest.mark.parametrize(
+    "effects",
+    [np.zeros((3, 5, 1)), np.arange(15).reshape(3, 5, 1) % 4],
+    ids=["constant", "rater on document"],
+)
+@pytest.mark.parametrize("systems", [[1.0, 1, 1], [1.0, 2, 4]], ids=["equal systems", "unequal systems"])
+def test_values_without_error_and_with_a_gap_have_a_reason(effects: np.ndarray, systems: list[float]) -> None:
+    values = effects + np.array(systems)
+    values[1, 2, 0] = np.nan
+    assert why_not_crossed(values) == "Every rater gives the same differences on every document."
+
+
+def test_gap_in_values_without_residual_leaves_raters_test() -> None:
+    """Each rater gives one difference on all documents, so the model tests these differences."""
+    of_raters = np.array([[1.0, 2], [3, 3], [5, 4], [2, 5]])
+    values = np.broadcast_to(of_raters[:, None], (4, 6, 2)).copy()
+    values[0, 0, 0] = np.nan
+    (pair,) = crossed_differences(values, "AB").differences
+    differences = of_raters[:, 0] - of_raters[:, 1]
+    assert pair.value == pytest.approx(differences.mean(), abs=1e-4)
+    assert pair.p_value == pytest.approx(scipy.stats.ttest_1samp(differences, 0).pvalue, abs=1e-3)
+
+
+def test_small_panels_have_finite_intervals_or_a_reason() -> None:
+    """Few values on few levels reach the ends of the search, such as a residual of 0."""
+    generator = np.random.default_rng(29)
+    reasons = 0
+    for _ in range(60):
+        size = generator.integers((2, 3, 2), (5, 9, 4))
+        shape = [each if generator.random() < 0.7 else 1 for each in size]
+        values = np.zeros(size) + generator.integers(0, 3, size=shape)
+        values[generator.random(size) < 0.1] = np.nan
+        try:
+            found = crossed_differences(values, "ABCD"[: size[2]]).differences
+        except CrossedModelError:
+            reasons += 1
+            continue
+        for each in found:
+            numbers = np.array([each.value, each.low, each.high, each.p_value], dtype=float)
+            assert np.isfinite(numbers).all() if each.p_value is not None else each.reason
+    assert 0 < reasons < 60
 
 
 def test_too_many_raters_with_gaps_are_refused() -> None:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from annotate.agreement import ReliabilityData, intraclass_correlation
-from annotate.agreement.decision_study import expected_width, raters_needed, reliability_of_mean, units_needed
+from agreement import ReliabilityData, intraclass_correlation
+from agreement.variance_components import expected_width, raters_needed, reliability_of_mean, units_needed
 
 pytestmark = pytest.mark.fast
 

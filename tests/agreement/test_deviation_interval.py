@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from annotate.agreement import standard_deviation
-from annotate.agreement.summary import deviation_interval
+from agreement import standard_deviation
+from agreement.summary import deviation_interval
 from benchmarks.coverage_spread import SPREADS, held_deviations
 
 pytestmark = pytest.mark.fast

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from annotate.agreement import ReliabilityData
-from annotate.agreement.drift import alpha_by_third, rater_drift, thirds
+from agreement import ReliabilityData
+from agreement.drift import alpha_by_third, rater_drift, thirds
 
 NAN = float("nan")
 

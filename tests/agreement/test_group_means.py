@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotate.agreement import (
+from agreement import (
     PairMeasure,
     between_group_means,
     bias,

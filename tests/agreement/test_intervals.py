@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotate.agreement import (
+from agreement import (
     Coefficient,
     Interval,
     ReliabilityData,
@@ -23,9 +23,9 @@ from annotate.agreement import (
     percent_agreement,
     weighted_kappa,
 )
-from annotate.agreement.alpha import alphas_of_parts
-from annotate.agreement.patterns import by_value
-from annotate.agreement.streams import Stream
+from agreement.alpha import alphas_of_parts
+from agreement.patterns import by_value
+from agreement.streams import Stream
 from tests.agreement.tables import GAP, published, ratings
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]

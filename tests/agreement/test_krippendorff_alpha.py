@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from annotate.agreement import MeasurementLevel, krippendorff_alpha
+from agreement import MeasurementLevel, krippendorff_alpha
 from tests.agreement.tables import GAP, KRIPPENDORFF_A, KRIPPENDORFF_B, pairs, published, ratings
 
 FOUR_UNITS = pairs((1, 2), (2, 3), (3, 3), (1, 1))  # n = 3, 2, 3; o_12 = o_23 = 1

@@ -5,8 +5,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from annotate.agreement import ReliabilityData, dawid_skene, latent_categories, mace, majority, why_not_latent
-from annotate.agreement.data import FloatArray
+from agreement import ReliabilityData, dawid_skene, latent_categories, mace, majority, why_not_latent
+from agreement.data import FloatArray
 
 pytestmark = pytest.mark.fast
 GAP = float("nan")

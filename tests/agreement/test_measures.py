@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import stats
 
-from annotate.agreement import (
+from agreement import (
     MEASURES,
     PairMeasure,
     ReliabilityData,
@@ -26,8 +26,7 @@ from annotate.agreement import (
     with_mean,
     within_documents,
 )
-from annotate.agreement.correlation import correlations_of_rows
-from annotate.agreement.measure import pair_data, units_with_both
+from agreement.measures import correlations_of_rows, pair_data, units_with_both
 from tests.agreement.tables import GAP, ratings
 
 ORACLES = {

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from annotate.agreement import difference_of_correlations, difference_of_figures
-from annotate.agreement.data import FloatArray
-from annotate.agreement.dependent_correlations import dependent_interval, williams_test
+from agreement import difference_of_correlations, difference_of_figures
+from agreement.data import FloatArray
+from agreement.paired_difference import dependent_interval, williams_test
 
 pytestmark = pytest.mark.fast
 

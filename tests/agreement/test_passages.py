@@ -4,8 +4,8 @@ import krippendorff
 import numpy as np
 import pytest
 
-from annotate.agreement import MarkedText, Stream, gamma, unitizing_alpha, word_f1
-from annotate.agreement.passages import Span, best_alignment_cost
+from agreement import MarkedText, Stream, gamma, unitizing_alpha, word_f1
+from agreement.passages import Span, best_alignment_cost
 from benchmarks.coverage_passages import Marking, held_passages
 
 # Two annotators' units on 1,080 places, and what pygamma-agreement 0.5.9 gives with its positional

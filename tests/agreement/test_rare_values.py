@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from annotate.agreement import Interval, ReliabilityData, Resampling, Stream, krippendorff_alpha
-from annotate.agreement.rare_values import modal_share
+from agreement import Interval, ReliabilityData, Resampling, Stream, krippendorff_alpha
+from agreement.rare_values import modal_share
 from benchmarks.coverage import CEILINGS, Ceiling, skewed_alpha
 
 pytestmark = pytest.mark.fast

@@ -3,8 +3,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotate.agreement import ReliabilityData, krippendorff_alpha, value_distributions, value_ranges
-from annotate.agreement.coefficient import Coefficient, Counts
+from agreement import ReliabilityData, krippendorff_alpha, value_distributions, value_ranges
+from agreement.coefficient import Coefficient, Counts
 from tests.agreement.tables import GAP, ratings
 
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from annotate.agreement import rater_severity, severity, severity_drift, why_not_severity
-from annotate.agreement.severity_likelihood import SeverityLikelihood
-from annotate.agreement.severity_values import RatedPoints
+from agreement import rater_severity, severity, severity_drift, why_not_severity
+from agreement.severity_likelihood import RatedPoints, SeverityLikelihood
 from benchmarks.coverage_severity import Panel, held_drifts, held_severities
 
 pytestmark = pytest.mark.fast

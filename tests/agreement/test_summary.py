@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from annotate.agreement import Coefficient, mean, spread_within_units, standard_deviation
+from agreement import Coefficient, mean, spread_within_units, standard_deviation
 from tests.agreement.tables import GAP
 
 TEXTBOOK = [2, 4, 4, 4, 5, 5, 7, 9]  # mean 5, squares 9 1 1 1 0 0 4 16: variance 32 / 8

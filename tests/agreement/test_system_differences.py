@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from annotate.agreement.ranks import rank_sets
-from annotate.agreement.system_differences import system_differences
+from agreement.ranks import rank_sets
+from agreement.system_differences import system_differences
 
 pytestmark = pytest.mark.fast
 
@@ -47,7 +47,7 @@ def test_of_these_documents_only_the_error_shrinks_with_what_is_rated_and_ends_w
     texts = np.array([[4, 4], [4, 5]])
     (all_rated,) = system_differences(scores, ["A", "B"], texts=texts)
     assert (all_rated.value, all_rated.low, all_rated.p_value) == (-0.5, None, None)
-    assert all_rated.reason == "Every text is rated, so the difference is known and nothing is tested."
+    assert all_rated.reason == "Every output is rated, so the difference is known and nothing is tested."
     (some,) = system_differences(scores, ["A", "B"], texts=texts * 4)
     (of_many,) = system_differences(scores, ["A", "B"])
     assert some.low is not None

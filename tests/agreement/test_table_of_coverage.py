@@ -5,38 +5,37 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from annotate.agreement import COEFFICIENTS, MEASURES
+from agreement import COEFFICIENTS, MEASURES
 from benchmarks.coverage import REPORTS
 
 ROOT = Path(__file__).resolve().parents[2]
-PURE = ("annotate/agreement", "judges/comparison", "judges/reliability", "judges/biases")
+PURE = ("agreement",)
 AND_QUERIES = "judges/routing/queries/audit.py"
 NOT_SIMULATED = "Not simulated here"
 # The module that makes an interval or a p value, and how its row begins; several modules may share a row.
 ROWS = {
-    "annotate/agreement/always_valid.py": "alpha, always valid",
-    "annotate/agreement/bootstrap.py": "alpha, bootstrap of units",
-    "annotate/agreement/crossed.py": "test of systems, crossed model",
-    "annotate/agreement/dependent_correlations.py": "two judges",
-    "annotate/agreement/group_means.py": "correlations over systems",
-    "annotate/agreement/icc_interval.py": "ICC by F distributions",
-    "annotate/agreement/order_effects.py": "order of work",
-    "annotate/agreement/paired_difference.py": "two judges",
-    "annotate/agreement/rare_values.py": "alpha, nearly all values the same",
-    "annotate/agreement/severity.py": "severity of raters",
-    "annotate/agreement/severity_drift.py": "change of severity over time",
-    "annotate/agreement/summary.py": "standard deviation of a system's scores",
-    "annotate/agreement/system_differences.py": "test of systems, crossed model; paired t",
-    "judges/biases/pairs.py": "biases of a judge",
-    "judges/comparison/categories.py": "F1 of one category",
-    "judges/comparison/strengths.py": "strengths of systems",
-    "judges/reliability/alternative_annotator.py": "replacement of an annotator",
-    "judges/reliability/betting.py": "guaranteed (betting)",
-    "judges/reliability/controls.py": NOT_SIMULATED,
-    "judges/reliability/differences.py": "means, differences and ranks after routing",
-    "judges/reliability/estimates.py": "means of one system or all",
-    "judges/reliability/indicator.py": "R and P of one system",
-    "judges/reliability/selective.py": NOT_SIMULATED,
+    "agreement/always_valid.py": "alpha, always valid",
+    "agreement/bootstrap.py": "alpha, bootstrap of units",
+    "agreement/crossed.py": "test of systems, crossed model",
+    "agreement/groups.py": "correlations over systems",
+    "agreement/complete.py": "ICC by F distributions",
+    "agreement/order_effects.py": "order of work",
+    "agreement/paired_difference.py": "two judges",
+    "agreement/rare_values.py": "alpha, nearly all values the same",
+    "agreement/severity.py": "severity of raters",
+    "agreement/drift.py": "change of severity over time",
+    "agreement/summary.py": "standard deviation of a system's scores",
+    "agreement/system_differences.py": "test of systems, crossed model; paired t",
+    "agreement/biases/order.py": "biases of a judge",
+    "agreement/comparison/categories.py": "F1 of one category",
+    "agreement/comparison/strengths.py": "strengths of systems",
+    "agreement/reliability/alternative_annotator.py": "replacement of an annotator",
+    "agreement/reliability/betting.py": "guaranteed (betting)",
+    "agreement/reliability/controls.py": NOT_SIMULATED,
+    "agreement/reliability/differences.py": "means, differences and ranks after routing",
+    "agreement/reliability/estimates.py": "means of one system or all",
+    "agreement/reliability/indicator.py": "R and P of one system",
+    "agreement/reliability/selective.py": NOT_SIMULATED,
     AND_QUERIES: NOT_SIMULATED,
 }
 OF_COEFFICIENTS = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from annotate.agreement import COEFFICIENTS, MEASURES, intraclass_correlation, krippendorff_alpha
+from agreement import COEFFICIENTS, MEASURES, intraclass_correlation, krippendorff_alpha
 from tests.agreement.tables import GAP, pairs, ratings
 
 SCALE = [1, 2, 3, 4, 5]

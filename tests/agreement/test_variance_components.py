@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from annotate.agreement import ErrorVariances, ReliabilityData, intraclass_correlation
-from annotate.agreement.crossed_errors import fit_by_mean_squares
-from annotate.agreement.variance_components import (
+from agreement import ErrorVariances, ReliabilityData, intraclass_correlation
+from agreement.crossed_fit import fit_by_mean_squares
+from agreement.variance_components import (
     VarianceComponents,
     variance_components,
     why_no_components,

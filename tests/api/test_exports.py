@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotate import tasks
+from annotate.core.jobs import run_job
 from tests.api.client import ApiClient
 from tests.factories import make_project
 
@@ -11,12 +11,12 @@ pytestmark = pytest.mark.django_db
 
 def test_a_researcher_takes_a_snapshot_away():
     cast = make_project()
-    program, address = ApiClient(cast.researcher, "read"), f"projects/{cast.project.slug}/exports/"
+    program, address = ApiClient(cast.researcher, "read", "write"), f"projects/{cast.project.slug}/exports/"
     asked = program.post(address, {"format": "jsonl", "parts": ["comments"]}).json()
     assert asked["status"] == "waiting"
     assert "comments" not in asked["left_out"]
     assert program.get(f"{address}{asked['id']}/file/").json()["message"] == "This export is not ready."
-    tasks.run_export(asked["id"])
+    run_job("export", asked["id"])
     ready = program.get(f"{address}{asked['id']}/").json()
     assert (ready["status"], ready["tables"]["items"]) == ("ready", 4)
     file = program.get(f"{address}{asked['id']}/file/")

@@ -3,11 +3,15 @@
 import pytest
 from django.core.cache import caches
 
+from annotate.core.jobs import run_job
+from annotate.core.models import ComputedResult
 from annotate.core.raters import disputes_of
 from annotate.disputes.commands.disputes import post_message
 from annotate.rating.commands.rounds import close_round_one, open_round_two
+from annotate.results import figures
 from tests.api.client import ApiClient
 from tests.factories import make_project
+from tests.judges.factories import make_metric
 from tests.rating.rounds import opened, rate
 from tests.results.reading import cells_of
 
@@ -131,3 +135,24 @@ def test_queries_do_not_grow_with_rows(django_assert_max_num_queries):
                 assert program.get(home + path).status_code == 200
         counts.append(len(asked))
     assert counts[0] == counts[1]
+
+
+def test_undefined_result_has_its_reason_until_data_come(disputed, monkeypatch):
+    monkeypatch.setattr(figures, "AT_ONCE", 0)  # a worker computes it
+    program, address = ApiClient(disputed.researcher), f"projects/{disputed.project.slug}/results/metrics/"
+    reason = "There is no metric yet; an admin imports or computes some: Judges, Import metrics."
+
+    def computed_by_a_worker():
+        found = program.get(address).json()
+        assert (found["current"], found["problem"]) == (False, "")
+        run_job("result", ComputedResult.objects.get().pk)
+        return program.get(address)
+
+    answer = computed_by_a_worker()
+    assert (answer.status_code, answer.json()["code"], answer.json()["message"]) == (
+        422,
+        "undefined_result",
+        reason,
+    )
+    make_metric(disputed, [1, 2, 3, 4])
+    assert computed_by_a_worker().json()["current"]

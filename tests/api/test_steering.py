@@ -3,8 +3,8 @@
 import pytest
 from django.core import mail
 
+from annotate.core.jobs import run_job
 from annotate.core.models import Invitation, Nudge, Role, SavedTemplate
-from annotate.people.commands import mail_invitation
 from tests.api.client import ApiClient
 from tests.factories import make_member, make_project
 from tests.rating.rounds import discussed, opened, rate
@@ -72,14 +72,14 @@ def test_an_invitation_is_mailed_at_most_once_a_day(django_capture_on_commit_cal
         assert program.post(address).json() == made
     assert len(mails) == 1
     for _ in range(2):
-        mail_invitation(invitation_id=made["id"])
+        run_job("invitation", made["id"])
     (sent,) = mail.outbox
     (pending,) = program.get(home).json()
     assert (sent.to, pending["invitation"]["sent_at"] is None) == (["new@example.org"], False)
     assert pending["link"].removeprefix("http") in sent.body
     assert program.post(address).json()["code"] == "not_ready"
     same = program.post(home, {"role": "researcher", "email": "New@example.org"}).json()
-    mail_invitation(invitation_id=same["id"])
+    run_job("invitation", same["id"])
     assert len(mail.outbox) == 1
     nobody = program.post(home, {"role": "annotator"}).json()
     assert program.post(f"{home}{nobody['id']}/mail/").json()["code"] == "invalid_value"

@@ -1,6 +1,7 @@
 """Tokens are shown once, kept as digests, and good for their scopes until they end or are revoked."""
 
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -9,8 +10,11 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from annotate.api.commands import make_token, revoke_token
+from annotate.api.documentation import schema
 from annotate.core.errors import InvalidValueError
-from annotate.core.models import ApiToken
+from annotate.core.models import ApiToken, Export
+from annotate.exports.choice import ExportChoice, Format
+from annotate.exports.commands.exports import start_export
 from tests.api.client import ApiClient
 from tests.factories import PASSWORD, make_project, make_user
 
@@ -114,6 +118,47 @@ def test_a_token_does_only_what_its_scopes_say():
     assert refused.status_code == 403
     assert "scope write" in refused.json()["message"]
     assert ApiClient(cast.admin, "write").get(f"projects/{cast.project.slug}/").status_code == 403
+
+
+def operations(*methods):
+    """Yield each operation of these methods with an address, whose parameters are 1."""
+    for path, described in schema()["paths"].items():
+        address = re.sub(r"{\w+}", "1", path.removeprefix("/api/v1/"))
+        yield from ((method, address) for method in described if method in methods)
+
+
+def lacks_scope(program, method, address):
+    answer = program.send(method.upper(), address, None if method == "get" else {})
+    return answer.status_code == 403 and "lacks the scope" in answer.json()["message"]
+
+
+def test_a_token_that_reads_changes_nothing():
+    program = ApiClient(make_user(), "read")
+    writing = list(operations("post", "put", "patch", "delete"))
+    assert ("post", "projects/1/exports/") in writing
+    assert ("delete", "projects/1/exports/1/") in writing
+    assert [each for each in writing if not lacks_scope(program, *each)] == []
+
+
+@pytest.mark.parametrize(
+    ("scope", "also"), [("write", []), ("rate", ["disputes/", "disputes/1/", "work/", "work/1/"])]
+)
+def test_a_token_that_does_not_read_is_shown_no_project(scope, also):
+    program = ApiClient(make_user(), scope)
+    shown = [address for method, address in operations("get") if not lacks_scope(program, method, address)]
+    assert shown == ["me/", *(f"projects/1/{each}" for each in also)]
+
+
+def test_a_read_token_neither_starts_nor_deletes_an_export():
+    cast = make_project()
+    address = f"projects/{cast.project.slug}/exports/"
+    export = start_export(
+        project=cast.project, choice=ExportChoice(Format.CSV, frozenset(), ""), by=cast.researcher
+    )
+    program = ApiClient(cast.researcher, "read")
+    assert program.post(address, {"format": "jsonl"}).status_code == 403
+    assert program.send("DELETE", f"{address}{export.pk}/").status_code == 403
+    assert list(Export.objects.all()) == [export]
 
 
 def test_a_session_is_no_token(client):

@@ -3,8 +3,8 @@
 import pytest
 from django.core import mail
 
+from annotate.core.jobs import run_job
 from annotate.core.models import AuditEntry, Dispute, Item, Membership, Project, Rating, Role
-from annotate.people.commands import mail_invitation
 from tests.api.client import ApiClient
 from tests.factories import make_member, make_project, make_user
 from tests.rating.rounds import discussed, opened
@@ -115,7 +115,7 @@ def test_several_people_are_invited_at_once_and_members_left_alone(django_captur
     found = answer.json()
     assert [each["email"] for each in found["made"]] == ["ann@example.org"]
     assert (found["members"], found["waiting"]) == ([member.email], [])
-    mail_invitation(invitation_id=found["made"][0]["id"])
+    run_job("invitation", found["made"][0]["id"])
     assert [message.to for message in mail.outbox] == [["ann@example.org"]]
     assert program.post(path, sent).json()["waiting"] == ["ann@example.org"]
     refused = program.post(path, {**sent, "addresses": ["nobody"]})

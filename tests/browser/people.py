@@ -3,12 +3,12 @@
 import time
 
 from django.conf import settings
-from django.core import mail
 from django.test import Client
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotate.core.models import User
 from tests.factories import PASSWORD
+from tests.people.mails import sent_mails
 
 
 def sign_in_at_the_door(page: Page, email: str) -> None:
@@ -24,8 +24,8 @@ def prove_address(page: Page, email: str) -> None:
     """Give the address of a new account, and follow the link that is mailed to it."""
     page.get_by_label("E-mail address").fill(email)
     page.get_by_role("button", name="Send the link").click()
-    expect(page.get_by_role("heading", name="Look into your mail")).to_be_visible()
-    [message] = [each for each in mail.outbox if each.to == [email]]
+    expect(page.get_by_role("heading", name="Check your e-mail")).to_be_visible()
+    [message] = [each for each in sent_mails() if each.to == [email]]
     page.goto(next(line for line in str(message.body).splitlines() if line.startswith("http")))
 
 

@@ -16,11 +16,12 @@ from playwright.sync_api import BrowserContext, Page
 import annotate.urls
 import judges.urls
 from annotate.core.audit import record
+from annotate.core.jobs import run_job
 from annotate.core.models import Delivery, GoldItem, Project, Role, User, Webhook
 from annotate.core.raters import disputes_of
 from annotate.disputes.commands.disputes import post_message
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands.exports import run_export, start_export
+from annotate.exports.commands.exports import start_export
 from annotate.people.commands import invite
 from annotate.quality.commands import RightValue, describe_gold, mark_gold, set_practice_bar
 from annotate.rating.commands.rounds import close_round_one, open_round_two
@@ -41,13 +42,15 @@ from tests.factories import Cast, make_member, make_project, make_user
 from tests.judges.certified import calibrated_project, calibration_spec, rate_sample
 from tests.judges.factories import make_run
 from tests.judges.routing.project import judges_of, spec_of
+from tests.material.files import read_uploads
 from tests.rating.rounds import opened, rate
 
 # What answers GET without being an admin's page: files, parts of pages, and what annotators see.
 NO_PAGES = {
-    "projects_moved",
+    *("projects_moved", "moved"),
     *("template_file", "project_template", "template_text", "image", "import_refused"),
     *("export_file", "export_one", "audit_download", "reproduction_table", "result_file"),
+    "disagreements_file",
     *("judge_comparison", "judge_figures", "judge_reliability", "judge_estimates", "judge_replacement"),
     *("certificate_table", "agreement", "so_far"),
     *("rate", "my_work", "guideline", "rate_progress", "rate_item", "document_end"),
@@ -77,13 +80,14 @@ ANYWHERE = (
 )
 OF_PEOPLE = """
 preview/ settings/ as-template/ rounds/1/ items/ items/{item}/
-dimensions/ dimensions/fluency/ guidelines/ images/ imports/
-imports/{upload}/ quality/ quality/{rater}/ plan/ people/ people/{rater}/ results/so-far/
+dimensions/ dimensions/fluency/ guideline-versions/ images/ imports/
+imports/{upload}/ annotator-quality/ annotator-quality/{rater}/ assignment-plan/
+people/ people/{rater}/ results/so-far/
 rounds/1/deadline/ export/ export/datasheet/ export/{export}/ audit/ delete/
 webhooks/ webhooks/{webhook}/
 results/ results/agreement/ results/systems/ results/systems/means/ results/disagreements/
 results/disagreements/{item}/fluency/
-disputes/ disputes/adjudicate/ disputes/rules/ disputes/{dispute}/
+disputes/ adjudication/ dispute-rules/ disputes/{dispute}/
 """
 OF_JUDGES = """
 judges/ judges/new/ judges/{judge}/ judges/{judge}/judgments/failed/ judges/judgment/{judgment}/
@@ -111,7 +115,7 @@ BEFORE_ROUND_ONE = (
     "gold/{gold}/",
 )
 REPRODUCTION = "reproduction/"
-WHILE_RATED = ("", "results/so-far/", "quality/")
+WHILE_RATED = ("", "results/so-far/", "annotator-quality/")
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,7 @@ def people_at_work() -> Scene:
     dispute = disputes_of(rater)[0]
     post_message(dispute=dispute, author=rater, text="Is it an error?")
     export = start_export(project=discussed.project, choice=ExportChoice(Format.CSV), by=admin)
-    run_export(export_id=export.pk)
+    run_job("export", export.pk)
     gold = mark_gold(project=fresh.project, item=fresh.items[-1], use=GoldItem.Use.PRACTICE)
     right = {fresh.dimensions[0].pk: RightValue(5, "It deserves 5.")}
     describe_gold(project=fresh.project, gold=gold, explanation="Read it slowly.", values=right)
@@ -248,6 +252,7 @@ def uploaded(admin: User, address: str, content: bytes) -> int:
     client = Client()
     client.force_login(admin)
     response = client.post(address, {"file": SimpleUploadedFile("file.jsonl", content)})
+    read_uploads()
     return int(response["Location"].rstrip("/").rsplit("/", 1)[1])
 
 

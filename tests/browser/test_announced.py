@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from playwright.sync_api import BrowserContext, Page
 
 from tests.browser.annotators_pages import while_rating
+from tests.browser.dock import turn_to
 from tests.browser.people import signed_in
 
 
@@ -38,12 +39,16 @@ def test_a_scale_is_announced_with_its_dimension_its_points_and_what_they_mean(
     visit = while_rating()
     page = signed_in(context, visit.user)
     page.goto(visit.addresses[1])
-    nodes = list(announced(page))
-    groups = [(each.name, each.description) for each in nodes if each.role == "radiogroup"]
+    seen = []
+    for key in ("fluency", "coherence", "relevance"):
+        turn_to(page, key)
+        seen.append(list(announced(page)))
+    groups = [(each.name, each.description) for part in seen for each in part if each.role == "radiogroup"]
     assert groups == [
         ("Fluency", "How good the fluency is."),
         ("Relevance", "How good the relevance is."),
     ]
+    nodes = [node for part in seen for node in part]
     points = [each for each in nodes if each.role == "radio"][:5]
     assert [(each.name, each.description) for each in points] == [
         ("1 fluency 1", "What 1 means."),

@@ -13,6 +13,7 @@ from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.rounds import close_round_one
 from annotate.setup.commands import reword_dimension
 from annotate.setup.queries import spec_of
+from tests.browser.dock import point, turn_to
 from tests.browser.people import sign_in_at_the_door, signed_in
 from tests.browser.test_rating import SAVES, first_item
 from tests.browser.waiting import expect_stored
@@ -48,7 +49,7 @@ def stored() -> dict[tuple[int | None, str], float | None]:
 
 def copied(page: Page) -> str:
     """Copy what a message lists, and return it as it is pasted."""
-    page.get_by_role("button", name="Copy what was not stored").click()
+    page.get_by_role("button", name="Copy the unsaved input").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     found: str = page.evaluate("navigator.clipboard.readText()")
     return found
@@ -77,14 +78,14 @@ def test_a_closed_round_is_told_once_and_locks_every_item_that_was_loaded_ahead(
     expect(messages(page)).to_contain_text("Round I was closed")
     expect(messages(page).get_by_role("listitem")).to_have_count(2)
     assert page.evaluate(COVERED) == []
-    expect(page.locator("fieldset.row:not(:disabled)")).to_have_count(0)
-    expect(page.locator("[data-key=fluency] .says")).to_have_text("Not stored")
+    expect(page.locator(".fields:not(:disabled)")).to_have_count(0)
+    expect(page.locator("[data-go=fluency] .says")).to_have_text("Not stored")
     told, what, *answers = copied(page).splitlines()
     assert (told, what) == ("Round I was closed, so ratings can no longer be changed.", "Not stored:")
     assert [each.split(", ", 1)[1] for each in answers] == ["Coherence: 2", "Fluency: 5, “Two errors.”"]
     page.locator("#next").press("Enter")
     page.wait_for_url("**/rate/3/")  # loaded while the round was open
-    expect(page.locator("fieldset.row:not(:disabled)")).to_have_count(0)
+    expect(page.locator(".fields:not(:disabled)")).to_have_count(0)
     page.keyboard.press("3")
     expect(messages(page)).to_have_count(1)
     expect(page.locator("input:checked")).to_have_count(0)
@@ -126,7 +127,7 @@ def test_someone_elses_sign_in_does_not_get_my_answers(cast: Cast, context: Brow
     expect(messages(page)).to_be_visible()
     other = signed_in(context, cast.annotators[1].user)
     page.get_by_role("button", name="Send again").click()
-    expect(messages(page)).to_contain_text("given by someone else")
+    expect(messages(page)).to_contain_text("belongs to another person")
     expect(messages(page)).to_have_count(1)
     expect(messages(page).get_by_role("link", name="Sign out")).to_be_visible()
     other.goto(f"/projects/{cast.project.slug}/rate/")
@@ -154,9 +155,9 @@ def test_a_closed_place_in_the_project_is_told_on_a_phone_without_a_clipboard(
     expect(messages(page)).to_be_in_viewport()
     assert page.evaluate(COVERED) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    expect(page.locator("fieldset.row:not(:disabled)")).to_have_count(0)
+    expect(page.locator(".fields:not(:disabled)")).to_have_count(0)
     page.evaluate("addEventListener('copy', () => { window.copied = getSelection().toString(); })")
-    page.get_by_role("button", name="Copy what was not stored").tap()
+    page.get_by_role("button", name="Copy the unsaved input").tap()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     assert "Coherence: 5" in page.evaluate("window.copied")
     assert stored() == {(1, "fluency"): 2}
@@ -203,9 +204,9 @@ def test_who_comes_back_to_a_lost_item_is_told_before_rating_and_goes_on(
     page = first_item(context, shared)
     let_reservations_lapse(shared, 1, 2)
     come_back(page)
-    expect(messages(page)).to_contain_text("given to another rater")
+    expect(messages(page)).to_contain_text("another rater has it now")
     come_back(page)
-    expect(page.locator("fieldset.row:not(:disabled)")).to_have_count(0)
+    expect(page.locator(".fields:not(:disabled)")).to_have_count(0)
     page.keyboard.press("4")
     expect(messages(page)).to_have_count(1)
     assert page.evaluate(COVERED) == []
@@ -231,10 +232,11 @@ def test_a_lost_item_that_was_loaded_ahead_is_not_shown_and_what_was_typed_offli
     page.locator("#next").tap()
     page.wait_for_url("**/rate/3/")
     let_reservations_lapse(shared, 3)
-    page.locator('[data-key=coherence] input[value="2"]').tap()
+    turn_to(page, "coherence")
+    point(page, "coherence", 2).tap()
     expect(messages(page)).to_contain_text("Item 3, Coherence: 2")
     expect(messages(page)).to_be_in_viewport()
-    expect(page.locator("fieldset.row:not(:disabled)")).to_have_count(0)
+    expect(page.locator(".fields:not(:disabled)")).to_have_count(0)
     page.get_by_role("link", name="Next item").tap()
     page.wait_for_url("**/rate/4/")
     expect(messages(page)).to_contain_text("Item 3, Coherence: 2")  # until it is put away

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect
 
-from annotate.core.models import Rating, RevisedValue, RevisedValueChange
+from annotate.core.models import Dimension, Rating, RevisedValue, RevisedValueChange
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.rounds import close_round_one
 from annotate.rating.queries.places import own_order
@@ -29,6 +29,23 @@ def cast(live_server) -> Cast:
         for key in ("fluency", "coherence"):
             rate(cast, round, cast.annotators[0], place.item, value, key=key)
     return cast
+
+
+def test_ten_is_typed_at_the_end_of_a_document(live_server, context: BrowserContext) -> None:
+    cast = make_project(documents=1, systems=2)
+    Dimension.objects.filter(project=cast.project).update(scale_minimum=0, scale_maximum=10)
+    choose_plan(project=cast.project, kind="everyone", revises_documents=True)
+    round = opened(cast)
+    for item in cast.items:
+        rate(cast, round, cast.annotators[0], item, 5)
+    page = signed_in(context, cast.annotators[0].user)
+    page.goto(f"/projects/{cast.project.slug}/rate/2/")
+    expect(page.locator("body[data-ahead=ready] .row.focused")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.locator(".held.focused")).to_have_count(1)
+    page.keyboard.press("1")
+    page.keyboard.press("0")
+    expect_stored(page, lambda: list(RevisedValueChange.objects.values_list("value_after")), [(10,)])
 
 
 def at_last_item(cast: Cast, context: BrowserContext) -> Page:
@@ -135,7 +152,7 @@ def test_a_document_is_revised_by_taps_and_nothing_is_lost(cast: Cast, browser: 
 def test_a_plan_offers_it_where_documents_end(context: BrowserContext, transactional_db: None) -> None:
     cast = make_project()
     page = signed_in(context, cast.admin)
-    page.goto(f"/projects/{cast.project.slug}/plan/")
+    page.goto(f"/projects/{cast.project.slug}/assignment-plan/")
     offered = page.get_by_label("At the end of a document, raters may revise their values")
     offered.check()
     page.get_by_label("Fully mixed").check()

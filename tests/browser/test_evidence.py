@@ -74,13 +74,13 @@ def test_evidence_is_attached_by_key_shown_on_return_and_removed(rating: Page) -
     rating.keyboard.press("ArrowUp")
     expect_marked(rating, "evidence", ["sturdy", "Sturdy boots"])
     rating.reload()
-    expect(rating.locator("#panel-fluency .evidence-quote")).to_have_text(["❝ sturdy", "❝ Sturdy boots"])
+    expect(rating.locator("[data-key=fluency] .evidence-quote")).to_have_text(["❝ sturdy", "❝ Sturdy boots"])
     rating.keyboard.press("ArrowUp")
     rating.keyboard.press("Backspace")
     expect_stored(rating, given, [(4, both[:1])])
     rating.get_by_role("button", name="Remove evidence: sturdy").click()
     expect_stored(rating, given, [(4, None)])
-    expect(rating.locator("#panel-fluency .evidence")).to_be_hidden()
+    expect(rating.locator("[data-key=fluency] .evidence")).to_be_hidden()
 
 
 def test_words_selected_in_the_summary_are_marked_in_every_part_of_the_document(rating: Page) -> None:

@@ -21,8 +21,8 @@ def test_an_admin_drops_a_file_says_what_its_columns_mean_imports_it_and_takes_i
     cast = make_project(documents=0, systems=0)
     page = signed_in(context, cast.admin)
     page.goto(f"/projects/{cast.project.slug}/")
-    page.get_by_role("link", name="Data", exact=True).click()
-    page.get_by_role("link", name="Import", exact=True).click()
+    page.get_by_role("link", name="Items", exact=True).first.click()
+    page.get_by_role("link", name="Import", exact=True).first.click()
     expect(page.get_by_text("Or drop a file here.")).to_be_visible()
     page.wait_for_load_state()  # the text is there before the script that takes what is dropped
     page.evaluate(DROP, [SHOES, "shoes.csv"])
@@ -45,5 +45,5 @@ def test_an_admin_drops_a_file_says_what_its_columns_mean_imports_it_and_takes_i
     )
     page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Undo this import").click()
-    expect(page.locator("#state")).to_contain_text("This import was undone")
+    expect(page.locator("#state")).to_contain_text("undid this import")
     assert not Item.objects.exists()

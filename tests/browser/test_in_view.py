@@ -1,5 +1,8 @@
 """What is decided about and what records it, on the screen together: on SummEval-OP's longest texts."""
 
+import re
+from collections.abc import Callable
+
 import pytest
 from django.core.management import call_command
 from django.db.models.functions import Length
@@ -28,15 +31,14 @@ HIDDEN = """async () => {
         }
         return height > 0 && top >= from - 0.5 && bottom <= to + 0.5;
     };
-    const rows = [...document.querySelectorAll("fieldset.row")];
     const hidden = [];
-    for (const row of rows) {
-        row.querySelector("input").focus();
+    for (const step of document.querySelectorAll("[data-go]")) {
+        step.click();
         await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-        const panel = document.querySelector(".panel.focused");
-        const parts = [...panel.querySelectorAll(".point-list dd, .remarks label, textarea")];
-        if (panel.dataset.key !== row.dataset.key || parts.length !== 5 + 3 + 1) hidden.push(row.dataset.key);
-        hidden.push(...[...rows, ...parts].filter((each) => !isSeen(each)).map((each) => each.textContent));
+        const row = document.querySelector(".row.focused");
+        const parts = [...row.querySelectorAll(".point, small, .remark, textarea")];
+        if (row.dataset.key !== step.dataset.go || parts.length < 5 + 5 + 3) hidden.push(step.dataset.go);
+        hidden.push(...[step, ...parts].filter((each) => !isSeen(each)).map((each) => each.textContent));
     }
     return hidden;
 }"""
@@ -63,8 +65,45 @@ def test_points_remarks_and_comment_are_in_view_in_one_place(
     tops = set()
     for position in places.values_list("position", flat=True)[:LONGEST]:
         page.goto(f"/projects/{annotator.project.slug}/rate/{position}/")
-        expect(page.locator("fieldset.row.focused")).to_have_count(1)
+        expect(page.locator(".row.focused")).to_have_count(1)
         assert page.evaluate(HIDDEN) == []
         assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
-        tops.add(page.evaluate("document.querySelector('fieldset.row').getBoundingClientRect().top"))
+        tops.add(page.evaluate("document.querySelector('.row').getBoundingClientRect().top"))
     assert len(tops) == 1
+
+
+# How many texts are cut, each put into the page in its turn.
+CUT = """(texts) => {
+    const box = document.querySelector(".summary");
+    const text = box.querySelector(".text");
+    return texts.filter((each) => {
+        text.textContent = each;
+        return box.scrollHeight > box.clientHeight + 1;
+    }).length;
+}"""
+
+
+def test_few_summaries_are_cut_on_a_laptop(
+    annotator: Membership, new_context: Callable[..., BrowserContext]
+) -> None:
+    page = signed_in(new_context(viewport={"width": 1366, "height": 625}), annotator.user)
+    page.goto(f"/projects/{annotator.project.slug}/rate/1/")
+    expect(page.locator(".row.focused")).to_have_count(1)
+    texts = list(Assignment.objects.filter(annotator=annotator).values_list("item__text", flat=True))
+    assert len(texts) == 416
+    assert page.evaluate(CUT, texts) <= 41
+
+
+def test_cut_text_fades_and_shows_the_number_of_hidden_lines(
+    annotator: Membership, new_context: Callable[..., BrowserContext]
+) -> None:
+    page = signed_in(new_context(viewport={"width": 1366, "height": 625}), annotator.user)
+    places = Assignment.objects.filter(annotator=annotator).order_by(Length("item__text").desc())
+    page.goto(f"/projects/{annotator.project.slug}/rate/{places[0].position}/")
+    more = page.locator("[data-more]")
+    expect(more).to_have_text(re.compile(r"^\d+ more lines? ↓$"))
+    expect(page.locator(".summary[data-cut]")).to_have_count(1)
+    more.click()
+    page.locator(".summary").evaluate("box => box.scrollTo({ top: box.scrollHeight, behavior: 'instant' })")
+    expect(more).to_be_hidden()
+    expect(page.locator(".summary[data-cut]")).to_have_count(0)

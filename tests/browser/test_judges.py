@@ -57,7 +57,7 @@ def add_and_test_endpoint(page: Page, server: Replay) -> None:
     page.get_by_label("Address").fill(server.base_url)
     page.get_by_label("Price of a million input tokens").fill("2")
     page.get_by_label("Price of a million output tokens").fill("8")
-    for name, value in (("Calls at the same time", "4"), ("Seconds until a call is given up", "20")):
+    for name, value in (("Calls at the same time", "4"), ("Timeout of a call in seconds", "20")):
         page.get_by_label(name).fill(value)
     page.get_by_role("button", name="Save the endpoint").click()
     page.get_by_label("Model").fill("gpt-3.5-turbo-0301")
@@ -92,7 +92,7 @@ def look_at_prompt(page: Page) -> None:
 
 
 def plan_and_start(page: Page) -> None:
-    page.get_by_role("link", name="Run", exact=True).click()
+    page.get_by_role("link", name="Runs", exact=True).click()
     page.get_by_role("link", name="Plan a run").click()
     plan = page.locator("#plan")
     expect(plan).to_contain_text("24")

@@ -9,9 +9,7 @@ from tests.browser.waiting import expect_stored, read_news, wait_until
 from tests.factories import PASSWORD, Cast, make_project
 from tests.rating.rounds import opened, rate
 
-FOCUSED = (
-    """(({ activeElement: it }) => it.closest(".row, .panel")?.dataset.key ?? (it.id || it.type))(document)"""
-)
+FOCUSED = """(({ activeElement: it }) => it.closest(".row")?.dataset.key ?? (it.id || it.type))(document)"""
 
 # What a failure says: what has the focus, and what the page shows.
 SEEN = "document.activeElement.outerHTML.slice(0, 300) + ' in ' + document.body.innerText.slice(0, 3000)"
@@ -100,6 +98,8 @@ def rates(page: Page, cast: Cast) -> None:
     expect_focus(page, "fluency")
     press(page, "1")
     expect_focus(page, "coherence")
+    tab_to(page, "Jump to")
+    press(page, "Enter")
     tab_to(page, "Flagged")
     own = Rating.objects.filter(assignment__annotator=cast.annotators[0]).order_by("pk")
     given = own.values_list("value", "unsure", "cannot_rate", "comment", "evidence")
@@ -127,7 +127,7 @@ def discusses(page: Page, cast: Cast) -> None:
     page.keyboard.type("Is it 4 or 5?")
     tab_to(page, "Send alone")
     press(page, "Enter")
-    expect(page.locator("#news")).to_have_text("Your message is sent.")
+    expect(page.locator("#news")).to_have_text("Your message was received.")
     wait_until(page, "document.activeElement.name === 'only_send'")
     assert Post.objects.get().text == "Is it 4 or 5?"
     tab_to(page, "stay")
@@ -138,7 +138,7 @@ def discusses(page: Page, cast: Cast) -> None:
     expect_focus(page, "stay")
     tab_to(page, "Undo")
     press(page, "Enter")
-    expect(page.locator("#news")).to_have_text("Your answer is taken back.")
+    expect(page.locator("#news")).to_have_text("You withdrew your answer.")
     expect_focus(page, "answer-buttons")
     tab_to(page, "comment")
     page.keyboard.type("4 it is.")

@@ -5,6 +5,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from annotate.core.models import Rating
 from annotate.people.commands import save_preferences
+from tests.browser.dock import point
 from tests.browser.people import signed_in
 from tests.browser.waiting import expect_stored, stop_clock
 from tests.factories import Cast, make_project
@@ -40,7 +41,7 @@ def test_keys_of_the_left_hand_and_ones_own_rate_and_stand_on_the_buttons(cast: 
     own = {"values": "yxc", "comment": "v", "cannot_rate": "1", "not_applicable": "2"}
     page = rating(cast, context, key_set="left", own_keys=own)
     expect(page.locator('[data-key=fluency] [data-value-key="2"]')).to_have_text("X")
-    expect(page.locator("#panel-fluency [data-key-of=unsure]")).to_have_text("Q")
+    expect(page.locator("[data-key=fluency] [data-key-of=unsure]")).to_have_text("Q")
     for key in ("x", "q", "Y", "w", "w", "4"):
         page.keyboard.press(key)
     expect_stored(page, values, [("fluency", 4, True), ("coherence", 1, False)])
@@ -65,11 +66,12 @@ def test_with_everything_rated_the_next_item_comes_by_itself_unless_one_stays(ca
     page.keyboard.press("2")  # what was answered before is corrected in peace
     page.keyboard.press("Enter")
     page.wait_for_url("**/rate/2/")
-    page.locator('[data-key=fluency] input[value="3"]').click()
-    page.locator('[data-key=coherence] input[value="3"]').click()
+    for key in ("fluency", "coherence"):
+        point(page, key, 3).click()
+        page.clock.run_for(1)  # what a click moves, moves after it
     page.get_by_role("button", name="Stay").click()
-    page.clock.run_for(1)  # what a click moves, moves after it
-    assert page.evaluate("document.activeElement.closest('.row')?.dataset.key") == "coherence"
+    page.clock.run_for(1)
+    expect(page.locator(".row.focused")).to_have_attribute("data-key", "coherence")
     expect(page.locator("#advance")).to_be_hidden()
     page.clock.run_for(PAUSE)
     assert page.url.endswith("/rate/2/")

@@ -33,6 +33,12 @@ def go_on(page: Page, name: str) -> None:
     step.first.click()
 
 
+def close_round(page: Page, name: str) -> None:
+    """Close a round in the menu of steps that cannot be undone."""
+    page.locator("details.menu", has_text=name).locator("summary").click()
+    page.get_by_role("button", name=name).click()
+
+
 def test_who_follows_each_next_step_comes_from_nothing_to_an_exported_benchmark(
     page: Page, new_context: Callable[..., BrowserContext], live_server: LiveServer, tmp_path: Path
 ) -> None:
@@ -45,7 +51,7 @@ def test_who_follows_each_next_step_comes_from_nothing_to_an_exported_benchmark(
     go_on(page, "New project")
     page.get_by_label("Name").fill("Shoes")
     page.get_by_label("News").check()
-    go_on(page, "Begin the project")
+    go_on(page, "Create the project")
     page.get_by_label("File").set_input_files(items_file(tmp_path))
     go_on(page, "Upload and preview")
     go_on(page, "Check and import")
@@ -63,11 +69,11 @@ def test_who_follows_each_next_step_comes_from_nothing_to_an_exported_benchmark(
     for number, (rater, value) in enumerate(zip(raters, ("2", "4", "4"), strict=True), start=1):
         rate_everything(rater, f"r{number}", value)
     page.reload()
-    go_on(page, "Close Round I")
+    close_round(page, "Close Round I")
     go_on(page, "Open Round II")
     settle(raters[0])
     page.reload()
-    go_on(page, "Close Round II")
+    close_round(page, "Close Round II")
     go_on(page, "export")
     go_on(page, "Export")
     with page.expect_download() as download:
@@ -176,6 +182,9 @@ def join(new_context: Callable[..., BrowserContext], link: str, name: str) -> Pa
 def rate_everything(page: Page, name: str, value: str) -> None:
     page.reload()
     go_on(page, "rating")
+    page.wait_for_url(re.compile(r"/rate/\d+/|/guideline/"))
+    if "/guideline/" in page.url:
+        go_on(page, "I have read them: start rating")
     given = Rating.objects.filter(assignment__annotator__label=name, value__isnull=False)
     for number in range(1, ITEMS + 1):
         page.wait_for_url(f"**/rate/{number}/")

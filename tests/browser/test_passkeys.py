@@ -78,4 +78,4 @@ def test_a_passkey_signs_in_stands_beside_the_password_and_is_removed(
 def test_who_has_no_passkey_reads_that_it_failed(page: Page, device: dict[str, str]) -> None:
     page.goto("/accounts/login/")
     page.get_by_role("button", name="Use a passkey").click()
-    expect(page.get_by_role("alert")).to_contain_text("The device gave no passkey")
+    expect(page.get_by_role("alert")).to_contain_text("The device returned no passkey")

@@ -43,7 +43,7 @@ def test_dark_large_and_german_hold_on_the_next_page_and_in_another_browser(
 
 def looks_as_chosen(page: Page) -> None:
     assert page.evaluate(SIZE) == 16 * 1.35
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 25, 27)"
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 19, 24)"
     assert "Charter" in page.evaluate("getComputedStyle(document.querySelector('.text')).fontFamily")
     page.locator("#advance").evaluate("line => { line.hidden = false; }")
     assert page.evaluate("document.getAnimations().length") == 0

@@ -1,9 +1,9 @@
-"""Results in a real browser: a page that is computed renews itself, and its plots take the page's colours."""
+"""Results in a real browser: pages renew themselves, charts obey the policy, values open their details."""
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotate import tasks
+from annotate.core.jobs import run_job
 from annotate.core.models import ComputedResult
 from annotate.rating.commands.rounds import close_round_one
 from annotate.results import figures
@@ -12,7 +12,10 @@ from tests.browser.waiting import wait_until
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate
 
-INK = "() => getComputedStyle(document.querySelector('#alpha svg text')).fill"
+INK = "() => getComputedStyle(document.querySelector('.chart svg .chart-point')).fill"
+WATCH = """addEventListener("securitypolicyviolation", (event) => {
+  (window.rejected ??= []).push(event.violatedDirective);
+})"""
 
 
 @pytest.fixture
@@ -26,32 +29,32 @@ def cast(live_server) -> Cast:
     return cast
 
 
-def test_from_computing_over_a_plot_to_the_reason_of_a_rater(
+def test_from_computing_over_a_chart_to_the_reason_of_a_rater(
     cast: Cast, context: BrowserContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figures, "AT_ONCE", 0)
     page = signed_in(context, cast.researcher)
-    page.goto(f"/projects/{cast.project.slug}/results/")
-    page.get_by_role("link", name="Agreement", exact=True).last.click()
+    page.add_init_script(WATCH)
+    page.goto(f"/projects/{cast.project.slug}/results/agreement/")
     expect(page.get_by_text("Computing the figures of the data as they are now")).to_be_visible()
-    tasks.compute_result(ComputedResult.objects.get().pk)
-    plot = page.get_by_role("group", name="Krippendorff’s alpha", exact=True)
-    page.locator("#alpha").scroll_into_view_if_needed()  # a plot is drawn where it comes into view
-    expect(plot).to_be_visible()
+    run_job("result", ComputedResult.objects.get().pk)
+    chart = page.get_by_role("group", name="Krippendorff’s alpha", exact=True)
+    expect(chart).to_be_visible()
     light = page.evaluate(INK)
     page.emulate_media(color_scheme="dark")
     wait_until(page, f"light => ({INK})() !== light", light)
     names_points(page)
-    figure = page.locator("#alpha tbody summary")
-    figure.click()
-    expect(page.locator("#alpha .how")).to_contain_text("function krippendorff_alpha")
-    follow_a_figure(page)
+    opens_a_value(page)
+    changes_the_tab(page)
+    assert page.evaluate("window.rejected ?? []") == []
+    monkeypatch.setattr(figures, "AT_ONCE", 500)
+    follow_a_value(page)
     expect(page.get_by_text("Because of 4.")).to_be_visible()
 
 
 def names_points(page: Page) -> None:
     """A point is named under the pointer, and with the focus; arrows go from point to point."""
-    points, name = page.locator("#alpha .plot-point"), page.locator(".plot-name")
+    points, name = page.locator(".chart-point"), page.locator(".plot-name")
     points.first.hover()
     expect(name).to_have_text(points.first.get_attribute("aria-label") or "")
     page.mouse.move(0, 0)
@@ -64,7 +67,33 @@ def names_points(page: Page) -> None:
     expect(name).to_be_hidden()
 
 
-def follow_a_figure(page: Page) -> None:
-    """Go from alpha of the second document to its unit that raters disagree on."""
-    page.locator("#round-1-by-document").get_by_role("link", name="n = 2").last.click()
-    page.get_by_role("link", name="product-2").click()
+def opens_a_value(page: Page) -> None:
+    """A value opens its interval and method under the pointer and by keyboard."""
+    value = page.locator("#rounds .figure-value").first
+    details = page.locator("#rounds .figure-details").first
+    value.hover()
+    expect(details).to_contain_text("function krippendorff_alpha")
+    page.mouse.move(0, 0)
+    expect(details).to_be_hidden()
+    value.focus()
+    page.keyboard.press("Enter")
+    expect(details).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(details).to_be_hidden()
+
+
+def changes_the_tab(page: Page) -> None:
+    """A tab loads its table and chart in place, and has a URL."""
+    page.get_by_role("link", name="By system").click()
+    expect(page.locator("#round-1-by-system")).to_be_visible()
+    expect(
+        page.get_by_role("group", name="Krippendorff’s alpha by system (Round I, reliability)")
+    ).to_be_visible()
+    expect(page).to_have_url(page.url.partition("?")[0] + "?table=by-system")
+
+
+def follow_a_value(page: Page) -> None:
+    """Go from alpha of the second system to its unit that raters disagree on."""
+    page.locator("#round-1-by-system .figure-value").last.click()
+    page.get_by_role("link", name="Show the units").last.click()
+    page.locator(".worst").first.get_by_role("link").click()

@@ -10,12 +10,13 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from annotate.agreement import Stream
+from agreement import Stream
+from agreement.reliability import uniform_numbers
 from annotate.core.models import Assignment, Membership, Project, Rating, Role, User
 from annotate.setup.commands import create_project
 from annotate.setup.presets import TEMPLATES
 from judges.core.models import Judgment, RoutedUnit, RoutingPolicy
-from judges.reliability import uniform_numbers
+from tests.browser.dock import start_rating
 from tests.browser.people import signed_in
 from tests.browser.waiting import expect_stored
 from tests.factories import make_member, make_user
@@ -81,13 +82,14 @@ def test_from_judging_to_an_audit_that_contradicts(
     collect(page, project)
     page.get_by_role("link", name="Trust", exact=True).click()
     page.get_by_role("link", name="Reliability", exact=True).click()
-    expect(page.get_by_role("row", name=KEPT).locator("td").first).to_contain_text("1.000")
-    expect(page.locator("main")).to_contain_text("Nobody has rated these items yet")
+    expect(page.locator("main")).to_contain_text("No person has rated these items yet")
+    page.get_by_role("link", name="R by system").click()
+    expect(page.get_by_role("row", name=KEPT).locator("td").first).to_contain_text("1.00")
     route(page)
     sent = RoutedUnit.objects.exclude(why=RoutedUnit.Why.AUDIT)
     assert (sent.count(), RoutedUnit.objects.count()) == (3 * DOCUMENTS, 4 * DOCUMENTS - 1)
     rating = signed_in(theirs, annotator.user)
-    rating.goto(f"/projects/{project.slug}/rate/")
+    start_rating(rating, project.slug)
     before = None
     for position in range(1, 2 * DOCUMENTS + 1):
         rate(rating, annotator, position)
@@ -98,7 +100,7 @@ def test_from_judging_to_an_audit_that_contradicts(
     assert before[1] - before[0] > 0.5
     assert low == high
     page.goto(f"/projects/{project.slug}/judges/routing/{RoutingPolicy.objects.get().pk}/")
-    expect(page.get_by_role("alert")).to_contain_text(
+    expect(page.get_by_role("alert").filter(has_not_text="must not decide")).to_contain_text(
         "The audit contradicts this policy: on 3 of 3 audited units the judge is more than a point away"
     )
     expect(page.get_by_role("button", name="Withdraw")).to_have_count(0)
@@ -107,7 +109,7 @@ def test_from_judging_to_an_audit_that_contradicts(
 def collect(page: Page, project: Project) -> None:
     """Let both judges judge everything."""
     page.goto(f"/projects/{project.slug}/judges/")
-    page.get_by_role("link", name="Run", exact=True).click()
+    page.get_by_role("link", name="Runs", exact=True).click()
     page.get_by_role("link", name="Plan a run").click()
     page.get_by_label("RTS").check()
     expect(page.locator("#plan dd").first).to_have_text("32")
@@ -119,11 +121,11 @@ def collect(page: Page, project: Project) -> None:
 def route(page: Page) -> None:
     """Move r until only what R is sure of stays, and route the rest."""
     page.get_by_role("link", name="Judges", exact=True).first.click()
-    page.get_by_role("link", name="Send to people", exact=True).click()
+    page.get_by_role("link", name="Routing", exact=True).click()
     page.get_by_role("link", name="New policy").click()
     preview, slider = page.locator("#preview"), page.get_by_label("Threshold r, as a slider")
     expect(preview).to_contain_text("people 1.000 no interval")
-    page.get_by_label("What must be above r").select_option("R itself")
+    page.get_by_label("Statistic that must exceed r").select_option("R itself")
     expect(preview).to_contain_text("judge 1.000 no interval")
     slider.fill("1")
     expect(page.get_by_label("Threshold r", exact=True)).to_have_value("1")
@@ -154,9 +156,9 @@ def rate(page: Page, annotator: Membership, position: int) -> None:
     page.wait_for_url(f"**/rate/{position}/")
     place = Assignment.objects.get(annotator=annotator, position=position)
     units = place.units.select_related("dimension").order_by("dimension__position")
-    expect(page.locator("fieldset.row")).to_have_count(len(units))
+    expect(page.locator(".row")).to_have_count(len(units))
     for unit in units:
-        expect(page.locator(f"fieldset.row.focused[data-key={unit.dimension.key}]")).to_have_count(1)
+        expect(page.locator(f".row.focused[data-key={unit.dimension.key}]")).to_have_count(1)
         page.keyboard.press(str(answer(place, unit.dimension_id)))
     expect_stored(page, Rating.objects.filter(assignment=place).count, len(units))
     for word in (KEPT, SENT, "policy", "RTS", "audit"):

@@ -7,6 +7,7 @@ from openpyxl import Workbook
 from playwright.sync_api import BrowserContext, expect
 
 from annotate.core.models import Assignment, Item, Project, Rating
+from tests.browser.dock import turn_to
 from tests.browser.people import prove_address, signed_in
 from tests.browser.waiting import expect_stored
 from tests.factories import PASSWORD, make_project
@@ -21,7 +22,7 @@ def test_an_admin_is_led_from_the_raw_file_to_an_open_round(context: BrowserCont
     page.goto("/projects/new/")
     page.get_by_label("Name").fill("SummEval-OP")
     page.get_by_label("Opinion summaries").check()
-    page.get_by_role("button", name="Begin the project").click()
+    page.get_by_role("button", name="Create the project").click()
     steps = page.get_by_role("navigation", name="Set-up")
 
     expect(steps).to_contain_text("no items yet")
@@ -32,7 +33,7 @@ def test_an_admin_is_led_from_the_raw_file_to_an_open_round(context: BrowserCont
     page.goto("/projects/summeval-op/")  # left, and taken up again where it stands
     page.get_by_role("link", name="Review everything").click()
     expect(steps).to_contain_text("416 items")
-    expect(page.get_by_text("there are no annotators yet, and until more join")).to_be_visible()
+    expect(page.get_by_text("No item can be complete until more join")).to_be_visible()
 
     steps.get_by_role("link", name="Dimensions").click()
     page.get_by_role("button", name="Move Coherence up").click()
@@ -54,9 +55,9 @@ def test_an_admin_is_led_from_the_raw_file_to_an_open_round(context: BrowserCont
     screen = page.frame_locator("iframe")
     expect(screen.locator(".row")).to_have_count(7)
     expect(screen.get_by_text("Preview: try it")).to_be_visible()
-    specificity = screen.locator(".row", has_text="Specificity")
-    specificity.get_by_role("radio", name="Not applicable").check()
-    expect(specificity.locator(".says")).to_have_text("Not applicable")
+    turn_to(screen, "specificity")
+    screen.locator(".row.focused").get_by_role("radio", name="Not applicable").click()
+    expect(screen.locator("[data-go=specificity] .says")).to_have_text("Not applicable")
     page.get_by_role("button", name="Open Round I").click()
     expect(page.get_by_text("Round I is open: annotators can rate.")).to_be_visible()
     project = Project.objects.get(slug="summeval-op")
@@ -91,7 +92,7 @@ def test_a_workbook_is_rated_by_who_joins_by_the_link_and_by_nobody_else(
 
     opened(cast)
     page.goto(f"{home}rate/")
-    expect(page.locator("fieldset.row.focused")).to_have_count(1)
+    expect(page.locator(".row.focused")).to_have_count(1)
     page.keyboard.press("4")
     given = Rating.objects.values_list("value", "assignment__annotator__label")
     expect_stored(page, lambda: list(given.all()), [(4, "Ann")])

@@ -8,6 +8,7 @@ from annotate.core.models import Rating
 from annotate.core.specification import DimensionSpec
 from annotate.setup.commands import add_dimension
 from tests.browser.conftest import PATIENCE
+from tests.browser.dock import turn_to
 from tests.browser.people import signed_in
 from tests.browser.waiting import expect_stored
 from tests.factories import Cast, make_project
@@ -44,7 +45,7 @@ def test_a_digit_and_a_key_for_a_step_rate_half_points(
     live_server: LiveServer, context: BrowserContext, cast: Cast
 ) -> None:
     page = at_work(context, cast, live_server)
-    expect(page.locator("#panel-clarity .by-key")).to_have_text(
+    expect(page.locator("[data-key=clarity] .by-key")).to_have_text(
         "1 to 5 in steps of 0.5: a digit, then . for one step more."
     )
     for key in ("3", ".", "7", ".", "2", "5", "Enter", "4", "."):
@@ -76,7 +77,9 @@ def test_half_points_are_tapped_on_a_phone_in_the_reader_s_language(
     assert box
     assert min(box["width"], box["height"]) >= 44
     half.tap()
+    turn_to(page, "style")
     page.locator('.point[data-name="4"] input[name="style-value"]').tap()
+    turn_to(page, "depth")
     field = page.locator('[name="depth-value"][type=number]')
     field.tap()
     expect(field).to_have_attribute("inputmode", "decimal")
@@ -95,6 +98,7 @@ def test_a_value_off_the_steps_is_refused_with_its_sentence(
     live_server: LiveServer, context: BrowserContext, cast: Cast
 ) -> None:
     page = at_work(context, cast, live_server)
+    turn_to(page, "depth")
     field = page.locator('[name="depth-value"][type=number]')
     field.fill("7.3")
     field.blur()

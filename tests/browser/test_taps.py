@@ -14,9 +14,10 @@ from annotate.disputes.commands.disputes import post_message
 from annotate.people.commands import save_preferences
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from tests.browser.conftest import PATIENCE
+from tests.browser.dock import point, start_rating
 from tests.browser.long_texts import make_long_project
 from tests.browser.people import signed_in
-from tests.browser.waiting import add_style, expect_stored, stop_clock, wait_until
+from tests.browser.waiting import expect_stored, stop_clock, wait_until
 from tests.factories import Cast
 from tests.rating.rounds import opened, rate
 
@@ -42,18 +43,15 @@ MIDDLE = """(element) => {
         const { left, top, width, height } = element.getBoundingClientRect();
         return { x: left + width / 2, y: top + height / 2 };
     };
-    const isFree = () => document.elementFromPoint(middle().x, middle().y) === element;
+    const isFree = () => element.contains(document.elementFromPoint(middle().x, middle().y));
     if (!isFree()) element.scrollIntoView({ block: "center", behavior: "instant" });
     return isFree() ? middle() : null;
 }"""
 
-# Scroll an element so that the bar at the bottom, or the end of the window, covers the lower third of it.
+# Scroll an element so that the end of the window covers the lower third of it.
 TO_EDGE = """(element) => {
-    const bar = document.querySelector(".steps");
-    const isOver = getComputedStyle(bar).position === "sticky";
-    const edge = isOver ? innerHeight - bar.offsetHeight : innerHeight;
     const { top, height } = element.getBoundingClientRect();
-    window.scrollBy({ top: top + height * 2 / 3 - edge, behavior: "instant" });
+    window.scrollBy({ top: top + height * 2 / 3 - innerHeight, behavior: "instant" });
 }"""
 
 
@@ -141,13 +139,13 @@ def device(browser: Browser, live_server: LiveServer, kind: str) -> Iterator[Bro
 def at_first_item(device: BrowserContext, cast: Cast, width: int = 390, height: int = 844) -> Page:
     page = signed_in(device, cast.annotators[0].user)
     page.set_viewport_size({"width": width, "height": height})
-    page.goto(f"/projects/{cast.project.slug}/rate/")
+    start_rating(page, cast.project.slug)
     expect(page.locator("body[data-ahead=ready] .row.focused")).to_have_count(1)
     return page
 
 
-def point(page: Page, key: str, value: int) -> Locator:
-    return page.locator(f'[data-key="{key}"] input[type=radio][value="{value}"]')
+def step(page: Page, key: str) -> Locator:
+    return page.locator(f'[data-go="{key}"]')
 
 
 def keys(cast: Cast) -> list[str]:
@@ -174,48 +172,63 @@ def test_every_tap_rates_the_point_that_it_hits(
     page = at_first_item(device, cast, width, height)
     pointer = POINTERS[kind](page)
     expected: dict[str, float | None] = {}
-    # Down the page and up again: the panel that closes lies above the finger, then below it.
-    for value, order in ((4, keys(cast)), (2, keys(cast)[::-1])):
-        for key in order:
-            pointer.tap(point(page, key, value))
-            expect(point(page, key, value)).to_be_checked()
-            expect(page.locator(f'[data-key="{key}"] input:checked')).to_have_count(1)
-            expect(page.locator(".row.focused")).to_have_attribute("data-key", key)
-            expected[key] = value
-            wait_for_stored(page, expected)
+    for key in keys(cast):
+        pointer.tap(point(page, key, 4))
+        expected[key] = 4
+    wait_for_stored(page, expected)
+    for key in keys(cast)[::-1]:
+        pointer.tap(step(page, key))
+        pointer.tap(point(page, key, 2))
+        expect(page.locator(f'[data-key="{key}"] input:checked')).to_have_value("2")
+        expected[key] = 2
+        wait_for_stored(page, expected)
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390)])
-def test_a_tap_at_the_edge_of_what_is_seen_does_not_scroll_under_the_finger(
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (768, 1024)])
+def test_taps_at_one_place_rate_one_question_each(
     device: BrowserContext, cast: Cast, kind: str, width: int, height: int
 ) -> None:
     opened(cast)
     page = at_first_item(device, cast, width, height)
     pointer = POINTERS[kind](page)
-    expected: dict[str, float | None] = {}
-    for key in keys(cast):
-        point(page, key, 3).evaluate(TO_EDGE)
-        pointer.tap(point(page, key, 3))
-        expected[key] = 3
-        wait_for_stored(page, expected)
+    middle = point(page, keys(cast)[0], 4).evaluate(MIDDLE)
+    for _ in keys(cast):
+        pointer.down(middle["x"], middle["y"])
+        pointer.lift(middle["x"], middle["y"])
+        page.wait_for_timeout(200)
+    wait_for_stored(page, dict.fromkeys(keys(cast), 4))
 
 
-def test_a_second_tap_at_the_same_place_hits_the_same_point(
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (768, 1024)])
+def test_places_seen_before_a_tap_are_hit_after_it(
+    device: BrowserContext, cast: Cast, kind: str, width: int, height: int
+) -> None:
+    opened(cast)
+    page = at_first_item(device, cast, width, height)
+    pointer = POINTERS[kind](page)
+    first, _second, _third, fourth, *_ = keys(cast)
+    places = [point(page, first, 2), step(page, fourth), point(page, first, 5)]
+    for x, y in [tuple(each.evaluate(MIDDLE).values()) for each in places]:
+        pointer.down(x, y)
+        pointer.lift(x, y)
+        page.wait_for_timeout(200)
+    wait_for_stored(page, {first: 2, fourth: 5})
+
+
+def test_a_tap_at_the_edge_of_what_is_seen_does_not_scroll_under_the_finger(
     device: BrowserContext, cast: Cast, kind: str
 ) -> None:
     opened(cast)
-    page = at_first_item(device, cast)
-    add_style(page, "* { overflow-anchor: none }")  # as Safari, which does not keep in place by itself
+    page = at_first_item(device, cast, 844, 390)
     pointer = POINTERS[kind](page)
     expected: dict[str, float | None] = {}
     for key in keys(cast):
-        x, y = pointer.press(point(page, key, 4))
-        pointer.lift(x, y)
-        expect(page.locator(".row.focused")).to_have_attribute("data-key", key)
-        pointer.down(x, y)
-        pointer.lift(x, y)
-        expected[key] = 4
+        point(page, key, 3).evaluate(TO_EDGE)
+        before = page.evaluate("scrollY")
+        pointer.tap(point(page, key, 3))
+        expected[key] = 3
         wait_for_stored(page, expected)
+        assert page.evaluate("scrollY") == before
 
 
 def test_a_tap_from_a_comment_that_was_typed_rates_what_it_hits(
@@ -225,11 +238,13 @@ def test_a_tap_from_a_comment_that_was_typed_rates_what_it_hits(
     page = at_first_item(device, cast)
     first, second, *_ = keys(cast)
     page.locator(f'[name="{first}-cannot_rate"]').check()
-    expect(page.locator(f'.row[data-key="{first}"] .says')).to_have_text("Cannot rate: say why in a comment")
+    expect(step(page, first).locator(".says")).to_have_text("Cannot rate: say why in a comment")
     page.locator(f'[name="{first}-comment"]').fill("A line.\n" * 6)
-    POINTERS[kind](page).tap(point(page, second, 2))
+    pointer = POINTERS[kind](page)
+    pointer.tap(step(page, second))
+    pointer.tap(point(page, second, 2))
     expect(point(page, second, 2)).to_be_checked()
-    expect(page.locator(f'.row[data-key="{first}"] .says')).to_have_text("Cannot rate")
+    expect(step(page, first).locator(".says")).to_have_text("Cannot rate")
     wait_for_stored(page, {first: None, second: 2})
 
 
@@ -243,6 +258,7 @@ def test_news_of_another_window_waits_until_the_finger_is_lifted(
     first, *_, last = keys(cast)
     page.bring_to_front()
     pointer = POINTERS[kind](page)
+    pointer.tap(step(page, last))
     x, y = pointer.press(point(page, last, 2))
     point(other, first, 5).evaluate("radio => radio.click()")
     expect(point(page, first, 5)).to_be_checked()
@@ -261,11 +277,12 @@ def test_a_refusal_waits_until_the_finger_is_lifted(device: BrowserContext, cast
     pointer = POINTERS[kind](page)
     pointer.tap(point(page, first, 3))
     expect_stored(page, lambda: len(held), 1)  # "Saving…" stands there before anything is sent
+    pointer.tap(step(page, last))
     x, y = pointer.press(point(page, last, 2))
     held[0].fulfill(status=409, json={"message": "The round is over."})
     page.unroute(SAVES)
     wait_until(page, "Unsent.count() === 0")
-    expect(page.locator("[data-refused] .says:text('Not stored'), #refused p")).to_have_count(0)
+    expect(page.locator(".is-refused, #refused p")).to_have_count(0)
     pointer.lift(x, y)
     expect(page.locator("#refused")).to_contain_text("The round is over.")
     wait_for_stored(page, {last: 2})
@@ -292,36 +309,29 @@ def test_ending_the_pause_before_the_next_item_moves_nothing_under_the_finger(
 
 
 @pytest.mark.parametrize("kind", ["mouse"])
-def test_a_pointer_lifted_elsewhere_rates_nothing_and_still_selects_the_row(
-    device: BrowserContext, cast: Cast
-) -> None:
+def test_pointer_lifted_elsewhere_rates_nothing(device: BrowserContext, cast: Cast) -> None:
     opened(cast)
     page = at_first_item(device, cast, 1280, 800)
-    _first, second, third, *_ = keys(cast)
+    third = keys(cast)[2]
     pointer = mouse(page)
+    pointer.tap(step(page, third))
     pointer.press(point(page, third, 2))
     page.mouse.move(-50, 400)
     page.mouse.up()
     expect(page.locator(".row.focused")).to_have_attribute("data-key", third)
     expect(page.locator("input:checked")).to_have_count(0)
-    page.keyboard.press("Shift+Tab")
-    expect(page.locator(".row.focused")).to_have_attribute("data-key", second)
     assert stored() == {}
 
 
 @pytest.mark.parametrize("kind", ["mouse"])
-def test_tab_selects_the_row_also_where_the_end_of_a_press_was_lost(
-    device: BrowserContext, cast: Cast
-) -> None:
+def test_key_after_a_lost_press_turns_to_the_next_question(device: BrowserContext, cast: Cast) -> None:
     opened(cast)
     page = at_first_item(device, cast)
-    first, second, third, *_ = keys(cast)
-    mouse(page).press(point(page, second, 2))
-    expect(point(page, second, 2)).to_be_focused()
+    first, second, *_ = keys(cast)
+    mouse(page).press(point(page, first, 2))
     expect(page.locator(".row.focused")).to_have_attribute("data-key", first)
-    while page.evaluate("document.activeElement.closest('.row').dataset.key") == second:
-        page.keyboard.press("Tab")
-    expect(page.locator(".row.focused")).to_have_attribute("data-key", third)
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".row.focused")).to_have_attribute("data-key", second)
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (640, 400), (1280, 800)])

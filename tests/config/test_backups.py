@@ -21,6 +21,8 @@ from django.db import connection, connections
 from django.db.models import Model
 
 from annotate.core.models import ChangeCount, Rating, RatingChange, Round
+from config.schema.comparison import compare_database
+from config.schema.reading import Schema
 from tests.config.running import manage
 from tests.factories import Cast, make_project
 from tests.rating.rounds import assigned, opened, rate
@@ -219,3 +221,26 @@ def test_a_backup_that_was_changed_is_refused(cast: Cast, tmp_path: Path, part: 
     file.write_bytes(file.read_bytes()[:-200])
     with pytest.raises(CommandError, match="damaged, or no backup"):
         call_command("backup", str(file), "--verify")
+
+
+@pytest.mark.parametrize("fingerprint", [None, "another fingerprint"])
+def test_restore_compares_the_fingerprint_of_the_schema(
+    cast: Cast,
+    elsewhere: dict[str, str],
+    tmp_path: Path,
+    fingerprint: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file = tmp_path / "one"
+    call_command("backup", str(file))
+    with zipfile.ZipFile(file) as archive:
+        written = json.loads(archive.read("manifest.json"))["database"]
+    assert written["fingerprint"] == compare_database().fingerprint
+    assert (len(written["fingerprint"]), written["mismatch"]) == (64, "")
+    # Backups of before have none.
+    monkeypatch.setattr(Schema, "fingerprint", lambda *_: fingerprint)
+    call_command("backup", str(tmp_path / "two"))
+    restored = on(elsewhere, "restore", str(tmp_path / "two"))
+    refused = fingerprint is not None
+    assert restored.returncode == refused, restored.stderr
+    assert restored.stderr.startswith("CommandError: The") == refused

@@ -15,9 +15,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from annotate import tasks
 from annotate.core.files import StorageAwayError, changed_at, kept_names, local_path
 from annotate.core.job_notes import JobNotes
+from annotate.core.jobs import run_job
 from annotate.core.models import DataImport, Export, Item
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands.exports import start_export
@@ -29,6 +29,7 @@ from config.environment import file_storage
 from tests.config.serving import make_bucket, s3_server
 from tests.factories import Cast, make_project
 from tests.judges.workers import wait_until, worker
+from tests.material.files import read_uploads
 
 LINE = {"document_id": "d1", "article": "A source.", "system": "s1", "text": "A summary."}
 
@@ -83,7 +84,7 @@ def test_what_is_not_there_and_a_bucket_that_is_away(
     assert changed_at("exports/none.zip") == 0
     default_storage.delete("exports/none.zip")
     export = start_export(project=cast.project, choice=ExportChoice(Format.JSONL), by=cast.admin)
-    tasks.run_export(export.pk)
+    run_job("export", export.pk)
     nowhere = bucket.replace(bucket.rpartition("@")[2], "127.0.0.1:9/none?region=us-east-1")
     keep_in(nowhere, settings, monkeypatch)
     with pytest.raises(StorageAwayError, match="did not answer"):
@@ -92,7 +93,7 @@ def test_what_is_not_there_and_a_bucket_that_is_away(
     assert client.get("/health/ready").json()["files"] == "away"
     client.force_login(cast.admin)
     page = client.get(reverse("export_file", args=[cast.project.slug, export.pk]))
-    assert (page.status_code, "where files are kept does not answer" in page.content.decode()) == (503, True)
+    assert (page.status_code, "The file storage does not answer" in page.content.decode()) == (503, True)
 
 
 def test_uploads_that_no_row_names_are_removed(bucket: str, cast: Cast, monkeypatch: Any) -> None:
@@ -128,6 +129,7 @@ def test_a_web_server_and_a_worker_share_no_disk(bucket: str, cast: Cast, tmp_pa
     lines = "\n".join(map(json.dumps, [LINE, LINE | {"system": "s2", "text": ""}]))
     file = SimpleUploadedFile("items.jsonl", lines.encode())
     assert client.post(reverse("imports", args=[slug]), {"file": file}).status_code == 302
+    read_uploads()
     upload = DataImport.objects.get()
     page = reverse("data_import", args=[slug, upload.pk])
     shown = client.get(page)

@@ -74,8 +74,59 @@ def test_the_image_runs_as_nobody_special_and_leaves_secrets_out() -> None:
     last_stage = lines[max(n for n, line in enumerate(lines) if line.startswith("FROM")) :]
     assert "USER 10001:10001" in last_stage
     assert any(line.startswith("HEALTHCHECK") for line in last_stage)
-    ignored = (DEPLOY / "Containerfile.dockerignore").read_text().splitlines()
-    assert {"/var/", "/.venv/", "*.env", "/.git/"} <= set(ignored)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_left_out"),
+    [
+        ("deploy/concord.env", True),
+        ("deploy/database.env", True),
+        ("concord.env", True),
+        (".env", True),
+        ("annotate/core/__pycache__/access.cpython-312.pyc", True),
+        ("manage.pyc", True),
+        ("var/secret_key", True),
+        (".git/config", True),
+        (".venv/bin/python", True),
+        ("config/environment.py", False),
+        ("deploy/concord.env.example", False),
+        ("annotate/core/access.py", False),
+        ("static/icon.svg", False),
+    ],
+)
+def test_secrets_and_caches_stay_out_of_the_image(path: str, is_left_out: bool) -> None:
+    patterns = (DEPLOY / "Containerfile.dockerignore").read_text().splitlines()
+    assert any(ignored(pattern).fullmatch(path) for pattern in patterns) == is_left_out
+
+
+def ignored(pattern: str) -> re.Pattern[str]:
+    """Translate a pattern of Docker; it starts at the root, except after `**/`."""
+    parts = re.split(r"(\*\*/|\*)", pattern.strip("/"))
+    meaning = {"**/": "(?:.*/)?", "*": "[^/]*"}
+    return re.compile("".join(meaning.get(part, re.escape(part)) for part in parts) + "(?:/.*)?")
+
+
+def test_site_stays_up_while_it_is_not_ready() -> None:
+    composed = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    container = (DEPLOY / "Containerfile").read_text()
+    probes = [str(composed["web"]["healthcheck"]["test"]), files()["Caddyfile"], container]
+    assert all("/health/live" in probe and "/health/ready" not in probe for probe in probes)
+
+
+def test_database_container_gets_its_own_secrets_only() -> None:
+    composed = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    named = {name: service.get("env_file") for name, service in composed.items()}
+    own, others = "database.env", "concord.env"
+    assert {name for name, file in named.items() if file == own} == {"database"}
+    assert {name for name, file in named.items() if file == others} == {"prepare", "web", "worker"}
+    assert "environment" not in composed["database"]
+    read = {name: set(variables(DEPLOY / f"{name}.example")) for name in (own, others)}
+    assert read[own] == {"POSTGRES_USER", "POSTGRES_PASSWORD", "POSTGRES_DB"}
+    assert not any(name.startswith("POSTGRES") for name in read[others])
+
+
+def variables(path: Path) -> list[str]:
+    return re.findall(r"^(\w+)=", path.read_text(), flags=re.M)
 
 
 def test_caddy_reads_its_file() -> None:

@@ -1,6 +1,7 @@
 """Probes, and disks that take nothing."""
 
 import errno
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ def test_probes_are_answered_at_any_name_and_without_https(client: Client, setti
     live = client.get("/health/live", headers={"Host": "10.0.0.7:8000"})
     ready = client.get("/health/ready", headers={"Host": "10.0.0.7:8000"})
     assert (live.status_code, ready.status_code) == (200, 200)
-    assert ready.json() == {"database": "ok", "files": "ok"}
+    assert ready.json() == {"database": "ok", "schema": "ok", "files": "ok", "space": "ok"}
     assert client.get("/", headers={"Host": "10.0.0.7:8000"}).status_code == 400
 
 
@@ -28,6 +29,14 @@ def test_who_cannot_serve_is_not_ready(client: Client, settings: Any, tmp_path: 
     settings.MEDIA_ROOT = settings.DATA_DIR = tmp_path / "unmounted"
     answer = client.get("/health/ready")
     assert (answer.status_code, answer.json()["files"]) == (503, "read-only")
+
+
+@pytest.mark.django_db
+def test_host_with_little_room_is_not_ready(client: Client, settings: Any) -> None:
+    settings.FREE_BYTES = shutil.disk_usage(settings.DATA_DIR).free * 2
+    answer = client.get("/health/ready")
+    assert (answer.status_code, answer.json()["space"]) == (503, "low")
+    assert client.get("/health/live").status_code == 200
 
 
 @pytest.mark.django_db
@@ -46,7 +55,7 @@ def test_a_database_that_takes_nothing_is_said_in_a_sentence() -> None:
         if connection.vendor == "sqlite":
             cursor.execute("PRAGMA query_only = 0")
         transaction.set_rollback(True)
-    assert (page.status_code, "disk is full or cannot be written" in page.content.decode()) == (507, True)
+    assert (page.status_code, "disk is full or not writable" in page.content.decode()) == (507, True)
     assert (saved.status_code, saved.json()["code"]) == (507, "no_room")
 
 

@@ -37,14 +37,14 @@ class Pages:
 def test_a_second_heavy_page_waits_for_the_first_and_others_pass() -> None:
     pages = Pages()
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(pages.get, "/projects/one/quality/")
+        first = pool.submit(pages.get, "/projects/one/annotator-quality/")
         assert pages.begun.wait(30)
-        second = pool.submit(pages.get, "/projects/one/plan/")
+        second = pool.submit(pages.get, "/projects/one/assignment-plan/")
         assert pages.get("/projects/one/rate/1/") == 200
-        assert pages.made == ["/projects/one/quality/", "/projects/one/rate/1/"]
+        assert pages.made == ["/projects/one/annotator-quality/", "/projects/one/rate/1/"]
         pages.may_end.set()
         assert (first.result(30), second.result(30)) == (200, 200)
-    assert pages.made[-1] == "/projects/one/plan/"
+    assert pages.made[-1] == "/projects/one/assignment-plan/"
 
 
 def test_a_page_that_fails_gives_its_turn_back() -> None:
@@ -53,7 +53,7 @@ def test_a_page_that_fails_gives_its_turn_back() -> None:
     for _ in range(3):
         with pytest.raises(ValueError, match="cannot be made"):
             pages.get("/projects/one/results/fails/")
-    assert pages.get("/projects/one/quality/") == 200
+    assert pages.get("/projects/one/annotator-quality/") == 200
 
 
 def test_heavy_pages_are_routes_that_there_are() -> None:

@@ -115,7 +115,7 @@ def test_every_program_is_restarted_and_no_save_fails(tmp_path: Path, bucket: st
         for each in people:
             each.pause = THINKS
         with ThreadPoolExecutor(1) as beside:
-            rating = beside.submit(rate, people, f"/projects/{made['slug']}/rate/", LONGEST)
+            rating = beside.submit(rate, people, f"/projects/{made['slug']}/rate/", 10 * LONGEST)
             try:
                 for host in hosts:
                     host.run_lines(ASK_FOR_EXPORT.format(slug=made["slug"]))

@@ -14,13 +14,15 @@ TEXTS = [
     *product(("ink", "accent"), ("accent-wash", "warn-wash", "bad-wash")),
     *(
         ("ink", "mark"),
+        ("good", "good-wash"),
+        ("accent", "accent-wash"),
         ("warn", "warn-wash"),
         ("bad", "bad-wash"),
         ("accent-ink", "accent"),
         ("soft", "accent-wash"),
     ),
 ]
-PLOTS = ("plot-1", "plot-2", "plot-3")
+PLOTS = ("plot-1", "plot-2", "plot-3", *(f"series-{number}" for number in range(1, 7)))
 # Of controls, of what has the focus, and what plots are drawn with.
 EDGES = [
     *product(("control", "accent"), GROUNDS),

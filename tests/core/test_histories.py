@@ -8,6 +8,7 @@ from annotate.core.models import (
     AuditEntry,
     AuditSeal,
     DisputeEvent,
+    ErasedEntry,
     FormerName,
     LookBack,
     Post,
@@ -23,7 +24,7 @@ from tests.rating.rounds import discussed
 
 HISTORIES = [
     *(RatingChange, RevisedValueChange, LookBack, DisputeEvent),
-    *(Post, AuditEntry, AuditSeal, FormerName),
+    *(Post, AuditEntry, AuditSeal, FormerName, ErasedEntry),
 ]
 REFUSED = (IntegrityError, InternalError)
 
@@ -35,6 +36,7 @@ def history():
     dispute = discussed(cast, 1, 3, 5)
     post_message(dispute=dispute, author=cast.annotators[0], text="Why?")
     FormerName.objects.create(user=cast.admin, at=timezone.now(), name="Ada", email="ada@example.org")
+    ErasedEntry.objects.create(entry=1, content="", at=timezone.now())
     seal_entries()
     revised = RevisedValue.objects.create(rating=Rating.objects.all()[0], value=2, updated_at=timezone.now())
     RevisedValueChange.objects.create(

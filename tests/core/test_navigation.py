@@ -25,7 +25,7 @@ def names(tabs) -> list[str]:
 
 def test_the_groups_follow_the_work():
     assert names(at("", Role.ADMIN).groups) == [
-        *("Overview", "Data", "Set-up", "People", "Rounds", "Judges", "Results", "Settings")
+        *("Overview", "Items", "People", "Rounds", "Judges", "Results", "Settings")
     ]
 
 
@@ -41,24 +41,24 @@ def test_no_page_is_in_two_places():
     [
         ("", ["Overview"]),
         ("delete/", ["Settings", "Settings"]),
-        ("review/", ["Set-up"]),
-        ("dimensions/fluency/", ["Set-up", "Dimensions"]),
+        ("review/", ["Settings"]),
+        ("dimensions/fluency/", ["Settings", "Dimensions"]),
         ("disputes/12/", ["Rounds", "Disputes"]),
-        ("disputes/rules/", ["Set-up", "Dispute rules"]),
-        ("results/severity/", ["Results", "All results"]),
+        ("dispute-rules/", ["Settings", "Dispute rules"]),
+        ("results/severity/", ["Results", "Results"]),
         ("results/judges/", ["Results", "Judges and people"]),
-        ("judges/endpoints/3/", ["Judges", "Connect"]),
+        ("judges/endpoints/3/", ["Judges", "Endpoints"]),
         ("judges/3/", ["Judges", "Judges"]),
-        ("results/laboratory/", ["Judges", "Laboratory", "Samples"]),
-        ("judges/pilot/", ["Judges", "Pilot", "Where it differs"]),
-        ("results/pilot/", ["Judges", "Pilot", "Ways of asking"]),
+        ("results/laboratory/", ["Judges", "Laboratory", "Self-consistency"]),
+        ("judges/pilot/", ["Judges", "Pilot", "Pilot"]),
+        ("results/pilot/", ["Judges", "Pilot", "Method comparison"]),
         ("results/trust/", ["Judges", "Trust", "Verdicts"]),
         ("results/reliability/", ["Judges", "Trust", "Reliability"]),
         ("results/replacement/", ["Judges", "Trust", "Replacement"]),
         ("judges/certificates/3/", ["Judges", "Trust", "Certificates"]),
         ("results/biases/", ["Judges", "Laboratory", "Biases"]),
         ("judges/experiments/new/", ["Judges", "Laboratory", "New experiment"]),
-        ("judges/align/", ["Judges", "Laboratory", "Align"]),
+        ("judges/align/", ["Judges", "Laboratory", "Alignment"]),
     ],
 )
 def test_a_page_says_where_it_is(path, where):
@@ -74,4 +74,4 @@ def test_who_only_rates_has_one_row():
 def test_who_rates_in_an_open_round_finds_no_way_to_what_others_gave():
     found = at("judges/", Role.RESEARCHER, Role.ANNOTATOR, hides=True)
     assert names(found.groups) == ["Overview", "Rate", "Rounds", "Judges"]
-    assert names(found.pages) == ["Connect", "Prompts", "Judges", "Run"]
+    assert names(found.pages) == ["Endpoints", "Prompts", "Judges", "Runs"]

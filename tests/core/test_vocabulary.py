@@ -18,7 +18,9 @@ ROWS = [
 REPLACED = sorted({word for *_, words in ROWS[1:] for word in words.split(", ") if word})
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 
-CODE = "\n".join(path.read_text() for app in ("annotate", "judges") for path in (ROOT / app).rglob("*.py"))
+CODE = "\n".join(
+    path.read_text() for app in ("agreement", "annotate", "judges") for path in (ROOT / app).rglob("*.py")
+)
 NAMED_BY_DJANGO = {"Command", "Migration"}
 FUNCTIONS = re.findall(r"(?m)((?:^ *@.*\n)*)^ *(?:async )?def (\w+)\(", CODE)
 PARTICIPLE = re.compile(

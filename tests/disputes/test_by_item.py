@@ -3,11 +3,13 @@
 from datetime import timedelta
 
 import pytest
+from django.http import QueryDict
 from django.test import Client
 from django.urls import reverse
 
 from annotate.core.models import Dispute, Item
 from annotate.disputes.commands.disputes import answer_dispute, note_look, post_message
+from annotate.disputes.forms import WorkFilterForm
 from annotate.disputes.queries.disputes import (
     WorkFilter,
     count_needing_and_new,
@@ -16,10 +18,12 @@ from annotate.disputes.queries.disputes import (
     sections_of,
     work_list,
 )
+from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.rating.queries import own_items
 from tests.conftest import Clock
 from tests.disputes.disputed_texts import make_disputed_texts
-from tests.factories import Cast
+from tests.factories import Cast, make_project
+from tests.rating.rounds import opened, rate
 
 pytestmark = pytest.mark.django_db
 
@@ -33,7 +37,7 @@ def test_the_list_has_an_items_disputes_together_with_the_own_value(cast: Cast) 
     me = cast.annotators[0]
     answer_dispute(dispute=Dispute.objects.get(number=1), rater=me, value=2)
     needs, waits, _ = sections_of(work_list(me), me)
-    assert [len(item.disputes) for item in needs.items] == [1, 2, 2, 2]
+    assert sorted(len(item.disputes) for item in needs.items) == [1, 2, 2, 2]
     assert {value for item in needs.items for _, value in item.disputes} == {"1"}
     assert [(each.number, value) for item in waits.items for each, value in item.disputes] == [(1, "2")]
 
@@ -154,3 +158,24 @@ def test_many_documents_are_found_by_words_and_not_listed(
     assert "document" in client.get(address).context["form"].fields
     monkeypatch.setattr(own_items, "MOST_DOCUMENTS_LISTED", 1)
     assert list(client.get(address).context["form"].fields) == ["waits", "is_new", "dimension", "words"]
+
+
+def test_the_list_sorts_titles_by_their_numbers_and_shows_first_words(client: Client) -> None:
+    cast = make_project(documents=12, systems=1)
+    for number, item in enumerate(cast.items):
+        Item.objects.filter(pk=item.pk).update(text=f"Words of text {number}, " + "and more " * 40)
+    round = opened(cast)
+    for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
+        for item in cast.items:
+            rate(cast, round, annotator, item, value)
+    close_round_one(project=cast.project, by=cast.admin)
+    open_round_two(project=cast.project, by=cast.admin)
+    me = cast.annotators[0]
+    needs, *_ = sections_of(work_list(me), me)
+    assert [each.document for each in needs.items] == [f"Product {number}" for number in range(1, 13)]
+    client.force_login(me.user)  # type: ignore[arg-type]
+    html = client.get(reverse("disputes", args=[cast.project.slug])).content.decode()
+    assert "Words of text 0, and more" in html
+    assert "and more " * 30 not in html
+    titles = [title for _, title in WorkFilterForm(QueryDict(), place=me).fields["document"].choices]  # type: ignore[attr-defined]
+    assert titles[1:4] == ["Product 1", "Product 2", "Product 3"]

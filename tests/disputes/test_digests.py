@@ -8,8 +8,9 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
+from annotate.core.mails import AGAIN_AFTER
 from annotate.core.models import DisputeDigest, Preferences, Round
-from annotate.disputes.commands.digests import send_digests
+from annotate.disputes.commands.digests import write_digests
 from annotate.disputes.commands.disputes import answer_dispute, post_message
 from annotate.disputes.digest_mail import digest_token
 from annotate.people.commands import save_preferences
@@ -17,6 +18,7 @@ from annotate.periodic_tasks import enqueue_digests
 from annotate.rating.commands.rounds import close_round_two
 from config.celery import app
 from tests.factories import make_project
+from tests.jobs import run_due
 from tests.rating.rounds import discussed
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +40,12 @@ def cast(clock):
 def morning(days=0):
     """Return nine o'clock, this many days after tomorrow."""
     return (timezone.localtime() + timedelta(days=1 + days)).replace(hour=9)
+
+
+def send_digests(now):
+    """Write the digests of a day, and mail them as a worker does."""
+    write_digests(now=now)
+    run_due("digest")
 
 
 def dispute_of(cast):
@@ -99,13 +107,16 @@ def test_none_comes_before_the_morning_and_none_without_a_mail_server(cast, sett
     assert not DisputeDigest.objects.exists()
 
 
-def test_a_message_that_no_server_takes_is_sent_later(cast, monkeypatch):
+def test_a_message_that_no_server_takes_is_sent_later(cast, clock, monkeypatch):
     with monkeypatch.context() as away:
         away.setattr("django.core.mail.EmailMessage.send", refuse)
         send_digests(now=morning())
-    assert not DisputeDigest.objects.exists()
+    send_digests(now=morning())
+    assert mail.outbox == [], "it waits for some minutes"
+    clock.advance(seconds=AGAIN_AFTER.total_seconds())
     send_digests(now=morning())
     assert len(mail.outbox) == 1
+    assert DisputeDigest.objects.get().mail_due_at is None
 
 
 def refuse(*args):

@@ -11,10 +11,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.core.errors import DisputeClosedError, FrozenError, InvalidValueError, NotReadyError
+from annotate.core.jobs import run_job
 from annotate.core.models import Dimension, Dispute, Nudge, Role, System
 from annotate.disputes import views
 from annotate.disputes.commands.disputes import answer_dispute, ask_again, post_message
-from annotate.disputes.commands.nudges import mail_nudge, nudge_raters
+from annotate.disputes.commands.nudges import nudge_raters
 from annotate.disputes.commands.rules import OwnRule, set_dispute_rules
 from annotate.disputes.queries.disputes import work_list
 from annotate.disputes.queries.rules import Rule, rule_of
@@ -40,7 +41,7 @@ def page(client, cast, route="disputes", *args, **how):
 
 def numbers(client, cast, **query):
     html = get(client, cast, all=1, **query).content.decode()
-    return [int(number) for number in re.findall(r'<th><a href="[^"]*">(\d+)</a>', html)]
+    return [int(number) for number in re.findall(r'<th scope="row"><a href="[^"]*">(\d+)</a>', html)]
 
 
 def rate_items(cast, *rows):
@@ -238,7 +239,7 @@ def test_a_nudge_is_mailed_once(settings):
     place = cast.annotators[0]
     [made] = nudge_raters(project=cast.project, waiting={place.pk: 2}, by=cast.admin, link=LINK).now
     for _ in range(2):
-        mail_nudge(nudge_id=made.pk)
+        run_job("nudge", made.pk)
     [message] = mail.outbox
     assert place.user
     assert message.to == [place.user.email]
@@ -254,7 +255,7 @@ def test_without_a_mail_server_a_nudge_is_not_called_mailed(settings):
     settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
     waiting = {cast.annotators[0].pk: 1}
     [made] = nudge_raters(project=cast.project, waiting=waiting, by=cast.admin, link=LINK).now
-    mail_nudge(nudge_id=made.pk)
+    run_job("nudge", made.pk)
     made.refresh_from_db()
     assert made.mailed_at is None
 

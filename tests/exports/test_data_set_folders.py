@@ -129,7 +129,7 @@ def test_the_card_says_how_it_is_cited_what_columns_mean_and_who_allows_what(fol
     assert f"  year = {{{year}}},\n  url = {{https://example.org/boots}}\n}}" in entry
     assert entry.count("{") == entry.count("}")
     assert "| Reviews | CC BY-SA 4.0 |\n| Texts of \\<b\\>systems\\</b\\> | MIT |\n" in card
-    assert "| `unsure` | whether the annotator was unsure |" in card
+    assert "| `unsure` | Whether the annotator was unsure. |" in card
     metadata = json.loads((folder / "croissant.json").read_text())
     assert metadata["citeAs"] == entry
     assert metadata["creator"][0] == {"@type": "sc:Person", "name": "Ada Lovelace"}

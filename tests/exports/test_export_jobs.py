@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 from django.core.files.storage import default_storage
-from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate import tasks
 from annotate.core.errors import NotReadyError
+from annotate.core.jobs import MAX_ATTEMPTS, run_job
 from annotate.core.models import AuditEntry, Export
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands import exports
@@ -56,7 +55,7 @@ def test_a_researcher_asks_waits_and_takes_the_file_away(client: Client) -> None
     assert "Waiting for a worker" in client.get(page).content.decode()
     file = reverse("export_file", args=[cast.project.slug, export.pk])
     assert client.get(file).status_code == 404
-    tasks.run_export(export.pk)
+    run_job("export", export.pk)
     export.refresh_from_db()
     shown = client.get(page).content.decode()
     assert export.content_hash in shown
@@ -84,7 +83,7 @@ def test_a_format_that_there_is_not_is_refused_with_the_form(client: Client) -> 
 def test_who_may_not_read_results_finds_no_export(client: Client, who: str) -> None:
     cast = make_project()
     export = started(cast)
-    tasks.run_export(export.pk)
+    run_job("export", export.pk)
     user = cast.annotators[0].user if who == "annotator" else cast.outsider
     assert user is not None
     client.force_login(user)
@@ -100,10 +99,10 @@ def test_who_may_not_read_results_finds_no_export(client: Client, who: str) -> N
 def test_a_message_that_comes_twice_writes_once() -> None:
     export = started(make_project())
     before = set(files())
-    tasks.run_export(export.pk)
+    run_job("export", export.pk)
     export.refresh_from_db()
     written = export.file.name
-    tasks.run_export(export.pk)
+    run_job("export", export.pk)
     export.refresh_from_db()
     assert (export.status, export.file.name) == (Status.READY, written)
     assert len(set(files()) - before) == 1
@@ -112,7 +111,7 @@ def test_a_message_that_comes_twice_writes_once() -> None:
 def test_a_file_is_the_snapshot_that_the_command_line_writes(tmp_path: Path) -> None:
     cast = make_project()
     export = started(cast)
-    tasks.run_export(export.pk)
+    run_job("export", export.pk)
     export.refresh_from_db()
     manifest = write_file(cast.project, JSONL, tmp_path / "file")
     assert export.content_hash == manifest.content_hash
@@ -127,11 +126,11 @@ def test_a_worker_that_comes_back_leaves_the_export_to_its_successor(monkeypatch
         monkeypatch.undo()
         Export.objects.update(touched_at=timezone.now() - timedelta(hours=1))
         restart_export(export=export)
-        tasks.run_export(export.pk)
+        run_job("export", export.pk)
         return write_file(*arguments)
 
     monkeypatch.setattr(exports, "write_file", write_slowly)
-    tasks.run_export(export.pk)
+    run_job("export", export.pk)
     export.refresh_from_db()
     assert export.status == Status.READY
     assert {f"exports/{name}" for name in set(files()) - before} == {export.file.name}
@@ -154,25 +153,18 @@ def test_only_what_nobody_is_at_is_started_again() -> None:
     assert (export.status, export.lease) == (Status.WAITING, None)
 
 
-@pytest.mark.parametrize("error", [OperationalError("away"), ZeroDivisionError()])
-def test_an_export_that_breaks_says_so_and_leaves_no_file(
-    monkeypatch: pytest.MonkeyPatch, error: Exception
-) -> None:
+def test_an_export_that_breaks_leaves_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
     export = started(make_project())
     before = files()
 
     def break_off(*_: object) -> None:
-        raise error
+        raise ZeroDivisionError
 
     monkeypatch.setattr(exports, "write_file", break_off)
-    if isinstance(error, ZeroDivisionError):
-        with pytest.raises(ZeroDivisionError):
-            tasks.run_export(export.pk)
-    else:
-        tasks.run_export(export.pk)
+    for _ in range(MAX_ATTEMPTS):
+        run_job("export", export.pk)
     export.refresh_from_db()
     assert (export.status, export.lease) == (Status.STOPPED, None)
-    assert "stopped" in export.message
     assert files() == before
 
 
@@ -181,7 +173,7 @@ def test_deleting_deletes_the_file_and_stops_the_worker(
 ) -> None:
     cast = make_project()
     export = started(cast)
-    tasks.run_export(export.pk)
+    run_job("export", export.pk)
     export.refresh_from_db()
     client.force_login(cast.admin)
     with django_capture_on_commit_callbacks(execute=True):
@@ -202,7 +194,7 @@ def test_a_worker_stops_when_its_export_is_deleted(
         return write_file(*arguments)
 
     monkeypatch.setattr(exports, "write_file", delete_meanwhile)
-    tasks.run_export(export.pk)
+    run_job("export", export.pk)
     assert files() == before
     assert not Export.objects.exists()
 
@@ -210,7 +202,7 @@ def test_a_worker_stops_when_its_export_is_deleted(
 def test_files_go_with_their_project(django_capture_on_commit_callbacks: Committed) -> None:
     cast = make_project()
     export = started(cast)
-    tasks.run_export(export.pk)
+    run_job("export", export.pk)
     export.refresh_from_db()
     with django_capture_on_commit_callbacks(execute=True):
         delete_project(project=cast.project, name=cast.project.name, by=cast.admin)

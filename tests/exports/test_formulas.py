@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotate.core.audit import record
 from annotate.exports.formats.text import comma_separated, jsonl
-from annotate.exports.registry import ExportTable
+from annotate.exports.registry import ExportColumn, ExportTable
 from annotate.results.table import Cell, Column, ColumnKind, Table
 from annotate.results.table_files import writer_of
 from tests.factories import make_project
@@ -67,7 +67,7 @@ def test_the_audit_log_and_tables_of_results_have_them_defused_too(client: Clien
 
 def test_a_table_of_one_column_has_whole_values() -> None:
     rows = [{"system": "first"}, {"system": "=1"}]
-    table = ExportTable("systems", "names", ("system",), lambda _: rows)
+    table = ExportTable("systems", "names", (ExportColumn("system"),), lambda _: rows)
     assert [table.values(row) for row in rows] == [("first",), ("=1",)]
     assert "".join(comma_separated(table, rows, defuses_formulas=True)).splitlines() == [
         "system",

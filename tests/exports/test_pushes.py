@@ -14,8 +14,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate import tasks
 from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.jobs import run_job
 from annotate.core.models import AuditEntry, Export, KeptAnswer, Push
 from annotate.core.outbound.permits import PermittedHost, VariablePermit, place_of
 from annotate.exports.choice import ExportChoice, Format
@@ -55,14 +55,14 @@ def cast() -> Cast:
 
 def exported(cast: Cast, format: Format = Format.HUGGING_FACE) -> Export:
     export = start_export(project=cast.project, choice=ExportChoice(format), by=cast.admin)
-    tasks.run_export(export.pk)
+    run_job("export", export.pk)
     export.refresh_from_db()
     return export
 
 
 def pushed(export: Export, cast: Cast, repository: str = NAME, *, private: bool = True) -> Push:
     push = start_push(export=export, repository=repository, private=private, by=cast.admin)
-    tasks.run_push(push.pk)
+    run_job("push", push.pk)
     push.refresh_from_db()
     return push
 
@@ -128,7 +128,7 @@ def test_a_wrong_token_and_no_hub_are_said(
     there.token = "hf_other"
     assert "does not know the token in HF_TOKEN" in pushed(export, cast).message
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    assert "HF_TOKEN may not be sent to 127.0.0.1" in pushed(export, cast).message
+    assert "may not send HF_TOKEN to 127.0.0.1" in pushed(export, cast).message
     settings.ENVIRONMENT_KEYS = (VariablePermit("HF_TOKEN", PermittedHost("127.0.0.1", 9)),)
     assert "http://127.0.0.1:9 cannot be reached" in pushed(export, cast).message
     monkeypatch.delenv("HF_TOKEN")
@@ -144,7 +144,7 @@ def test_the_token_is_for_the_projects_that_the_operator_lists(
     )
     push = pushed(export, cast)
     assert (push.status, there.repositories) == ("stopped", {})
-    assert "HF_TOKEN may not be sent to 127.0.0.1 for this project." in push.message
+    assert "This project may not send HF_TOKEN to 127.0.0.1." in push.message
     client.force_login(cast.admin)
     page = client.get(reverse("export", args=[cast.project.slug, export.pk])).content.decode()
     assert "CONCORD_ENVIRONMENT_KEYS" in page
@@ -180,7 +180,7 @@ def test_one_worker_is_at_it_until_it_is_silent(there: Hub, cast: Cast) -> None:
     export = exported(cast)
     push = start_push(export=export, repository=NAME, private=True, by=cast.admin)
     Push.objects.update(status="pushing", lease=uuid4())
-    tasks.run_push(push.pk)
+    run_job("push", push.pk)
     with pytest.raises(NotReadyError):
         start_push(export=export, repository=NAME, private=True, by=cast.admin)
     assert there.repositories == {}
@@ -199,7 +199,7 @@ def test_a_push_ends_with_its_export(there: Hub, cast: Cast, monkeypatch: pytest
 
     monkeypatch.setattr(Hub, "made", delete_meanwhile)
     monkeypatch.setattr("annotate.exports.commands.pushes.push_folder", deleting(export))
-    tasks.run_push(push.pk)
+    run_job("push", push.pk)
     assert not Push.objects.exists()
 
 
@@ -224,7 +224,7 @@ def test_an_admin_pushes_on_the_page_of_the_export(there: Hub, cast: Cast, clien
     assert "called like name/data-set" in refused.content.decode()
     assert client.post(f"{page}push/", {"repository": NAME, "private": "on"}).status_code == 302
     assert 'hx-trigger="every 1s"' in client.get(page).content.decode()
-    tasks.run_push(Push.objects.get().pk)
+    run_job("push", Push.objects.get().pk)
     shown = client.get(page).content.decode()
     assert Push.objects.get().url in shown
     assert 'hx-trigger="every 1s"' not in shown
@@ -240,7 +240,7 @@ def test_a_program_pushes_too(there: Hub, cast: Cast) -> None:
     made = program.post(home, {"repository": NAME}, key="once")
     assert (made.status_code, made.json()["private"], made.json()["status"]) == (201, True, "waiting")
     assert program.post(home, {"repository": NAME}, key="once").json() == made.json()
-    tasks.run_push(made.json()["id"])
+    run_job("push", made.json()["id"])
     (push,) = program.get(home).json()["results"]
     assert (push["status"], push["sent"]) == ("pushed", push["size"])
     assert program.post(home, {"repository": "boots"}).json()["fields"].keys() == {"repository"}

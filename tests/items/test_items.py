@@ -66,15 +66,15 @@ def test_the_list_shows_them_and_a_filter_is_an_address(
         html = client.get(address).content.decode()
     assert "6 items" in html
     client.force_login(cast.admin)
-    assert "Tick items first" not in client.get(address).content.decode()  # nothing was asked for yet
+    assert "Select items first" not in client.get(address).content.decode()  # nothing was asked for yet
     client.force_login(cast.researcher)
-    assert "3 of 3" in html
-    assert ">System</th>" not in html  # while the round is open
-    assert "Give them the tag" not in html
+    assert "3/3" in html
+    assert ">System<" not in html  # while the round is open
+    assert "Add the tag" not in html
     with django_assert_max_num_queries(18):  # type: ignore[operator]
         html = client.get(address, {"state": "complete", "order": "nonsense"}).content.decode()
     assert "1 item" in html
-    assert "“Show all” leads back" in client.get(address, {"words": "nowhere"}).content.decode()
+    assert "No item matches these filters." in client.get(address, {"words": "nowhere"}).content.decode()
 
 
 def test_an_admin_tags_what_was_found_or_ticked(cast: Cast, client: Client) -> None:
@@ -93,8 +93,8 @@ def test_an_admin_tags_what_was_found_or_ticked(cast: Cast, client: Client) -> N
     )
     assert list(counts) == [("items.tagged", 3), ("items.tagged", 1), ("items.untagged", 1)]
     for wrong, said in (
-        ({"act": "tag", "tag": "x"}, "Tick items first"),
-        ({"act": "send", "everything": "1"}, "Say how many raters"),
+        ({"act": "tag", "tag": "x"}, "Select items first"),
+        ({"act": "send", "everything": "1"}, "Enter the number of raters"),
     ):
         answer = client.post(address, wrong)
         assert (answer.status_code, said in answer.content.decode()) == (422, True)

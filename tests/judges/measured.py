@@ -2,9 +2,9 @@
 
 from django.utils import timezone
 
+from agreement.comparison import Scores
 from annotate.core.models import AssignedUnit, Assignment, Item, Membership, Rating, Round
 from annotate.rating.commands.rounds import close_round_one, freeze_guideline
-from judges.comparison import Scores
 from judges.core.models import Judge
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_answers, make_judge

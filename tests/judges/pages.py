@@ -15,6 +15,19 @@ def text_of(response):
     return re.sub(r"\s+([.,;:])", r"\1", re.sub(r"\s+", " ", plain)).strip()
 
 
+def text_of_tabs(client, url, query=None):
+    """Return what a page of results shows, with the tables of all its tabs."""
+    return " ".join(text_of(each) for each in answers_of_tabs(client, url, query))
+
+
+def answers_of_tabs(client, url, query=None):
+    """Return the answers of a page of results: as it opens, then with each of its tabs open."""
+    first = client.get(url, query, follow=True)
+    path = first.redirect_chain[-1][0] if first.redirect_chain else url
+    keys = dict.fromkeys(re.findall(r'href="\?(?:[^"]*&amp;)?table=([\w-]+)', first.content.decode()))
+    return [first, *(client.get(path, {**(query or {}), "table": key}) for key in keys)]
+
+
 def html_of(response):
     """Return a page's HTML with its forms' tokens made equal, which are another each time."""
     html = response.content.decode().strip()
@@ -27,8 +40,8 @@ def address(cast, path=""):
 
 
 def file_of(client, cast, page, key):
-    """Return the rows of a table's CSV by the address that a page gives, beside Markdown and LaTeX."""
-    found = dict(re.findall(rf'href="([^"]*/{key}\.(csv|md|tex)[^"]*)"', page))
-    csv_address, _markdown, latex = (unescape(each) for each in found)
-    assert rf"\label{{tab:{key}}}" in client.get(latex).content.decode()
-    return list(csv.DictReader(StringIO(client.get(csv_address).content.decode())))
+    """Return the rows of a table's CSV by the address that a page gives, next to LaTeX."""
+    found = re.findall(rf'href="([^"]*/{key}\.(csv|tex)[^"]*)"', page)
+    urls = {format: unescape(url) for url, format in found}
+    assert rf"\label{{tab:{key}}}" in client.get(urls["tex"]).content.decode()
+    return list(csv.DictReader(StringIO(client.get(urls["csv"]).content.decode())))

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from annotate.core.models import DataImport, Project
+from annotate.core.jobs import run_job
+from annotate.core.models import DataImport, Project, UploadPreview
 from annotate.material.commands.uploads import start_upload
 from annotate.material.reading.mapping_json import mapping_to_json
 from annotate.material.reading.mappings import SHIPPED, Mapping, guess_mapping
@@ -53,14 +54,20 @@ def rating(rater: str = "A1", value: Any = 4, **fields: Any) -> dict[str, Any]:
 
 def source(
     path: Path, *, items: bool = False, ratings: bool = False, dimensions: tuple[str, ...] = ()
-) -> Source:
+) -> Source[Mapping]:
     mapping = guess_mapping(first_records(path, limit=1), dimensions)
     return Source(path, path.name, mapping, items=items, ratings=ratings)
 
 
-def released(name: str, file: str, *, items: bool = False, ratings: bool = False) -> Source:
+def released(name: str, file: str, *, items: bool = False, ratings: bool = False) -> Source[Mapping]:
     path = reference_data() / file
     return Source(path, path.name, SHIPPED[name], items=items, ratings=ratings)
+
+
+def read_uploads() -> None:
+    """Read the beginning of each upload that waits, as a worker does."""
+    for preview in UploadPreview.objects.filter(status="waiting"):
+        run_job("preview", preview.pk)
 
 
 def start_import(*, data_import: DataImport, mapping: Mapping, what: DataImport.What) -> None:

@@ -34,10 +34,10 @@ def test_summeval_op_is_imported_from_the_command_line_by_its_mapping_s_name() -
     assert (code, Rating.objects.count()) == (0, 8736)
     assert "Mapping: summeval-op-detailed" in out
     assert "Imported 3 raters, 8,736 ratings." in out
-    assert "Round I was opened" in out
+    assert "The import opens Round I" in out
     code, out, _ = run("import_ratings", "empty", file)
     assert code == 0
-    assert "Imported nothing new.\nAlready there: 8,736 ratings." in out
+    assert "Nothing is new: all 8,736 ratings were already there." in out
 
 
 def test_items_and_ratings_of_one_file_are_imported_together(tmp_path: Path) -> None:
@@ -63,11 +63,11 @@ def test_refused_lines_are_listed_and_the_exit_code_is_1(tmp_path: Path) -> None
     path = jsonl(tmp_path, item(), item("d2", text=""))
     code, out, err = run("import_items", "empty", path)
     assert (code, Item.objects.count()) == (1, 0)
-    assert "Nothing was imported. Refused: 1." in err
+    assert "Nothing was imported. Refused lines: 1." in err
     assert "Line 2, text: The field “text” is empty; give it a text or leave the line out." in err
     code, out, _ = run("import_items", "empty", path, "--json")
     report = json.loads(out)
-    assert (code, report["refused_count"], report["refused"][0]["line"]) == (1, 1, 2)
+    assert (code, report["refused_count"], report["refused"][0]["lines"]) == (1, 1, [2])
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:

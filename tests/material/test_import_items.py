@@ -12,7 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from annotate.core.models import Assignment, Document, Item, Membership, Project, System
 from annotate.material.commands.imports import import_file
 from annotate.material.commands.items import MOST_CHARACTERS
-from annotate.material.queries.check import check_file
+from annotate.material.queries.check import FileCheck
+from annotate.material.reading.progress import silent
 from annotate.material.reading.report import ImportReport
 from annotate.material.reading.values import KEY_LIMIT, RATER_LIMIT, TITLE_LIMIT
 from annotate.rating.commands.rounds import close_round_one, open_round_one
@@ -26,7 +27,7 @@ def load(project: Project, path: Path) -> ImportReport:
 
 
 def reasons(report: ImportReport) -> list[str]:
-    return [refused.reason for refused in report.refused]
+    return [refused.reason for refused in report.refused_lines]
 
 
 def test_both_files_of_summeval_op_make_its_items_once() -> None:
@@ -50,8 +51,8 @@ def test_summeval_is_imported_article_by_article_and_then_its_summaries() -> Non
     summaries = released("summeval", "news_summeval/summaries.jsonl.gz", items=True)
     refused = import_file(project=project, source=summaries, by=None)
     assert refused.refused_count == 1200
-    assert len(refused.refused) == 1000
-    assert "import the documents before" in refused.refused[0].reason
+    assert len(refused.refused_lines) == 1000
+    assert "import the documents before" in refused.refused_lines[0].reason
     assert import_file(project=project, source=articles, by=None).made.documents == 100
     report = import_file(project=project, source=summaries, by=None)
     assert (report.made.items, report.made.systems, report.already_there.documents) == (1200, 12, 100)
@@ -61,7 +62,7 @@ def test_one_refused_line_and_nothing_is_imported(tmp_path: Path) -> None:
     project = empty_project()
     path = jsonl(tmp_path, item(), item("d2", text=""), item("d3"), item("d4", system=None))
     report = load(project, path)
-    assert [(refused.line, refused.field) for refused in report.refused] == [(2, "text"), (4, "system")]
+    assert [(refused.line, refused.field) for refused in report.refused_lines] == [(2, "text"), (4, "system")]
     assert not Document.objects.exists()
     assert not System.objects.exists()
 
@@ -70,15 +71,15 @@ def test_a_file_that_cannot_be_read_on_is_refused_whole(tmp_path: Path) -> None:
     path = jsonl(tmp_path, item())
     path.write_bytes(path.read_bytes() + b'{"document_id": "\xe9"}\n')
     report = load(empty_project(), path)
-    assert report.refused[0].line == 2
-    assert "not UTF-8" in report.refused[0].reason
+    assert report.refused_lines[0].line == 2
+    assert "not UTF-8" in report.refused_lines[0].reason
     assert not Document.objects.exists()
 
 
 def test_checking_says_what_importing_makes_and_writes_nothing(tmp_path: Path) -> None:
     project = empty_project()
     path = jsonl(tmp_path, item(), item(system="s2"), item("d2"))
-    checked = check_file(project=project, source=source(path, items=True))
+    checked = FileCheck(project, source(path, items=True)).check(None, silent)
     assert (checked.made.documents, checked.made.systems, checked.made.items) == (2, 2, 3)
     assert not Document.objects.exists()
     assert load(project, path).made == checked.made
@@ -86,9 +87,9 @@ def test_checking_says_what_importing_makes_and_writes_nothing(tmp_path: Path) -
 
 def test_checking_the_first_records_says_that_there_are_more(tmp_path: Path) -> None:
     path = jsonl(tmp_path, item(), item(system="s2"), item("d2"))
-    first = check_file(project=empty_project(), source=source(path, items=True), limit=2)
+    first = FileCheck(empty_project(), source(path, items=True)).check(2, silent)
     assert (first.made.items, first.complete) == (2, False)
-    whole = check_file(project=empty_project("other"), source=source(path, items=True), limit=3)
+    whole = FileCheck(empty_project("other"), source(path, items=True)).check(3, silent)
     assert (whole.made.items, whole.complete) == (3, True)
 
 
@@ -100,11 +101,11 @@ def test_equal_lines_make_one_item(tmp_path: Path) -> None:
 def test_a_key_with_another_text_is_refused_naming_where_the_first_stands(tmp_path: Path) -> None:
     project = empty_project()
     report = load(project, jsonl(tmp_path, item(), item(text="Another."), item(article="Another.")))
-    assert [refused.line for refused in report.refused] == [2, 3]
+    assert [refused.line for refused in report.refused_lines] == [2, 3]
     assert all("in line 1 of this file" in reason for reason in reasons(report))
     load(project, jsonl(tmp_path, item()))
     report = load(project, jsonl(tmp_path, item("d2"), item(text="Another.")))
-    assert [refused.line for refused in report.refused] == [2]
+    assert [refused.line for refused in report.refused_lines] == [2]
     assert "in the project" in reasons(report)[0]
     assert Item.objects.get().text == "A summary."
 
@@ -131,7 +132,7 @@ def test_texts_come_into_the_database_as_they_are(tmp_path: Path, text: str) -> 
 
 def test_names_that_do_not_fit_the_database_are_refused(tmp_path: Path) -> None:
     report = load(empty_project(), jsonl(tmp_path, item("x" * 201), item("d2", "y" * 201)))
-    assert [refused.field for refused in report.refused] == ["document_id", "system"]
+    assert [refused.field for refused in report.refused_lines] == ["document_id", "system"]
 
 
 def test_limits_of_names_are_those_of_the_database() -> None:
@@ -226,3 +227,16 @@ def test_a_document_with_other_texts_is_refused_with_the_part_that_differs(tmp_p
     fewer = item("d2", source=["Great boots.", "Warm."]), item("d2", "s2", source=["Great boots."])
     (said,) = reasons(load(project, jsonl(tmp_path, *fewer)))
     assert "in line 1 of this file: 3 parts there and 2 here" in said
+
+
+def test_report_of_the_version_before_lists_its_refused_lines() -> None:
+    kept = {"line": 2, "field": "text", "reason": "The field “text” is empty."}
+    counts = {"documents": 0, "systems": 0, "items": 0, "raters": 0, "ratings": 0}
+    report = ImportReport.from_json(
+        {
+            **{"made": counts, "already_there": counts, "opens_round_one": False, "lines": 2},
+            **{"complete": True, "refused_count": 1, "refused": [kept]},
+        }
+    )
+    assert [(each.line, each.field) for each in report.refused_lines] == [(2, "text")]
+    assert ImportReport.from_json(report.to_json()) == report

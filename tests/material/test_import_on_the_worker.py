@@ -7,16 +7,14 @@ from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
-from django.db import OperationalError
 from django.utils import timezone
 
-from annotate import tasks
 from annotate.core.errors import NotReadyError
-from annotate.core.jobs import SILENT_AFTER
+from annotate.core.jobs import SILENT_AFTER, run_job
 from annotate.core.models import DataImport, Item, RatingChange
 from annotate.material.commands import uploads
 from annotate.material.commands.imports import import_file
-from annotate.material.commands.uploads import discard_import, receive_upload, run_import
+from annotate.material.commands.uploads import discard_import, receive_upload
 from annotate.material.reading.mappings import guess_mapping
 from annotate.material.reading.progress import OnProgress
 from annotate.material.reading.readers import first_records
@@ -53,7 +51,7 @@ def kept(upload: DataImport) -> bool:
 def test_a_worker_imports_a_waiting_file_and_deletes_it(waiting: Waiting) -> None:
     upload = waiting(item() | rating(), what=What.BOTH)
     assert (upload.status, kept(upload)) == (Status.WAITING, True)
-    tasks.run_import(upload.pk)
+    run_job("import", upload.pk)
     assert not kept(upload)
     upload.refresh_from_db()
     assert (upload.status, upload.file.name) == (Status.IMPORTED, "")
@@ -63,7 +61,7 @@ def test_a_worker_imports_a_waiting_file_and_deletes_it(waiting: Waiting) -> Non
 
 def test_a_refused_file_is_kept_until_it_is_discarded(waiting: Waiting) -> None:
     upload = waiting(item(text=""))
-    tasks.run_import(upload.pk)
+    run_job("import", upload.pk)
     upload.refresh_from_db()
     assert (upload.status, kept(upload)) == (Status.REFUSED, True)
     assert ImportReport.from_json(upload.report or {}).refused[0].field == "text"
@@ -78,13 +76,13 @@ def test_discarding_deletes_the_file(
     assert not kept(upload)
     assert not DataImport.objects.exists()
     discard_import(data_import=upload)
-    run_import(import_id=upload.pk)
+    run_job("import", upload.pk)
 
 
 def test_a_message_that_comes_twice_imports_once(waiting: Waiting) -> None:
     upload = waiting(item())
-    tasks.run_import(upload.pk)
-    tasks.run_import(upload.pk)
+    run_job("import", upload.pk)
+    run_job("import", upload.pk)
     assert Item.objects.count() == 1
 
 
@@ -120,29 +118,10 @@ def test_an_import_whose_worker_has_gone_silent_is_started_again(
 def test_a_file_that_the_worker_does_not_find_is_told_with_the_cure(waiting: Waiting) -> None:
     upload = waiting(item())
     upload.file.storage.delete(upload.file.name or "")
-    tasks.run_import(upload.pk)
+    run_job("import", upload.pk)
     upload.refresh_from_db()
     assert upload.status == Status.STOPPED
     assert "CONCORD_DATA" in upload.message
-
-
-@pytest.mark.parametrize("error", [OperationalError("locked"), ZeroDivisionError()])
-def test_an_import_that_breaks_says_that_nothing_was_imported(
-    waiting: Waiting, monkeypatch: pytest.MonkeyPatch, error: Exception
-) -> None:
-    def break_off(**_: object) -> None:
-        raise error
-
-    monkeypatch.setattr(uploads, "import_file", break_off)
-    upload = waiting(item())
-    if isinstance(error, ZeroDivisionError):
-        with pytest.raises(ZeroDivisionError):
-            tasks.run_import(upload.pk)
-    else:
-        tasks.run_import(upload.pk)
-    upload.refresh_from_db()
-    assert upload.status == Status.STOPPED
-    assert "nothing was imported" in upload.message
 
 
 def start_again(upload: DataImport) -> None:
@@ -152,7 +131,7 @@ def start_again(upload: DataImport) -> None:
 
 def start_again_and_import(upload: DataImport) -> None:
     start_again(upload)
-    tasks.run_import(upload.pk)
+    run_job("import", upload.pk)
 
 
 def discard(upload: DataImport) -> None:
@@ -179,7 +158,7 @@ def silent_worker(
             return import_file(on_progress=report_and_fall_silent, **arguments)
 
         monkeypatch.setattr(uploads, "import_file", import_slowly)
-        tasks.run_import(upload.pk)
+        run_job("import", upload.pk)
 
     return run
 
@@ -194,7 +173,7 @@ def test_a_worker_that_comes_back_leaves_a_waiting_import_to_its_successor(
     silent_worker(upload, start_again)
     upload.refresh_from_db()
     assert (upload.status, kept(upload), Item.objects.count()) == (Status.WAITING, True, 0)
-    tasks.run_import(upload.pk)
+    run_job("import", upload.pk)
     upload.refresh_from_db()
     assert (upload.status, Item.objects.count()) == (Status.IMPORTED, 1)
 

@@ -13,14 +13,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotate import tasks
+from annotate.core.jobs import run_job
 from annotate.core.models import DataImport, Item, Project, Rating, RecordedName, Role, Round
 from annotate.people.commands import add_member
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.rounds import open_round_one
 from config.celery import app
 from tests.factories import make_member, make_user
-from tests.material.files import empty_project, item, rating
+from tests.material.files import empty_project, item, rating, read_uploads
 from tests.reference import reference_data
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -47,7 +47,7 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody who takes tasks."""
-    monkeypatch.setattr(tasks.run_import, "delay", lambda _pk: None)
+    monkeypatch.setattr(run_job, "delay", lambda *_: None)
 
 
 def upload(client: Client, content: bytes | list[dict[str, Any]], name: str = "file.jsonl") -> str:
@@ -56,6 +56,7 @@ def upload(client: Client, content: bytes | list[dict[str, Any]], name: str = "f
         content = "".join(json.dumps(record) + "\n" for record in content).encode()
     response = client.post("/projects/empty/imports/", {"file": SimpleUploadedFile(name, content)})
     assert response.status_code == 302, response.content.decode()
+    read_uploads()
     return str(response["Location"])
 
 
@@ -86,12 +87,12 @@ def test_summeval_op_is_imported_in_the_browser(client: Client, worker: None) ->
     page = upload(client, path.read_bytes(), path.name)
     shown = text(client.get(page))
     assert 'value="summeval-op-detailed" selected' in shown
-    assert "It makes <strong>32 documents, 13 systems, 416 items, 3 raters, 8,736 ratings</strong>" in shown
+    assert "New: <strong>32 documents, 13 systems, 416 items, 3 raters, 8,736 ratings</strong>" in shown
     assert "Recorded ratings open Round I" in shown
     client.post(page, {"mapping_name": "summeval-op-detailed", "what": "both"})
     shown = text(client.get(page))
     assert "Imported 32 documents, 13 systems, 416 items, 3 raters, 8,736 ratings." in shown
-    assert "Round I was opened" in shown
+    assert "The import opens Round I" in shown
     assert Rating.objects.count() == 8736
 
 
@@ -101,21 +102,21 @@ def test_the_guess_is_shown_with_the_first_rows_and_what_they_make(client: Clien
     assert '<option value="document_key" selected>' in shown
     assert shown.count("Text 2.") == 2  # in the file's first rows and in the items that they make
     assert "Text 3." not in shown
-    assert "It makes <strong>1 document, 9 systems, 9 items</strong>" in shown
+    assert "New: <strong>1 document, 9 systems, 9 items</strong>" in shown
     assert not Item.objects.exists()
 
 
 def test_a_long_file_is_previewed_by_its_first_lines(client: Client, project: Project) -> None:
     page = upload(client, [item(f"d{n}") for n in range(101)])
     shown = text(client.get(page))
-    assert "The first 100 lines make <strong>100 documents, 1 system, 100 items</strong>" in shown
+    assert "New in the first 100 lines: <strong>100 documents, 1 system, 100 items</strong>" in shown
 
 
 def test_choosing_columns_shows_what_they_make_and_imports_nothing(client: Client, project: Project) -> None:
     page = upload(client, [{"a": "d1", "b": "An article.", "c": "s1", "d": "A text."}])
     assert "Choose the columns" in text(client.get(page))
     response = client.post(page, CHOICES | {"show": "1"}, headers=HTMX)
-    assert "It makes <strong>1 document, 1 system, 1 item</strong>" in text(response)
+    assert "New: <strong>1 document, 1 system, 1 item</strong>" in text(response)
     assert "<html" not in text(response)
     whole = text(client.post(page, CHOICES | {"show": "1"}))
     assert text(response).split('<section id="preview"')[1].split("</section>")[0] in whole
@@ -134,11 +135,12 @@ def test_chosen_columns_are_imported(client: Client, project: Project, worker: N
     ("changes", "sentence"),
     [
         ({"meaning_1": "document_key"}, "“a” and “b” cannot both be the document_key"),
-        ({"meaning_0": "", "meaning_1": ""}, "For items, say which columns"),
-        ({"what": "ratings"}, "For ratings, say which columns"),
+        ({"meaning_0": "", "meaning_1": ""}, "For items, choose the columns"),
+        ({"what": "ratings"}, "For ratings, choose the columns"),
         ({"what": ""}, "This field is required"),
         ({"meaning_0": "colour"}, "Select a valid choice"),
         ({"mapping_name": "summeval-op"}, "This file has no reviews, no summaries, which this mapping needs"),
+        ({"mapping_name": "summeval-op", "meaning_1": "document_key"}, "This file has no reviews, no"),
     ],
 )
 def test_choices_that_cannot_be_imported_are_refused_with_what_is_missing(
@@ -159,7 +161,7 @@ def test_values_of_a_dimension_can_be_chosen_for_a_column(
     shown = text(client.get(page))
     assert '<option value="values of Fluency" selected>' in shown
     assert '<td dir="auto">A1</td> <td dir="auto">Fluency</td> <td class="number">4</td>' in shown
-    assert "It makes <strong>1 rater, 1 rating</strong>" in shown
+    assert "New: <strong>1 rater, 1 rating</strong>" in shown
 
 
 def test_refused_lines_are_listed_and_the_mapping_can_be_changed(
@@ -171,6 +173,8 @@ def test_refused_lines_are_listed_and_the_mapping_can_be_changed(
     assert "Nothing was imported" in shown
     assert "The field “text” is empty" in shown
     assert "Check and import" in shown
+    assert f'href="{page}refused.csv">CSV' in shown
+    assert f'href="{page}refused.jsonl">JSONL' in shown
     assert not Item.objects.exists()
 
 
@@ -266,10 +270,10 @@ def test_a_page_that_no_worker_has_answered_says_so_with_the_cure(
 def test_a_broker_that_cannot_be_reached_loses_nothing(
     client: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_pk: int) -> None:
+    def fail(*_: object) -> None:
         raise ConnectionError
 
-    monkeypatch.setattr(tasks.run_import, "delay", fail)
+    monkeypatch.setattr(run_job, "delay", fail)
     page = upload(client, [item()])
     assert client.post(page, CHOICES).status_code == 302
     assert DataImport.objects.get().status == Status.WAITING

@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from annotate.core.models import Assignment, Membership, Project, Rating, RatingChange, Role, Round
 from annotate.material.commands.imports import import_file
-from annotate.material.queries.check import check_file
+from annotate.material.queries.check import FileCheck
+from annotate.material.reading.progress import silent
 from annotate.material.reading.report import ImportReport
 from annotate.people.commands import add_member
 from annotate.rating.commands.assignments import reserve_items
@@ -39,7 +40,7 @@ def test_summeval_op_is_imported_with_the_ratings_of_its_annotators() -> None:
         "summeval-op-detailed", "summeval_op/summeval-op-detailed.jsonl", items=True, ratings=True
     )
     report = import_file(project=project, source=detailed, by=None)
-    assert not report.refused
+    assert not report.refused_lines
     assert (report.made.items, report.made.ratings, report.made.raters) == (416, 8736, 3)
     assert Rating.objects.count() == RatingChange.objects.count() == 8736
     places = Assignment.objects.filter(round__project=project)
@@ -70,7 +71,7 @@ def test_values_stay_with_their_rater_unit_and_history(project: Project, tmp_pat
 
 def test_round_one_is_opened_by_the_first_recorded_rating(project: Project, tmp_path: Path) -> None:
     path = jsonl(tmp_path, rating())
-    assert check_file(project=project, source=source(path, ratings=True)).opens_round_one
+    assert FileCheck(project, source(path, ratings=True)).check(None, silent).opens_round_one
     assert not Round.objects.exists()
     assert load(project, path).opens_round_one
     assert Round.objects.get().number == 1
@@ -82,15 +83,15 @@ def test_equal_ratings_are_already_there_and_different_ones_refused(project: Pro
     report = load(project, jsonl(tmp_path, rating(), rating()))
     assert (report.made.total, report.already_there.ratings) == (0, 2)
     report = load(project, jsonl(tmp_path, rating(value=5), rating("A2")))
-    assert [refused.line for refused in report.refused] == [1]
-    assert "has given 4 for Fluency" in report.refused[0].reason
-    assert "never overwritten" in report.refused[0].reason
+    assert [refused.line for refused in report.refused_lines] == [1]
+    assert "has given 4 for Fluency" in report.refused_lines[0].reason
+    assert "never overwritten" in report.refused_lines[0].reason
     assert Rating.objects.get().value == 4
 
 
 def test_two_values_for_one_unit_in_a_file_are_refused(project: Project, tmp_path: Path) -> None:
     report = load(project, jsonl(tmp_path, rating(value=4), rating(value=3)))
-    assert [refused.line for refused in report.refused] == [2]
+    assert [refused.line for refused in report.refused_lines] == [2]
     assert not Rating.objects.exists()
     assert not Round.objects.exists()
 
@@ -112,8 +113,8 @@ def test_what_the_project_does_not_know_is_refused_by_name(
     project: Project, tmp_path: Path, fields: dict[str, object], field: str, sentence: str
 ) -> None:
     report = load(project, jsonl(tmp_path, rating("A2"), rating() | fields))
-    assert [(refused.line, refused.field) for refused in report.refused] == [(2, field)]
-    assert sentence in report.refused[0].reason
+    assert [(refused.line, refused.field) for refused in report.refused_lines] == [(2, field)]
+    assert sentence in report.refused_lines[0].reason
     assert not Rating.objects.exists()
     assert not Membership.objects.exists()
 
@@ -121,12 +122,12 @@ def test_what_the_project_does_not_know_is_refused_by_name(
 def test_one_rater_too_many_is_refused_with_the_way_out(project: Project, tmp_path: Path) -> None:
     raters = [rating(name) for name in ("A1", "A2", "A3", "A4")]
     report = load(project, jsonl(tmp_path, *raters))
-    assert [refused.line for refused in report.refused] == [4]
-    assert "Each item has 3 raters, and “A4” would be one too many" in report.refused[0].reason
-    assert "raise the project's raters per item" in report.refused[0].reason
+    assert [refused.line for refused in report.refused_lines] == [4]
+    assert "Each item has 3 raters, and “A4” would be one too many" in report.refused_lines[0].reason
+    assert "raise the project's raters per item" in report.refused_lines[0].reason
     load(project, jsonl(tmp_path, *raters[:3]))
     report = load(project, jsonl(tmp_path, raters[3]))
-    assert "import into a new project with more raters" in report.refused[0].reason
+    assert "import into a new project with more raters" in report.refused_lines[0].reason
 
 
 def test_a_closed_round_takes_no_ratings_but_knows_those_it_has(project: Project, tmp_path: Path) -> None:
@@ -134,7 +135,7 @@ def test_a_closed_round_takes_no_ratings_but_knows_those_it_has(project: Project
     close_round_one(project=project, by=None)
     assert load(project, jsonl(tmp_path, rating())).already_there.ratings == 1
     report = load(project, jsonl(tmp_path, rating(), *[rating("A2", dimension="coherence")] * 5))
-    assert [(refused.line, refused.reason) for refused in report.refused] == [
+    assert [(refused.line, refused.reason) for refused in report.refused_lines] == [
         (
             0,
             "Round I is closed and takes no more ratings; import these as "

@@ -2,12 +2,14 @@
 
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from annotate.core.models import Project
 from annotate.material.commands.imports import import_file
-from annotate.material.queries.check import check_file
+from annotate.material.queries.check import FileCheck
+from annotate.material.reading.progress import silent
 from annotate.material.reading.source import Source
 from tests.material.files import empty_project, item, jsonl, rating, source
 
@@ -28,10 +30,10 @@ def filled(folder: Path, slug: str, *, documents: int) -> Project:
     return project
 
 
-def peak_of_preview(project: Project, file: Source) -> int:
-    check_file(project=project, source=file, limit=100)  # what is made once is made
+def peak_of_preview(project: Project, file: Source[Any]) -> int:
+    FileCheck(project, file).check(100, silent)  # what is made once is made
     tracemalloc.start()
-    check_file(project=project, source=file, limit=100)
+    FileCheck(project, file).check(100, silent)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return peak
@@ -57,10 +59,10 @@ def test_a_preview_says_of_every_record_what_the_whole_check_says(tmp_path: Path
         rating("A2", 5, system="none"),
     ]
     file = source(jsonl(tmp_path, *ratings), ratings=True)
-    preview = check_file(project=project, source=file, limit=100)
-    assert preview == check_file(project=project, source=file)
+    preview = FileCheck(project, file).check(100, silent)
+    assert preview == FileCheck(project, file).check(None, silent)
     assert (preview.made.ratings, preview.made.raters, preview.already_there.ratings) == (2, 1, 1)
-    assert [refused.line for refused in preview.refused] == [2, 3, 6, 7, 8]
+    assert [refused.line for refused in preview.refused_lines] == [2, 3, 6, 7, 8]
 
 
 def test_a_preview_of_items_tells_what_is_there_from_what_is_new(tmp_path: Path) -> None:
@@ -68,8 +70,8 @@ def test_a_preview_of_items_tells_what_is_there_from_what_is_new(tmp_path: Path)
     file = source(
         jsonl(tmp_path, item("d0"), item("d0", text="Another."), item("d1", "s2"), item("new")), items=True
     )
-    preview = check_file(project=project, source=file, limit=100)
-    assert preview == check_file(project=project, source=file)
+    preview = FileCheck(project, file).check(100, silent)
+    assert preview == FileCheck(project, file).check(None, silent)
     assert (preview.already_there.documents, preview.already_there.items) == (2, 1)
     assert (preview.made.documents, preview.made.systems, preview.made.items) == (1, 1, 2)
-    assert [refused.line for refused in preview.refused] == [2]
+    assert [refused.line for refused in preview.refused_lines] == [2]

@@ -43,7 +43,7 @@ def project(tmp_path: Path) -> Project:
 def load(project: Project, folder: Path, *lines: dict[str, Any], items: bool = False) -> None:
     path = jsonl(folder, *lines, name="some.jsonl")
     report = import_file(project=project, source=source(path, items=items, ratings=not items), by=None)
-    assert not report.refused
+    assert not report.refused_lines
 
 
 def place(project: Project, label: str) -> Membership:

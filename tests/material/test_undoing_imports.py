@@ -16,9 +16,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pyarrow import parquet
 
-from annotate import tasks
 from annotate.core.errors import NotReadyError
 from annotate.core.files import keep_text
+from annotate.core.jobs import run_job
 from annotate.core.models import Assignment, DataImport, Document, Item, Project, Role, System
 from annotate.material.commands import uploads
 from annotate.material.commands.imports import import_file
@@ -32,7 +32,7 @@ from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.rounds import close_round_one, open_round_one
 from judges.core.models import Judge, Judgment
 from tests.factories import make_member, make_user
-from tests.material.files import empty_project, item, jsonl, rating, source, start_import
+from tests.material.files import empty_project, item, jsonl, rating, read_uploads, source, start_import
 
 pytestmark = pytest.mark.django_db
 Status = DataImport.Status
@@ -141,7 +141,7 @@ def test_a_cancelled_import_imports_nothing(
         return import_file(on_progress=report_and_cancel, **arguments)
 
     monkeypatch.setattr(uploads, "import_file", import_slowly)
-    tasks.run_import(upload.pk)
+    run_job("import", upload.pk)
     upload.refresh_from_db()
     assert (upload.status, upload.message) == (Status.STOPPED, uploads.CANCELLED)
     assert not Item.objects.exists()
@@ -153,7 +153,7 @@ def test_what_no_worker_has_taken_is_cancelled_at_once_and_what_is_over_never(
 ) -> None:
     upload = uploaded(project, tmp_path, item())
     cancel_import(data_import=upload)
-    tasks.run_import(upload.pk)
+    run_job("import", upload.pk)
     upload.refresh_from_db()
     assert (upload.status, Item.objects.count()) == (Status.STOPPED, 0)
     with pytest.raises(NotReadyError, match="not running"):
@@ -177,7 +177,7 @@ def test_progress_is_told_in_lines_while_they_are_checked_and_written(
         return import_file(on_progress=report_and_look, **arguments)
 
     monkeypatch.setattr(uploads, "import_file", import_watched)
-    tasks.run_import(upload.pk)
+    run_job("import", upload.pk)
     assert ("checking", 400, 0, 0) in seen
     assert ("writing items", 401, 400, 100) in seen
 
@@ -194,11 +194,13 @@ def test_only_the_good_lines_are_imported_when_that_is_chosen(
     add_member(project=project, role=Role.ADMIN, user=admin)
     client.force_login(admin)
     upload = uploaded(project, tmp_path, GOOD, *BAD)
-    tasks.run_import(upload.pk)
+    run_job("import", upload.pk)
     assert not Item.objects.exists()
     page = f"/projects/{project.slug}/imports/{upload.pk}/"
+    client.get(page)
+    read_uploads()
     assert "Import only the good lines" in client.get(page).content.decode()
-    monkeypatch.setattr(tasks.run_import, "delay", tasks.run_import)
+    monkeypatch.setattr(run_job, "delay", run_job)
     client.post(f"{page}again/", {"only_good": "1"})
     assert Item.objects.get().document.key == "d1"
     assert "left out: 2." in client.get(page).content.decode()
@@ -223,7 +225,7 @@ def test_undo_and_its_reason_are_on_the_page(client: Client, project: Project, t
     page = f"/projects/{project.slug}/imports/{made.pk}/"
     assert "Undo this import" in client.get(page).content.decode()
     client.post(f"{page}undo/")
-    assert "This import was undone" in " ".join(client.get(page).content.decode().split())
+    assert "undid this import" in " ".join(client.get(page).content.decode().split())
     assert not Item.objects.exists()
     stays = brought(project, tmp_path, item() | rating(), ratings=True)
     shown = client.get(f"/projects/{project.slug}/imports/{stays.pk}/").content.decode()
@@ -253,7 +255,7 @@ def test_only_admins_do_anything_with_an_import(
 def test_a_data_set_is_imported_in_the_browser_split_by_split(
     client: Client, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tasks.run_import, "delay", tasks.run_import)
+    monkeypatch.setattr(run_job, "delay", run_job)
     admin = make_user()
     add_member(project=project, role=Role.ADMIN, user=admin)
     client.force_login(admin)
@@ -265,8 +267,10 @@ def test_a_data_set_is_imported_in_the_browser_split_by_split(
             archive.writestr(f"set/{split}-00000-of-00001.parquet", table.getvalue())
     file = SimpleUploadedFile("set.zip", packed.getvalue())
     page = str(client.post(f"/projects/{project.slug}/imports/", {"file": file})["Location"])
+    read_uploads()
     assert "default/test (1 file)" in client.get(page).content.decode()
     client.post(f"{page}part/", {"part": "default/test"})
+    read_uploads()
     meanings = ("document_key", "part", "system", "text")
     columns = {f"meaning_{number}": meaning for number, meaning in enumerate(meanings)}
     client.post(page, {"mapping_name": "", "what": "items", **columns})

@@ -16,6 +16,7 @@ from annotate.material.reading.readers import first_records
 from annotate.material.reading.rows import Record, UnreadableFileError
 from annotate.material.reading.sheets import SheetChoice, choice_of_part
 from tests.factories import make_project
+from tests.material.files import read_uploads
 
 HEADER = 12
 COLUMNS = ["asp_rel", "self_coh"]
@@ -112,11 +113,13 @@ def test_several_files_are_one_import_whose_page_chooses_sheets_and_header(clien
     page = client.post(reverse("imports", args=[cast.project.slug]), sent)["Location"]
     upload = DataImport.objects.get()
     assert upload.name == "2 files.zip"
+    read_uploads()
     assert "case 2" in client.get(page).content.decode()
     part = reverse("import_part", args=[cast.project.slug, upload.pk])
     client.post(part, {"header_row": "12", "sheet": ["case 2"]})
     upload.refresh_from_db()
     assert upload.part == "row 12/case 2"
+    read_uploads()
     shown = client.get(page).content.decode()
     assert "self_coh" in shown
     assert "batch2/case 2" not in shown.partition("batch1/case 2")[0]

@@ -1,20 +1,38 @@
 """What is stored about a person: given to them, and erased."""
 
 import json
+import re
 from datetime import timedelta
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.core.serializers.json import DjangoJSONEncoder
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from annotate.api.commands import make_token
-from annotate.core.models import AuditEntry, Invitation, Membership, PrivateNote, Rating, Role, User
-from annotate.people.commands import add_member, invite
-from annotate.people.erasure import data_of
+from annotate.core.audit import record
+from annotate.core.models import (
+    AuditEntry,
+    ComputedResult,
+    DataImport,
+    Erasure,
+    FormerName,
+    Invitation,
+    Membership,
+    PrivateNote,
+    Rating,
+    Role,
+    User,
+)
+from annotate.people.addresses import change_token
+from annotate.people.blocking import block_person, unblock_person
+from annotate.people.commands import add_member, change_address, invite, rename_place, withdraw_invitation
+from annotate.watching.seals import problems_of, seal_entries, signed_head
+from tests.api.client import ApiClient
+from tests.core.test_histories import REFUSED
 from tests.factories import PASSWORD, Cast, make_project, make_user
 from tests.rating.rounds import opened, rate
 
@@ -37,49 +55,15 @@ def erase(person: User, *options: str) -> str:
 
 
 def rows_with(words: set[str]) -> set[str]:
-    """Return the tables that still hold any of these words."""
+    """Return the tables that still hold any of these words in any column."""
     found = set()
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
             cursor.execute(f'SELECT * FROM "{table}"')
-            text = repr(cursor.fetchall()).lower()
+            values = (bytes(each) if isinstance(each, memoryview) else each for row in cursor for each in row)
+            text = " ".join(map(str, values)).lower()
             found |= {table for word in words if word.lower() in text}
     return found
-
-
-def test_a_person_downloads_what_is_stored_about_them_and_of_nobody_else(cast: Cast) -> None:
-    annotator = cast.annotators[0].user
-    assert annotator is not None
-    make_token(user=annotator, name="my notebook", scopes=["read"], lasts=timedelta(days=1))
-    client = Client()
-    client.force_login(annotator)
-    answer = client.get("/account/data.json")
-    assert (answer["Cache-Control"], "attachment" in answer["Content-Disposition"]) == ("no-store", True)
-    content = answer.getvalue().decode()
-    found = json.loads(content)
-    assert found == json.loads(json.dumps(data_of(annotator), cls=DjangoJSONEncoder))
-    assert found["account"]["email"] == annotator.email
-    (rating,) = found["ratings"]
-    assert (rating["value_after"], rating["comment"], rating["dimension"]) == (4, "My own words.", "fluency")
-    assert (found["places"][0]["project_name"], found["tokens"][0]["name"]) == (
-        cast.project.slug,
-        "my notebook",
-    )
-    assert not [word for word in ("Somebody else", "system-", "password") if word in content]
-
-
-def test_the_number_of_queries_does_not_grow_with_ratings(cast: Cast) -> None:
-    annotator = cast.annotators[0].user
-    assert annotator is not None
-    with CaptureQueriesContext(
-        connection,
-    ) as few:
-        data_of(annotator)
-    for item in cast.items[1:]:
-        rate(cast, cast.project.rounds.get(), cast.annotators[0], item, 3)
-    with CaptureQueriesContext(connection) as many:
-        assert len(data_of(annotator)["ratings"]) == len(cast.items)
-    assert len(many) == len(few)
 
 
 def test_an_erased_person_is_in_no_table_and_their_ratings_are(cast: Cast) -> None:
@@ -100,8 +84,7 @@ def test_an_erased_person_is_in_no_table_and_their_ratings_are(cast: Cast) -> No
         erase(person)
     told = json.loads(erase(person, "--yes", "--note", "asked for it", "--json"))
     assert told == [{"project": cast.project.slug, "pseudonym": place.pseudonym}]
-    # Histories are never rewritten; see docs/decisions/0031.
-    assert rows_with({"zaphod"}) <= {"annotate_auditentry"}
+    assert rows_with({"zaphod"}) == set()
     assert client.get("/account/preferences/").status_code == 302
     place.refresh_from_db()
     assert (place.label, Rating.objects.get(assignment__annotator=place).value) == (place.pseudonym, 4)
@@ -112,6 +95,117 @@ def test_an_erased_person_is_in_no_table_and_their_ratings_are(cast: Cast) -> No
         False,
     )
     assert not Invitation.objects.filter(withdrawn_at=None, accepted_at=None).exists()
+
+
+ADDRESSES = ("zaphod@example.org", "beeblebrox@example.org")
+
+
+@pytest.fixture
+def famous(cast: Cast) -> User:
+    """A person who did much, under two addresses, in two projects and on behalf of others."""
+    other, person = make_project(), cast.annotators[0].user
+    assert person is not None
+    User.objects.filter(pk=person.pk).update(name="Zaphod Quux", email=ADDRESSES[0])
+    person.refresh_from_db()
+    rename_place(place=cast.annotators[0], label="Zaphod Quux", by=cast.admin)
+    add_member(project=other.project, role=Role.ADMIN, user=person)
+    seal_entries()
+    change_address(user=person, token=change_token(person, ADDRESSES[1]))
+    person.refresh_from_db()
+    guest = invite(project=cast.project, by=person, role=Role.RESEARCHER, email="trillian@example.org")
+    for email, note in ((ADDRESSES[1], "Dear Zaphod Quux"), (ADDRESSES[0].upper(), "")):
+        invite(project=other.project, by=other.admin, role=Role.ANNOTATOR, email=email, note=note)
+    withdraw_invitation(invitation=guest)
+    block_person(user=person, by=cast.admin, note=f"{ADDRESSES[1]} asked for it")
+    unblock_person(user=person, by=cast.admin)
+    record(
+        cast.project, "project.changed", after={"names": ["Zaphod Quux", {"who": ADDRESSES[0]}]}, by=person
+    )
+    DataImport.objects.create(
+        project=cast.project,
+        kind="ratings",
+        name="r.csv",
+        size=1,
+        touched_at=timezone.now(),
+        report={"raters": ["Zaphod Quux"]},
+        message="",
+    )
+    ComputedResult.objects.create(project=cast.project, name="agreement", content="Zaphod Quux")
+    program = ApiClient(cast.admin)
+    program.post(
+        f"projects/{cast.project.slug}/invitations/",
+        {"role": "researcher", "email": ADDRESSES[1]},
+        key="again",
+    )
+    Client().post("/accounts/password/reset/", {"email": person.email})
+    return person
+
+
+def test_erasing_leaves_no_address_and_name_in_any_column(cast: Cast, famous: User) -> None:
+    words = {"zaphod", "beeblebrox"}
+    assert rows_with(words) >= {"annotate_auditentry", "annotate_formername", "annotate_keptanswer"}
+    erase(famous, "--yes", "--note", f"{ADDRESSES[1]} wrote to us")
+    assert rows_with(words) == set()
+    entries = AuditEntry.objects.filter(project=cast.project)
+    assert entries.filter(actor=famous, actor_email=f"person-{famous.pk}@erased.invalid").exists()
+    [changed] = entries.filter(act="project.changed")
+    assert changed.after == {
+        "names": [cast.annotators[0].pseudonym, {"who": f"person-{famous.pk}@erased.invalid"}]
+    }
+    told = entries.get(act="person.erased")
+    assert told.after
+    assert (told.after["entries"] > 3, "wrote to us" in told.note) == (True, True)
+
+
+def test_names_of_others_stay(cast: Cast) -> None:
+    ann, other = cast.annotators[0].user, cast.annotators[1].user
+    assert ann
+    assert other
+    User.objects.filter(pk=ann.pk).update(name="Ann", email="ann@example.org")
+    User.objects.filter(pk=other.pk).update(name="Ann Other", email="joann@example.org.uk")
+    other.refresh_from_db()
+    Membership.objects.filter(pk=cast.annotators[0].pk).update(label="Ann")
+    said = {"note": "Ann Other annotates", "mail": "joann@example.org", "also": "ann@example.org.uk"}
+    record(cast.project, "project.changed", "Ann", after=said, by=other)
+    erase(User.objects.get(pk=ann.pk), "--yes")
+    entry = AuditEntry.objects.get(act="project.changed")
+    assert (entry.subject, entry.after) == (cast.annotators[0].pseudonym, said)
+    assert (entry.actor_name, entry.actor_email) == ("Ann Other", "joann@example.org.uk")
+
+
+def test_the_audit_log_is_whole_after_erasing(cast: Cast, famous: User) -> None:
+    head = signed_head()
+    erase(famous, "--yes")
+    out = StringIO()
+    call_command("audit", "--verify", head, stdout=out)
+    assert re.search(
+        r"The audit log is whole. Erasing replaced names of people in \d+ entries.", out.getvalue()
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT MIN(entry) FROM annotate_erasedentry")
+        [entry] = cursor.fetchone()
+    permission = Erasure.objects.create(user=cast.admin)
+    AuditEntry.objects.filter(pk=entry).update(subject="forged")
+    permission.delete()
+    assert list(problems_of()) == [f"Entry {entry} says something else than when it was sealed."]
+
+
+def test_only_erasing_changes_names_and_nothing_else(cast: Cast, famous: User) -> None:
+    entries = AuditEntry.objects.filter(project=cast.project, actor=cast.admin)
+    for change in ({"subject": "A"}, {"actor_email": "a@example.org"}):
+        with pytest.raises(REFUSED, match="never rewritten"), transaction.atomic():
+            entries.update(**change)
+    permission = Erasure.objects.create(user=famous)
+    others: tuple[dict[str, Any], ...] = ({"act": "a.b"}, {"at": timezone.now()}, {"actor": famous})
+    for other in others:
+        with pytest.raises(REFUSED, match="never rewritten"), transaction.atomic():
+            entries.update(**other)
+    permission.delete()
+    assert FormerName.objects.filter(user=famous).exists()
+    permission = Erasure.objects.create(user=cast.admin)
+    with pytest.raises(REFUSED, match="never rewritten"), transaction.atomic():
+        FormerName.objects.filter(user=famous).delete()
+    permission.delete()
 
 
 def test_a_project_keeps_an_admin(cast: Cast) -> None:

@@ -8,18 +8,19 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
+from annotate.core.jobs import run_job
 from annotate.core.models import Assignment, Membership, Notice, NoticeKind, User
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands.exports import run_export, start_export
+from annotate.exports.commands.exports import start_export
 from annotate.people.commands import save_preferences
 from annotate.people.erasure import erase_person
-from annotate.people.notice_mail import due_notices, mail_notice
-from annotate.periodic_tasks import JOBS, due_tasks
+from annotate.periodic_tasks import find_due_jobs
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.deadlines import note_deadlines
 from annotate.rating.commands.reassignment import hand_over_work
 from annotate.rating.commands.rounds import close_round_one, open_round_one
 from tests.factories import Cast, make_project
+from tests.jobs import run_due
 
 pytestmark = pytest.mark.django_db
 HERE = "https://concord.example"
@@ -32,8 +33,7 @@ def choose(user: User, *kinds: NoticeKind, **other: Any) -> None:
 def send_due() -> list[tuple[str, str]]:
     """Send what is due; return whom each mail was for, and its subject."""
     before = len(mail.outbox)
-    for notice in due_notices():
-        mail_notice(notice_id=notice.pk)
+    run_due("notice")
     return sorted((message.to[0], str(message.subject)) for message in mail.outbox[before:])
 
 
@@ -121,7 +121,7 @@ def test_who_asked_for_an_export_is_told_that_it_is_ready(cast: Cast) -> None:
     choose(cast.researcher, NoticeKind.EXPORTS)
     choice = ExportChoice(Format.CSV, frozenset(), "")
     export = start_export(project=cast.project, choice=choice, by=cast.admin)
-    run_export(export_id=export.pk)
+    run_job("export", export.pk)
     assert send_due() == [(cast.admin.email, "The export of News is ready")]
     assert f"{HERE}/projects/{cast.project.slug}/export/" in mail.outbox[-1].body
 
@@ -129,14 +129,14 @@ def test_who_asked_for_an_export_is_told_that_it_is_ready(cast: Cast) -> None:
 def test_what_no_mail_server_takes_is_sent_later(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     choose(cast.admin, NoticeKind.ROUNDS)
     open_round_one(project=cast.project, by=cast.researcher)
-    ((task, pk),) = [(task, pk) for task, pk in due_tasks(JOBS) if task.name.endswith("mail_notice")]
+    ((_, pk),) = [(kind, pk) for kind, pk in find_due_jobs() if kind == "notice"]
 
     def refuse(*_: object, **__: object) -> None:
         raise OSError("no route")
 
     with monkeypatch.context() as away:
         away.setattr("django.core.mail.EmailMessage.send", refuse)
-        task(pk)
+        run_job("notice", pk)
     assert send_due() == [], "it waits for some minutes"
     Notice.objects.update(mail_due_at=timezone.now())
     assert len(send_due()) == 1

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
-from django.core import mail
 from django.core.management import CommandError, call_command
 from django.db.models import F
 from django.test import Client
@@ -25,6 +24,7 @@ from annotate.people.proven_addresses import mark_proven
 from annotate.people.second_factor import has_second_factor
 from tests.api.client import ApiClient
 from tests.factories import PASSWORD, Cast, make_project, make_user
+from tests.people.mails import sent_mails
 from tests.people.test_sessions import is_signed_in, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -115,7 +115,7 @@ def test_a_recovery_code_works_once(user: User) -> None:
         client = enter_password(user)
         client.post(AUTHENTICATE, {"code": codes[0]})
         assert is_signed_in(client) == expected
-    assert "9 recovery codes are left" in owner.get("/accounts/2fa/").content.decode()
+    assert "You have 9 recovery codes" in owner.get("/accounts/2fa/").content.decode()
 
 
 def test_codes_are_not_guessed(user: User) -> None:
@@ -171,7 +171,7 @@ def test_a_secret_that_cannot_be_read_lets_nobody_in_and_says_so(user: User, set
     settings.SECRET_KEY = "another" * 8
     answer = enter_password(user).post(AUTHENTICATE, {"code": code_of(secret)})
     assert answer.status_code == 403
-    assert "Ask who runs this installation" in answer.content.decode()
+    assert "Contact your administrator" in answer.content.decode()
 
 
 def test_setting_up_and_turning_off_ask_for_the_password(user: User) -> None:
@@ -329,14 +329,17 @@ def follow_link_for_new_password(user: User) -> tuple[Client, str]:
     """Choose another password by a mailed link; return the browser and where it is led."""
     client = Client()
     client.post("/accounts/password/reset/", {"email": user.email})
-    link = str(mail.outbox[-1].body).partition("http://testserver")[2].split()[0]
+    [message] = [each for each in sent_mails() if "/reset/key/" in str(each.body)][-1:]
+    link = str(message.body).partition("http://testserver")[2].split()[0]
     form = client.get(link)["Location"]
     new = {"password1": "another fine pass", "password2": "another fine pass"}
     return client, client.post(form, new)["Location"]
 
 
-def test_a_link_for_a_new_password_does_not_replace_the_code(user: User) -> None:
-    mark_proven(user)
+@pytest.mark.parametrize("proven", [True, False])
+def test_a_new_password_by_mail_keeps_the_second_factor(user: User, proven: bool) -> None:
+    if proven:
+        mark_proven(user)
     secret = set_up(sign_in(user))
     client, led_to = follow_link_for_new_password(user)
     assert led_to == AUTHENTICATE
@@ -345,24 +348,60 @@ def test_a_link_for_a_new_password_does_not_replace_the_code(user: User) -> None
     assert is_signed_in(client)
 
 
-def test_who_proves_an_address_first_ends_what_somebody_else_set_up(cast: Cast) -> None:
-    user = cast.admin  # whose address nobody has proven
+@pytest.mark.parametrize("made_by", ["createsuperuser", "a link that was passed on"])
+def test_a_mailbox_alone_opens_no_account_with_a_factor(made_by: str, cast: Cast) -> None:
+    if made_by == "createsuperuser":
+        User.objects.create_superuser("ann@example.org", PASSWORD)
+    else:
+        join_by_link(cast)
+    user = User.objects.get(email="ann@example.org")
+    owner = sign_in(user)
+    set_up(owner)
+    codes = recovery_codes(owner)
+    client, _ = follow_link_for_new_password(user)
+    assert not is_signed_in(client)
+    assert not AuditEntry.objects.filter(act="person.second_factor_removed").exists()
+    client.post(AUTHENTICATE, {"code": codes[0]})
+    assert is_signed_in(client)
+
+
+def test_pages_say_what_to_do_without_app_and_codes(user: User) -> None:
     set_up(sign_in(user))
-    _, token = make_token(user=user, name="n", scopes=["read"], lasts=timedelta(days=1))
+    client = Client()
+    client.post("/accounts/password/reset/", {"email": user.email})
+    link = str(sent_mails()[-1].body).partition("http://testserver")[2].split()[0]
+    form = client.get(link, follow=True).content.decode()
+    assert "A new password does not remove your second factor." in form
+    page = enter_password(user).get(AUTHENTICATE).content.decode()
+    assert "Lost both? Your administrator can remove the second factor." in page
+
+
+def test_an_operator_lets_in_who_lost_password_and_factor(user: User) -> None:
+    set_up(sign_in(user))
+    call_command("second_factor", user.email, "--remove", stdout=StringIO())
     client, _ = follow_link_for_new_password(user)
     assert is_signed_in(client)
-    assert not Authenticator.objects.exists()
+
+
+def test_who_proves_an_address_first_ends_tokens_of_before(cast: Cast) -> None:
+    _, token = make_token(user=cast.admin, name="n", scopes=["read"], lasts=timedelta(days=1))
+    client, _ = follow_link_for_new_password(cast.admin)
+    assert is_signed_in(client)
     assert usable_token(token) is None
-    entry = AuditEntry.objects.get(act="person.second_factor_removed")
-    assert entry.note == "A mailed link proved the address."
 
 
-def test_who_joined_by_a_link_that_was_passed_on_sets_it_up(cast: Cast) -> None:
+def join_by_link(cast: Cast) -> Client:
+    """Make an account for ann@example.org by a link that was passed on."""
     offer = invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, email="ann@example.org")
     client = Client()
     client.get(f"/invitations/{invitation_token(offer)}/")
     entered = {"name": "Ann", "email": "ann@example.org", "password1": PASSWORD, "password2": PASSWORD}
     client.post("/accounts/signup/", entered)
+    return client
+
+
+def test_who_joined_by_a_link_that_was_passed_on_sets_it_up(cast: Cast) -> None:
+    client = join_by_link(cast)
     set_up(client)
     assert has_second_factor(User.objects.get(email="ann@example.org"))
     assert client.get("/accounts/2fa/webauthn/add/").status_code == 200

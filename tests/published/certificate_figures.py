@@ -7,10 +7,10 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
+from agreement.comparison import Scores
+from agreement.reliability import Guarantee, calibrate, closeness, grid_of, more_than_one_point
 from annotate.core.models import Assignment, Project
-from judges.comparison import Scores
 from judges.core.models import CalibrationUnit
-from judges.reliability import Guarantee, calibrate, closeness, grid_of, more_than_one_point
 from tests.published.news_summeval import DIMENSIONS, scores
 
 RISK, SIZE = 0.2, 300

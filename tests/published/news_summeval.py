@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from judges.comparison import Scores, Verdicts
+from agreement.comparison import Scores, Verdicts
 from judges.methods import METHODS
 from judges.methods.base import Readable
 from tests.judges.methods.dimensions import dimension

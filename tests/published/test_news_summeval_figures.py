@@ -1,4 +1,4 @@
-"""Tables 4 to 7, 20 to 25 and 29 of Shen and others 2023 come out of judges.comparison, from raw replies."""
+"""Tables 4 to 7, 20 to 25 and 29 of Shen and others 2023, computed from raw replies."""
 
 from collections.abc import Callable
 from functools import cache
@@ -7,7 +7,7 @@ import krippendorff
 import numpy as np
 import pytest
 
-from judges.comparison import (
+from agreement.comparison import (
     CORRELATIONS,
     CorrectPreferences,
     SystemScores,

@@ -1,12 +1,12 @@
-"""Tables 7 and 29 of Shen and others 2023 come out of judges.reliability, and what R is worth."""
+"""Tables 7 and 29 of Shen and others 2023 come out of agreement.reliability, and what R is worth."""
 
 from functools import cache
 
 import numpy as np
 import pytest
 
-from judges.comparison import CORRELATIONS
-from judges.reliability import (
+from agreement.comparison import CORRELATIONS
+from agreement.reliability import (
     DecidedBy,
     DimensionReliability,
     DrawnWith,

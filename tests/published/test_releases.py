@@ -24,6 +24,7 @@ from tests.published.reliability_figures import (
     the_constant_judge_passes_where_no_judge_does,
 )
 from tests.published.reproducing import reproduce
+from tests.published.verdict_figures import bad_judges_are_refused
 from tests.reference import reference_data
 
 pytestmark = pytest.mark.django_db
@@ -60,6 +61,7 @@ def test_llm_summeval_in_one_command_with_what_is_computed_of_it():
     compare_reliability(project)
     compare_estimates(project, judges)
     the_constant_judge_passes_where_no_judge_does(project, judges)
+    bad_judges_are_refused(project, judges)
     certificates_are_those_of_the_arrays(project, judges)
 
 

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from annotate.agreement import (
+from agreement import (
     ReliabilityData,
     between_raters,
     crossed_differences,
@@ -20,8 +20,8 @@ from annotate.agreement import (
     value_ranges,
     with_mean,
 )
-from annotate.agreement.decision_study import raters_needed
-from annotate.agreement.variance_components import variance_components
+from agreement.reliability import Verdict, alternative_annotator_test
+from agreement.variance_components import raters_needed, variance_components
 from tests.reference import reference_data
 
 DIMENSIONS = {
@@ -122,6 +122,40 @@ def test_raters_as_a_sample_keep_218_of_the_335_differences() -> None:
             )
     assert (len(paired), len(crossed)) == (335, 218)
     assert crossed < paired
+
+
+@cache
+def lengths() -> list[int]:
+    path = reference_data() / "summeval_op" / "summeval-op-detailed.jsonl"
+    return [len(text) for line in path.read_text().splitlines() for text in json.loads(line)["summaries"]]
+
+
+@pytest.mark.parametrize("rule", ["mean", "rounded mean", "median", "most frequent"])
+@pytest.mark.parametrize("dimension", DIMENSIONS)
+def test_one_value_for_each_system_is_no_annotator(dimension: str, rule: str) -> None:
+    """A judge that gives each system one value, from other documents, wins against all three annotators."""
+    human = round_one(dimension).values
+    table, judge = human.reshape(3, 32, 13), np.empty((32, 13))
+    for document in range(32):
+        others = np.delete(table, document, axis=1).reshape(-1, 13)
+        judge[document] = {
+            "mean": others.mean(axis=0),
+            "rounded mean": np.round(others.mean(axis=0)),
+            "median": np.median(others, axis=0),
+            "most frequent": [np.bincount(each.astype(int)).argmax() for each in others.T],
+        }[rule]
+    found = alternative_annotator_test(
+        human,
+        judge.ravel(),
+        epsilon=0.2,
+        generator=np.random.default_rng(1),
+        documents=np.repeat(np.arange(32), 13),
+        systems=np.tile(np.arange(13), 32),
+        lengths=lengths(),
+    )
+    assert found.winning_rate == 1
+    assert not found.controls["system"].is_beaten
+    assert found.verdict is Verdict.LIKE_A_CONTROL
 
 
 def test_a_mean_of_3_to_7_raters_is_as_reliable_as_is_usual() -> None:

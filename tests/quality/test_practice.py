@@ -82,7 +82,7 @@ def test_who_passes_the_bar_may_rate(annotator: Client, cast: Cast) -> None:
 
 def test_who_does_not_practises_again(annotator: Client, cast: Cast) -> None:
     opened(cast)
-    assert "1 of 2 values were right" in practise(annotator, cast, 5, 5)
+    assert "1 of 2 values were right (1 exact, 0 near)" in practise(annotator, cast, 5, 5)
     assert annotator.get(address(cast, "rate/"))["Location"] == address(cast)
     annotator.post(address(cast, "practice/again/"))
     annotator.post(address(cast, "practice/again/"))  # an attempt that has just begun is not begun again
@@ -153,7 +153,7 @@ def test_at_the_end_each_dimension_is_summed_up_with_what_to_read_again(
     annotator: Client, cast: Cast
 ) -> None:
     html = practise(annotator, cast, 3, 3)
-    said = ("1 of 2 right", "1 above the reference on 1 of 2, 2 below", "0.5 below it on average")
+    said = ("1 of 2 right, 0 exact", "1 above the reference on 1 of 2, 2 below", "0.5 below it on average")
     for each in (*said, "guideline/#dimension-fluency", ">item 1<"):
         assert each in html
     assert ">item 2<" not in html
@@ -207,7 +207,7 @@ def test_a_bar_needs_something_to_practise_and_is_fixed_with_the_round() -> None
 
 
 def test_a_bar_or_an_item_that_is_taken_away_leaves_nobody_waiting(annotator: Client, cast: Cast) -> None:
-    assert "1 of 2 values were right" in practise(annotator, cast, 5, 5)
+    assert "1 of 2 values were right (1 exact, 0 near)" in practise(annotator, cast, 5, 5)
     set_practice_bar(project=cast.project, bar=50)
     assert "Practice is passed" in annotator.get(address(cast)).content.decode()
     other = cast.annotators[1].user
@@ -245,3 +245,25 @@ def test_the_number_of_queries_is_fixed(
         with django_assert_num_queries(10):
             annotator.get(item)
         mark_gold(project=cast.project, item=cast.items[5], use="practice")
+
+
+def test_feedback_separates_exact_from_near_values(annotator: Client, cast: Cast) -> None:
+    first = annotator.get(address(cast))["Location"]
+    annotator.post(first, answers(annotator, first, 5))
+    html = annotator.get(f"{first}feedback/").content.decode()
+    assert "✓ exact" in html
+    assert "1 exact, 0 near, 0 not right" in html
+    second = annotator.get(address(cast))["Location"]
+    annotator.post(second, answers(annotator, second, 3))
+    html = annotator.get(f"{second}feedback/").content.decode()
+    assert "≈ near: 1 off" in html
+    assert "1 exact, 1 near, 0 not right" in html
+
+
+def test_admin_sees_the_score_of_always_giving_the_middle(client: Client, cast: Cast) -> None:
+    client.force_login(cast.admin)
+    html = client.get(address(cast, "gold/")).content.decode()
+    assert "has 1 of 2 values right (50 %), 0 of them exactly." in " ".join(html.split())
+    assert "This rater fails practice." in html
+    set_practice_bar(project=cast.project, bar=50)
+    assert "This rater passes practice." in client.get(address(cast, "gold/")).content.decode()

@@ -118,7 +118,7 @@ def test_a_dispute_settles_by_the_values_that_count() -> None:
 
 def test_a_decision_needs_a_reason_and_is_kept_once() -> None:
     cast = make_project()
-    with pytest.raises(InvalidValueError, match="Say why"):
+    with pytest.raises(InvalidValueError, match="Add a note"):
         decide_counting(place=cast.annotators[0], counted=False, note=" ", by=cast.admin)
     for _ in range(2):
         leave_out(cast)
@@ -127,7 +127,7 @@ def test_a_decision_needs_a_reason_and_is_kept_once() -> None:
 
 def address(cast: Cast, number: int | None = None) -> str:
     rest = "" if number is None else f"{cast.annotators[number].pk}/"
-    return f"/projects/{cast.project.slug}/quality/{rest}"
+    return f"/projects/{cast.project.slug}/annotator-quality/{rest}"
 
 
 def test_the_pages_show_signs_and_take_the_decision(client: Client) -> None:
@@ -138,19 +138,19 @@ def test_the_pages_show_signs_and_take_the_decision(client: Client) -> None:
     assert "4 4 4" in client.get(address(cast, 0)).content.decode()
     assert client.post(address(cast, 0), {"counted": "", "note": ""}).status_code == 422
     page = client.post(address(cast, 0), {"counted": "", "note": "Too fast."}, follow=True).content.decode()
-    assert "are left out of the statistics." in page
+    assert "Statistics exclude the ratings of" in page
     assert "Too fast." in page
     agreement = client.get(f"/projects/{cast.project.slug}/results/agreement/").content.decode()
-    assert "Left out by an admin: Rater A." in agreement
+    assert "An admin excluded the ratings of Rater A from results." in agreement
     client.post(address(cast, 0), {"counted": "1", "note": "Talked."})
     cast.annotators[0].refresh_from_db()
     assert cast.annotators[0].counted
 
 
 FIGURES = {
-    "quality/": "Median time",
-    "quality/{place}/": "finished in Round I",
-    "disputes/rules/": "units with two values or more",
+    "annotator-quality/": "Median time",
+    "annotator-quality/{place}/": "finished in Round I",
+    "dispute-rules/": "units with two values or more",
 }
 
 

@@ -3,11 +3,16 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.utils import timezone
 
+from annotate.core import long_writes
 from annotate.core.errors import NotReadyError
-from annotate.core.models import Dimension, Dispute, DisputeEvent
+from annotate.core.jobs import SILENT_AFTER, run_job
+from annotate.core.models import Dimension, Dispute, DisputeEvent, DisputeRater, Round
 from annotate.disputes.commands.disputes import answer_dispute
-from annotate.rating.commands.rounds import close_round_one, close_round_two
+from annotate.periodic_tasks import find_due_jobs
+from annotate.rating.commands import rounds
+from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
 from tests.factories import make_project
 from tests.rating.rounds import discussed, opened, rate
 
@@ -107,6 +112,43 @@ def test_the_command_that_closes_round_two_says_what_stays_apart(capsys):
     discussed(cast, 1, 3, 5)
     call_command("rounds", cast.project.slug, "close-2", "--json")
     assert capsys.readouterr().err == (
-        "1 of 1 disputes are left open: their values stay apart, and agreement after discussion counts them "
-        "as they are.\n"
+        "1 of 1 disputes are unresolved (1 left open): their values stay apart, and agreement after "
+        "discussion counts them as they are.\n"
     )
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("helper", ["worker", "admin"])
+def test_a_closing_that_dies_is_finished_by_others(monkeypatch, helper):
+    cast = make_project(documents=8, systems=3)
+    round = opened(cast)
+    for item in cast.items:
+        for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
+            rate(cast, round, annotator, item, value)
+    monkeypatch.setattr(long_writes, "sleep", lambda _: None)
+    with monkeypatch.context() as patch:
+        patch.setattr(rounds, "DISPUTES_AT_ONCE", 10)
+        patch.setattr(long_writes, "TARGET_SECONDS", 1)
+        asked = iter([vars(rounds)["ask_raters"], _die][connection.vendor != "sqlite" :])
+        patch.setattr(rounds, "ask_raters", lambda disputes: next(asked)(disputes))
+        with pytest.raises(KeyboardInterrupt):
+            close_round_one(project=cast.project, by=cast.admin)
+    if connection.vendor == "sqlite":
+        assert Round.objects.get().is_unfinished
+        assert 0 < Dispute.objects.count() < 24
+        with pytest.raises(NotReadyError):
+            open_round_two(project=cast.project, by=cast.admin)
+        if helper == "worker":
+            Round.objects.update(touched_at=timezone.now() - SILENT_AFTER)
+            assert ("round", round.pk) in find_due_jobs()
+            run_job("round", round.pk)
+    if helper == "admin" or connection.vendor != "sqlite":
+        close_round_one(project=cast.project, by=cast.admin)
+    assert not Round.objects.get().is_unfinished
+    assert sorted(Dispute.objects.values_list("number", flat=True)) == list(range(1, 25))
+    assert DisputeEvent.objects.count() == 24
+    assert DisputeRater.objects.count() == 72
+
+
+def _die(_disputes):
+    raise KeyboardInterrupt

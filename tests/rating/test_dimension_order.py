@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from annotate.core.models import Assignment, Round
-from annotate.exports.tables.ratings import RATING_TABLES
+from annotate.exports.tables.ratings import ASSIGNMENTS
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.queries.work import item_page
@@ -46,9 +46,8 @@ def test_drawn_once_for_each_annotator_and_exported() -> None:
     assert all(len(own) == 1 for own in found.values())  # the same on every item
     assert len(set.union(*found.values())) > 1
     assert all(sorted(order) == list(KEYS) for own in found.values() for order in own)
-    (table,) = [each for each in RATING_TABLES if each.name == "assignments"]
     pseudonyms = {each.pseudonym: each.alias for each in cast.annotators}
-    for row in table.rows(cast.project):
+    for row in ASSIGNMENTS.rows(cast.project):
         (own,) = found[pseudonyms[row["rater"]]]
         assert own[row["dimension_position"] - 1] == row["dimension"]
 

@@ -127,13 +127,13 @@ def test_the_page_of_a_person_hands_over(client: Client, cast: Cast) -> None:
     client.force_login(cast.admin)
     me = f"/projects/{cast.project.slug}/people/{cast.annotators[0].pk}/"
     page = client.get(me).content.decode()
-    assert "1 begun and not finished, 3 not begun" in page
+    assert "1 started, 3 not started" in page
     answer = client.post(me + "hand-over/", {"to": "everyone"}, follow=True).content.decode()
-    assert "4 of 4 unfinished items have another rater now; 1 had been begun" in answer
+    assert "4 of 4 unfinished items have another rater now. 1 were started" in answer
     assert (
         client.post(me + "hand-over/", {"to": str(make_member(make_project().project).pk)}).status_code == 422
     )
     assert (
-        "Nothing was unfinished"
+        "There was no unfinished work"
         in client.post(me + "hand-over/", {"to": "queue"}, follow=True).content.decode()
     )

@@ -3,6 +3,7 @@
 import random
 import re
 from datetime import UTC, datetime
+from itertools import groupby
 
 import pytest
 from django.test import Client
@@ -246,3 +247,56 @@ def test_only_admins_see_gold(client: Client, cast: Cast) -> None:
         for address in (base, f"{base}{gold.pk}/"):
             assert client.get(address).status_code == 404
         assert client.post(f"{base}bar/", {"practice_bar": "80"}).status_code == 404
+
+
+def test_repeats_come_with_a_new_item_of_their_document() -> None:
+    document_of = {item: item // 13 for item in range(416)}
+    for seed in range(20):
+        order = with_checks(range(416), [], Checking(repeat_every=12), random.Random(seed), document_of)
+        assert sorted(turn.item for turn in order if not turn.check) == list(range(416))
+        places = {turn.item: place for place, turn in enumerate(order) if not turn.check}
+        repeats = [place for place, turn in enumerate(order) if turn.check]
+        assert len(repeats) >= 25
+        visits = [list(group) for _, group in groupby(order, key=lambda turn: document_of[turn.item])]
+        alone = [visit for visit in visits if all(turn.check for turn in visit)]
+        assert not alone
+        for place in repeats:
+            assert place - places[order[place].item] >= GAP
+
+
+def test_new_item_of_a_return_comes_first_or_last() -> None:
+    document_of = {item: item // 5 for item in range(100)}
+    orders = [
+        with_checks(range(100), [], Checking(repeat_every=30), random.Random(seed), document_of)
+        for seed in range(20)
+    ]
+    firsts = {
+        order[place - 1].item // 5 == turn.item // 5
+        for order in orders
+        for place, turn in enumerate(order)
+        if turn.check
+    }
+    assert firsts == {True, False}
+
+
+def test_new_item_ends_a_return_if_items_are_compared() -> None:
+    document_of = {item: item // 5 for item in range(100)}
+    checking = Checking(repeat_every=30)
+    order = with_checks(range(100), [], checking, random.Random(1), document_of, is_compared=True)
+    repeats = [place for place, turn in enumerate(order) if turn.check]
+    assert repeats
+    for place in repeats:
+        assert document_of[order[place + 1].item] == document_of[order[place].item]
+
+
+def test_counter_of_a_return_counts_this_visit_only(client: Client) -> None:
+    cast = make_project(documents=6, systems=4, annotators=1)
+    choose_plan(project=cast.project, kind="everyone", work_order="by_document", repeat_every=12)
+    round, me = opened(cast), cast.annotators[0]
+    assert me.user
+    repeat = Assignment.objects.get(plan="repeat", annotator=me)
+    first = Assignment.objects.get(round=round, annotator=me, item=repeat.item)
+    client.force_login(me.user)
+    for place, items in ((first, 3), (repeat, 2)):
+        html = client.get(reverse("rate_item", args=[cast.project.slug, place.position])).content.decode()
+        assert re.search(rf"item \d of {items} ·", html)

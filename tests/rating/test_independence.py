@@ -40,8 +40,8 @@ def results(cast):
 
 def tab_names(client, cast):
     html = client.get(reverse("project", args=[cast.project.slug])).content.decode()
-    tabs = html[html.index('<nav class="tabs"') :]
-    return [name for name in ("Rate", "Rounds", "Results") if f">{name}</a>" in tabs]
+    sidebar = html[html.index('id="side"') : html.index("</nav>")]
+    return [name for name in ("Rate", "Rounds", "Results") if f"</svg>{name}</a>" in sidebar]
 
 
 def test_results_are_refused_with_a_sentence_and_their_tabs_are_gone(scene):

@@ -36,7 +36,7 @@ REST = {"share": "10", "gold_every": "10", "repeat_every": "0"}
 
 
 def address(cast: Cast) -> str:
-    return f"/projects/{cast.project.slug}/plan/"
+    return f"/projects/{cast.project.slug}/assignment-plan/"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_planned_place_is_no_reservation_and_never_runs_out(cast: Cast) -> Non
 
 def test_the_shared_queue_is_the_default(admin: Client, cast: Cast) -> None:
     assert plan_of(cast.project).kind == "queue"
-    assert "whoever asks for work gets the next" in admin.get(address(cast)).content.decode()
+    assert "each annotator who requests work gets the next" in admin.get(address(cast)).content.decode()
     opened(cast)
     assert not Assignment.objects.filter(annotator__isnull=False).exists()
 
@@ -114,7 +114,7 @@ def test_the_preview_shows_how_far_severity_sets_systems_apart_under_each_plan(
     assert work
     assert work.severity
     average, most = work.severity
-    assert f"{average:.2f} points apart on average, {most:.2f} at most" in html
+    assert f"{average:.2f} points on average and by up to {most:.2f}" in html
     found = dict(severity_by_plan(plan_of(cast.project)))
     assert found["N of M, dealt out evenly, single items"] == work.severity
     assert found["N of M, dealt out evenly, whole documents"] == pytest.approx((0, 0))

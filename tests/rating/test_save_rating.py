@@ -160,7 +160,7 @@ def test_a_place_given_away_meanwhile_takes_no_answer_of_its_former_holder(scene
     cast, _, assignment = scene
     Assignment.objects.filter(item=assignment.item, annotator=cast.annotators[1]).delete()
     Assignment.objects.filter(pk=assignment.pk).update(annotator=cast.annotators[1], position=99)
-    with pytest.raises(PlaceGoneError, match="given to another"):
+    with pytest.raises(PlaceGoneError, match="another rater has it now"):
         save(scene, Answer(value=3))
     assert not Rating.objects.exists()
 
@@ -248,3 +248,13 @@ def test_a_round_closed_in_the_middle_of_saving_loses_no_acknowledged_rating():
     apart = {item for item, value in kept if (item, 1) in kept and (item, 5) in kept}
     assert set(Dispute.objects.values_list("item", flat=True)) == apart
     assert len(apart) >= 4
+
+
+def test_value_that_is_undone_leaves_an_open_answer_and_its_history(scene):
+    save(scene, Answer(value=2), key="coherence")
+    assert save(scene, Answer(value=4)).assignment_complete
+    assert not save(scene, Answer(), seen=1).assignment_complete
+    rating = Rating.objects.get(dimension__key="fluency")
+    assert (rating.value, rating.is_answered, rating.revision) == (None, False, 2)
+    changes = rating.changes.order_by("revision").values_list("value_before", "value_after")
+    assert list(changes) == [(None, 4), (4, None)]

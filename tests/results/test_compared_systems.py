@@ -1,5 +1,6 @@
 """Which systems differ: raters as a sample unless these raters are asked for, or there is no other way."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -7,9 +8,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotate.agreement import CrossedDifferences, ErrorVariances, crossed_differences, system_differences
+from agreement import CrossedDifferences, ErrorVariances, crossed_differences, system_differences
 from annotate.core.guideline import FrozenGuideline
-from annotate.core.models import GoldItem
+from annotate.core.models import Dimension, GoldItem
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.results.commands import current_page
 from annotate.results.queries.resolution import resolution_section
@@ -34,14 +35,30 @@ def values_of(raters: int) -> np.ndarray:
 
 def rated(raters: int = 3, *, without: tuple[int, int, int] | None = None) -> Cast:
     """A project with these values; `without` one of them (rater, document, system)."""
-    cast = make_project(documents=DOCUMENTS, systems=SYSTEMS, annotators=raters, raters_per_item=raters)
-    round, values = opened(cast), values_of(raters)
-    documents = sorted({item.document_id for item in cast.items})
+    values = values_of(raters)
+    if without:
+        values[without] = np.nan
+    return rated_with({"fluency": values})
+
+
+def rated_with(values: Mapping[str, np.ndarray], *, named: str = "") -> Cast:
+    """A project with values (raters, documents, systems) by dimension; `named` has names for values."""
+    raters, documents, systems = next(iter(values.values())).shape
+    cast = make_project(
+        dimensions=tuple(values),
+        documents=documents,
+        systems=systems,
+        annotators=raters,
+        raters_per_item=raters,
+    )
+    Dimension.objects.filter(key=named).update(measurement_level="nominal")
+    round, order = opened(cast), sorted({item.document_id for item in cast.items})
     for item in cast.items:
-        place = documents.index(item.document_id), NAMES.index(item.system.name)
+        place = order.index(item.document_id), NAMES.index(item.system.name)
         for number, annotator in enumerate(cast.annotators):
-            if (number, *place) != without:
-                rate(cast, round, annotator, item, int(values[number, *place]))
+            for key, own in values.items():
+                if not np.isnan(own[number, *place]):
+                    rate(cast, round, annotator, item, int(own[number, *place]), key=key)
     return cast
 
 
@@ -71,10 +88,12 @@ def test_raters_are_a_sample_unless_these_are_asked_for(client: Client) -> None:
     assert np.array(differences_of(cast, about="documents")) == pytest.approx(np.array(of_these))
     client.force_login(cast.researcher)
     address = reverse("results_page", args=[cast.project.slug, "systems"])
-    assert "one that other raters like these would find" in client.get(address).content.decode()
-    these = client.get(address, {"about": "documents"}).content.decode()
+    page = client.get(address, {"table": "differences"}).content.decode()
+    assert "one that other raters like these would find" in page
+    these = client.get(address, {"table": "differences", "about": "documents"}).content.decode()
     assert "Documents are a sample, raters are these" in these
-    assert "What more raters or documents would tell apart" not in these
+    assert "Sources of error" in page
+    assert "Sources of error" not in these
 
 
 def test_after_discussion_the_page_says_that_raters_came_nearer_to_each_other() -> None:
@@ -107,20 +126,53 @@ def test_with_a_gap_the_model_is_fitted_by_its_likelihood() -> None:
     assert "restricted maximum likelihood" in how
 
 
+@pytest.mark.parametrize(
+    ("of_systems", "difference"), [((3, 3, 3), 0), ((1, 2, 4), -1)], ids=["constant", "same difference"]
+)
+def test_dimension_without_error_leaves_the_others(of_systems: tuple[int, ...], difference: float) -> None:
+    even = np.broadcast_to(np.array(of_systems, dtype=float), (3, DOCUMENTS, SYSTEMS)).copy()
+    even[1, 2, 0] = np.nan
+    cast = rated_with({"fluency": even, "relevance": values_of(3)})
+    found = differences_of(cast)
+    assert [row[0] for row in found[:1]] == pytest.approx([difference])
+    assert np.array(found[3:]) == pytest.approx(np.array(as_rows(crossed_differences(values_of(3), NAMES))))
+    assert (
+        "Fluency: by these raters only. Every rater gives the same differences on every document."
+        in says_of(cast, "Which systems differ")
+    )
+    means = cells_of(cast.project, "systems", "means")
+    assert [row["fluency"].value for row in means] == pytest.approx(list(of_systems))
+    sources = cells_of(cast.project, "systems", "error-sources")
+    assert [row["dimension"].value for row in sources] == ["Relevance"]
+
+
+def test_unused_category_in_an_unfinished_round_has_a_reason() -> None:
+    """Raters choose categories 1 and 2 only; one rater has not finished."""
+    values = 1.0 + np.indices((3, DOCUMENTS, 2)).sum(axis=0) % 2
+    values[2, 3:, 1] = np.nan
+    cast = rated_with({"fluency": values}, named="fluency")
+    rows = cells_of(cast.project, "systems", "share-differences")
+    assert len(rows) == 5
+    assert rows[0]["difference"].value is not None
+    same = "Both have the same score on every document."
+    assert [row["p_adjusted"].reason for row in rows[2:]] == [same] * 3
+    assert "Every rater gives the same differences" in says_of(cast, "Shares of categories")
+
+
 def test_about_these_texts_only_there_is_nothing_to_test_and_there_are_no_ranks() -> None:
     cast = rated()
     first, *_ = cells_of(cast.project, "systems", "differences", about="texts")
     means = values_of(3).mean(axis=(0, 1))
     assert first["difference"].value == pytest.approx(means[0] - means[1])
-    says = "Every text is rated, so the difference is known and nothing is tested."
+    says = "Every output is rated, so the difference is known and nothing is tested."
     assert [first["difference"].interval_reason, first["p"].reason, first["p_adjusted"].reason] == [says] * 3
     assert (first["difference"].low, first["p"].value) == (None, None)
     for row in cells_of(cast.project, "systems", "ranks", about="texts"):
         assert row["fluency"].value is None
         assert "nothing to test" in row["fluency"].reason
     mean, *_ = cells_of(cast.project, "systems", "means", about="texts")
-    assert mean["fluency"].interval_reason == "Every text is rated, so this mean is known."
-    assert "About these texts only" in says_of(cast, "Which systems differ", about="texts")
+    assert mean["fluency"].interval_reason == "Every output is rated, so this mean is known."
+    assert "About these outputs only" in says_of(cast, "Which systems differ", about="texts")
 
 
 def test_about_these_texts_only_those_that_are_not_rated_leave_an_error() -> None:
@@ -161,9 +213,9 @@ def test_more_raters_or_documents_find_smaller_differences() -> None:
     assert [row["documents"].value for row in rows] == ["8", "16", "32"]
     expected = variances.smallest_difference(SYSTEMS, 8, 16, significance_level=0.05 / 3)
     assert rows[1]["raters_8"].value == pytest.approx(expected)
-    assert rows[0]["raters_2"].reason == "Larger than the scale is long: so few cannot tell systems apart."
+    assert rows[0]["raters_2"].reason == "Larger than the scale: this many cannot distinguish systems."
     assert rows[0]["points"].value == 0.5
-    assert rows[2]["raters_needed"].reason == "More than 50 raters with so many documents."
+    assert rows[2]["raters_needed"].reason == "More than 50 raters with this number of documents."
     (sources,) = cells_of(cast.project, "systems", "error-sources")
     assert sources["rater_by_system"].value == pytest.approx(variances.rater_by_system**0.5)
     assert (sources["raters"].value, sources["documents"].value) == (3, 8)

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-STREAMS = ROOT / "annotate/agreement/streams.py"
+STREAMS = ROOT / "agreement/streams.py"
 SEEDS = re.compile(r"default_rng|RandomState|np\.random\.seed|random\.Random\(|random\.seed\(")
-MODULES = sorted(path for app in ("annotate", "judges") for path in (ROOT / app).rglob("*.py"))
+MODULES = sorted(path for app in ("agreement", "annotate", "judges") for path in (ROOT / app).rglob("*.py"))
 
 
 def test_only_streams_seed_random_numbers() -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 from typing import Any
 
@@ -12,16 +13,19 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotate import tasks
-from annotate.agreement import krippendorff_alpha, root_mean_squared_error
+from agreement import krippendorff_alpha, root_mean_squared_error
+from annotate.core.jobs import run_job
 from annotate.core.models import ComputedResult, Dispute, System
 from annotate.core.rounds import rounds_of
 from annotate.disputes.commands.disputes import answer_dispute
 from annotate.quality.commands import decide_counting
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
 from annotate.rating.queries import own_items
-from annotate.results import figures
+from annotate.results import figures, shown
+from annotate.results.commands import current_page
+from annotate.results.queries.plain import plain_result
 from annotate.results.queries.reliability_data import rated_items
+from annotate.results.registry import PAGES, result_of
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate
 from tests.results.reading import csv_of
@@ -113,25 +117,31 @@ def test_systems_have_means_ranks_and_corrected_differences(reader: Client, cast
 
 
 def test_agreement_after_discussion_is_never_called_reliability(reader: Client, cast: Cast) -> None:
-    html = asked(reader, cast, "agreement").content.decode()
-    assert ">Round I, reliability</h2>" in html
-    assert ">Round II, agreement after discussion</h2>" in html
-    assert "Round II, reliability" not in html
-    assert "this is agreement after discussion, not reliability" in html
+    first, second = (
+        asked(reader, cast, "agreement", table="pairs", round=number).content.decode() for number in "12"
+    )
+    assert "(Round I, reliability)</h2>" in first
+    assert "(Round II, agreement after discussion)</h2>" in second
+    assert "Round II, reliability" not in second
+    assert "this is agreement after discussion, not reliability" in second
 
 
-def test_every_figure_opens_how_it_was_computed_and_every_table_can_be_had(
-    reader: Client, cast: Cast
-) -> None:
+def test_every_value_opens_its_method_and_every_table_has_files(reader: Client, cast: Cast) -> None:
     html = asked(reader, cast, "agreement").content.decode()
-    alpha = html[html.index('id="alpha"') : html.index('id="movement"')]
-    assert alpha.count("function krippendorff_alpha") == 2
-    assert "n = 6" in alpha
-    for format, content_type in (("csv", "text/csv"), ("md", "text/markdown"), ("tex", "application/x-tex")):
-        answer = asked(reader, cast, "agreement", "alpha", format, route="result_file")
+    table = html[html.index('<table class="sortable">') : html.index("</table>")]
+    assert table.count("function krippendorff_alpha") == 2
+    assert "n = 6" in table
+    contents = {
+        "csv": "text/csv",
+        "json": "application/json",
+        "md": "text/markdown",
+        "tex": "application/x-tex",
+    }
+    for format, content_type in contents.items():
+        answer = asked(reader, cast, "agreement", "rounds", format, route="result_file")
         assert answer["Content-Type"].startswith(content_type)
-        assert f"agreement-alpha.{format}" in answer["Content-Disposition"]
-        assert reverse("result_file", args=[cast.project.slug, "agreement", "alpha", format]) in alpha
+        assert f"agreement-rounds.{format}" in answer["Content-Disposition"]
+        assert reverse("result_file", args=[cast.project.slug, "agreement", "rounds", format]) in html
     for nothing in (
         ("agreement", "alpha", "doc"),
         ("agreement", "round-1-rmse", "svg"),
@@ -139,6 +149,153 @@ def test_every_figure_opens_how_it_was_computed_and_every_table_can_be_had(
     ):
         assert asked(reader, cast, *nothing, route="result_file").status_code == 404
     assert asked(reader, cast, "nothing").status_code == 404
+
+
+def test_json_of_a_table_is_that_of_the_api(reader: Client, cast: Cast) -> None:
+    file = asked(reader, cast, "agreement", "alpha", "json", route="result_file").json()
+    result = result_of(cast.project, "agreement")
+    api = plain_result(result, current_page(project=cast.project, result=result))
+    (table,) = (each for part in api["sections"] for each in part["tables"] if each["key"] == "alpha")
+    assert file == json.loads(json.dumps({key: table[key] for key in table if key != "rows_in_all"}))
+
+
+# What is in view
+
+
+def tables_of(html: str) -> list[str]:
+    return re.findall(r'<section class="result" id="([^"]+)"', html)
+
+
+def chart_in(html: str) -> Any:
+    return json.loads(html.partition('type="application/json">')[2].partition("</script>")[0])
+
+
+def test_a_page_shows_its_answer_one_chart_and_one_table(reader: Client, cast: Cast) -> None:
+    html = asked(reader, cast, "agreement").content.decode()
+    assert "Alpha of Round I is" in html
+    assert tables_of(html) == ["rounds"]
+    chart = chart_in(html)
+    assert (chart["key"], chart["lines"]) == ("alpha", [0.667, 0.8])
+    assert html.count('<figure class="chart"') == 1
+
+
+def test_a_tab_has_a_url_of_its_own_and_is_a_fragment_for_htmx(reader: Client, cast: Cast) -> None:
+    whole = asked(reader, cast, "agreement", table="by-system").content.decode()
+    assert tables_of(whole) == ["round-1-by-system"]
+    assert chart_in(whole)["key"] == "round-1-by-system"
+    address = reverse("results_page", args=[cast.project.slug, "agreement"])
+    headers = {"HX-Request": "true", "HX-Target": "view"}
+    part = reader.get(address, {"table": "by-system"}, headers=headers).content.decode()
+    assert tables_of(part) == ["round-1-by-system"]
+    assert "<h1" not in part
+
+
+def test_unknown_words_of_a_url_show_the_first_table(reader: Client, cast: Cast) -> None:
+    html = asked(reader, cast, "agreement", table="x", round="9", dimension="y", page="z").content.decode()
+    assert tables_of(html) == ["rounds"]
+
+
+def test_tables_of_both_rounds_have_a_switch(reader: Client, cast: Cast) -> None:
+    html = asked(reader, cast, "agreement", table="coefficients", round="2").content.decode()
+    assert tables_of(html) == ["round-2-coefficients"]
+    segment = html[html.index('<nav class="segment"') :].partition("</nav>")[0]
+    assert "round=1" in segment
+    assert re.search(r'round=2" aria-current="true"', segment)
+    assert '<nav class="segment"' not in asked(reader, cast, "agreement").content.decode()
+
+
+def test_alpha_by_document_is_in_the_files_only(reader: Client, cast: Cast) -> None:
+    html = asked(reader, cast, "agreement", table="by-document").content.decode()
+    assert tables_of(html) == ["rounds"]
+    assert "round-1-by-document.csv" in html
+    assert len(rows(reader, cast, "agreement", "round-1-by-document")) == 3
+
+
+def test_a_dimension_filters_rows_and_columns(client: Client) -> None:
+    made = make_project(dimensions=("fluency", "coherence"), annotators=2, raters_per_item=2)
+    round = opened(made)
+    for annotator in made.annotators:
+        for place, item in enumerate(made.items):
+            for dimension in made.dimensions:
+                rate(made, round, annotator, item, 1 + place % 4, key=dimension.key)
+    close_round_one(project=made.project, by=made.admin)
+    client.force_login(made.admin)
+    for table in ("rounds", "pairs"):
+        html = asked(client, made, "agreement", table=table, dimension="fluency").content.decode()
+        body = html[html.index('<table class="sortable">') : html.index("</table>")]
+        assert "fluency" in body.lower()
+        assert "coherence" not in body.lower()
+
+
+def test_a_long_table_has_pages(reader: Client, cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shown, "ROWS", 2)
+    html = asked(reader, cast, "agreement", table="pairs").content.decode()
+    assert html.count('<th scope="row"') == 2
+    assert "Page 1 of 2" in html
+    html = asked(reader, cast, "agreement", table="pairs", page="2").content.decode()
+    assert html.count('<th scope="row"') == 1
+
+
+def test_missing_values_are_dashes_with_one_reason_below(client: Client) -> None:
+    made = make_project(annotators=2, raters_per_item=2)
+    opened(made)
+    client.force_login(made.admin)
+    html = asked(client, made, "agreement").content.decode()
+    assert ">undefined<" not in html
+    below = html[html.index('<p class="small soft figure-reasons">') :].partition("</p>")[0]
+    assert below.count("There are no ratings yet.") == 1
+
+
+def test_heads_of_tables_are_words_for_people(reader: Client, cast: Cast) -> None:
+    for name in PAGES:
+        for key in re.findall(r"[?&]table=([\w-]+)", asked(reader, cast, name).content.decode()):
+            html = asked(reader, cast, name, table=key).content.decode()
+            for head in re.findall(r'<th scope="col"[^>]*>([^<]*)<', html):
+                assert head
+                assert not re.search(r"[a-z][A-Z]|_", head), f"{name}, {key}: {head}"
+
+
+# The front page
+
+
+def test_the_front_page_has_charts_with_their_sentences(reader: Client, cast: Cast) -> None:
+    html = asked(reader, cast, route="results").content.decode()
+    assert html.count('<figure class="chart"') == 3  # there is no judge
+    assert "Alpha of Round I is" in html
+    assert "1 dispute: 1 settled, 0 adjudicated, 0 unresolved." in html
+    assert "has the highest mean on 1 of 1 dimensions" in html
+
+
+def test_the_front_page_waits_for_a_worker(
+    reader: Client, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "AT_ONCE", 0)
+    html = asked(reader, cast, route="results").content.decode()
+    assert 'hx-trigger="every 3s"' in html
+    assert '<figure class="chart"' not in html
+
+
+# The worst disagreements
+
+
+def test_the_worst_disagreements_have_texts_and_values(reader: Client, cast: Cast) -> None:
+    html = asked(reader, cast, route="disagreements").content.decode()
+    first = html[html.index('<article class="worst">') :].partition("</article>")[0]
+    assert cast.items[3].text[:30] in first
+    assert str(cast.items[3].document) in first
+    given = re.findall(r"<span dir=\"auto\">([^<]+)</span> <strong>([^<]+)</strong>", first)
+    assert [name for name, _ in given] == ["Rater A", "Rater B", "Rater C"]
+    assert [value for _, value in given] == ["4", "2", "4"]
+    assert chart_in(html)["kind"] == "shares"
+
+
+def test_the_worst_disagreements_are_a_file_with_texts(reader: Client, cast: Cast) -> None:
+    answer = asked(reader, cast, route="disagreements_file", apart="2")
+    (row,) = csv.DictReader(io.StringIO(answer.content.decode(), newline=""))
+    assert (row["document"], row["difference"]) == (cast.items[3].document.key, "2.0")
+    assert row["values"] == "Rater A: 4; Rater B: 2; Rater C: 4"
+    assert row["text"] == cast.items[3].text
+    assert "system" not in row  # hidden until Round II is closed
 
 
 def test_names_of_systems_are_text_on_the_page(client: Client) -> None:
@@ -155,14 +312,10 @@ def test_names_of_systems_are_text_on_the_page(client: Client) -> None:
     assert "<b>R" not in html
 
 
-def test_a_plot_stands_in_the_page_and_is_kept_until_the_data_are_others(reader: Client, cast: Cast) -> None:
+def test_a_plot_is_kept_until_the_data_change(reader: Client, cast: Cast) -> None:
     address = reverse("result_file", args=[cast.project.slug, "agreement", "alpha", "svg"])
-    inside = reader.get(address, headers={"HX-Request": "true"}).content.decode()
-    assert inside.startswith("<svg")
-    assert "var(--plot-1)" in inside
     file = reader.get(address)
     assert file["Content-Type"].startswith("image/svg+xml")
-    assert "var(--plot-1)" not in file.content.decode()
     kept = ComputedResult.objects.get(name="agreement?drawn=documents&plot=alpha")
     assert kept.content == file.content.decode()
     answer_dispute(dispute=Dispute.objects.get(), rater=cast.annotators[0], value=3)
@@ -190,7 +343,7 @@ def test_a_rater_who_is_left_out_is_gone_from_figures_and_files_at_once(reader: 
     decide_counting(place=cast.annotators[2], counted=False, note="Rated too fast.", by=cast.admin)
     (pair,) = rows(reader, cast, "agreement", "round-1-pairs")
     assert pair["pair"] == "Rater A – Rater B"
-    assert "Left out by an admin:" in asked(reader, cast, "agreement").content.decode()
+    assert "whom an admin excluded" in asked(reader, cast, "agreement").content.decode()
 
 
 def test_taking_data_away_computes_nothing_again(reader: Client, cast: Cast) -> None:
@@ -218,14 +371,14 @@ def test_much_is_computed_by_a_worker_while_the_page_says_so(
         )
     assert poll.status_code == 204
     assert (len(told), len(told_again)) == (1, 0)
-    tasks.compute_result(ComputedResult.objects.get().pk)
+    run_job("result", ComputedResult.objects.get().pk)
     html = asked(reader, cast, "agreement").content.decode()
     assert "Computing the figures" not in html
-    assert 'id="alpha"' in html
+    assert 'id="rounds"' in html
     answer_dispute(dispute=Dispute.objects.get(), rater=cast.annotators[0], value=3)
     stale = asked(reader, cast, "agreement").content.decode()
     assert "Until then these are the figures of" in stale
-    assert 'id="alpha"' in stale
+    assert 'id="rounds"' in stale
 
 
 def test_what_stopped_a_computing_is_said_and_it_can_be_asked_for_again(
@@ -241,7 +394,7 @@ def test_what_stopped_a_computing_is_said_and_it_can_be_asked_for_again(
     reader.post(reverse("results_page", args=[cast.project.slug, "agreement"]))
     row.refresh_from_db()
     assert row.asked_at is not None
-    tasks.compute_result(row.pk)
+    run_job("result", row.pk)
     row.refresh_from_db()
     assert not row.problem
     assert not row.asked_at
@@ -277,13 +430,13 @@ def test_who_rates_in_an_open_round_one_sees_no_results_even_as_an_admin(client:
 
 
 def test_a_figure_leads_to_its_units_and_to_what_was_said_of_each(reader: Client, cast: Cast) -> None:
-    html = asked(reader, cast, "agreement").content.decode()
+    html = asked(reader, cast, "agreement", table="by-system").content.decode()
     listed = reverse("disagreements", args=[cast.project.slug])
-    assert f"{listed}?dimension=fluency&amp;document=product-2" in html
+    assert f"{listed}?dimension=fluency&amp;system=system-1" in html
     units = reader.get(listed, {"dimension": "fluency", "document": "product-2", "apart": "2"})
     unit = reverse("disagreement", args=[cast.project.slug, cast.items[3].pk, "fluency"])
     assert unit in units.content.decode()
-    assert units.content.decode().count('<th scope="row"') == 1
+    assert units.content.decode().count('<article class="worst">') == 1
     page = reader.get(unit).content.decode()
     assert cast.items[3].text in page
     assert "Review 1 of product 2." in page
@@ -299,7 +452,7 @@ def test_of_many_documents_one_is_named_by_its_key(
     listed = reverse("disagreements", args=[cast.project.slug])
     html = reader.get(listed, {"document": "product-2", "apart": "0"}).content.decode()
     assert '<option value="product-2"' not in html
-    assert html.count('<th scope="row"') == 2
+    assert html.count('<article class="worst">') == 2
     html = reader.get(listed, {"document": "nowhere", "apart": "0"}).content.decode()
     assert "No document has this key." in html
 
@@ -308,19 +461,7 @@ def test_systems_stay_hidden_until_nothing_is_decided_any_more(reader: Client, c
     listed = reverse("disagreements", args=[cast.project.slug])
     html = reader.get(listed, {"system": "system-1"}).content.decode()
     assert "Systems stay hidden" in html
-    assert "system-1" not in html
+    assert ">system-1<" not in html
     close_round_two(project=cast.project, by=cast.admin)
     html = reader.get(listed, {"system": "system-1", "apart": "0"}).content.decode()
-    assert html.count('<th scope="row"') == 3
-
-
-def test_a_long_page_leads_to_each_of_its_sections_and_tables(reader: Client, cast: Cast) -> None:
-    page = asked(reader, cast, "agreement").content.decode()
-    contents = page.partition('<nav class="contents" aria-label="On this page">')[2].partition("</nav>")[0]
-    targets = re.findall(r'href="#([^"]+)"', contents)
-    assert {"alpha", "round-1-pairs", "section-1"} <= set(targets)
-    assert [page.count(f' id="{target}"') for target in targets] == [1] * len(targets)
-
-
-def test_a_short_page_has_no_contents(reader: Client, cast: Cast) -> None:
-    assert "On this page" not in asked(reader, cast, "passages").content.decode()
+    assert html.count('<article class="worst">') == 3

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from annotate.agreement import Stream
+from agreement import Stream
 from annotate.core.models import Project
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of

@@ -10,8 +10,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotate.agreement import intraclass_correlation, variance_components
-from annotate.agreement.decision_study import raters_needed, reliability_of_mean
+from agreement import intraclass_correlation, variance_components
+from agreement.variance_components import raters_needed, reliability_of_mean
 from annotate.core.models import Assignment, ComputedResult, Dimension, Rating
 from annotate.results.commands import current_page
 from annotate.results.queries.by_system import values_by_document
@@ -167,8 +167,6 @@ def test_what_is_wanted_known_and_spent_are_groups_of_fields(client: Client) -> 
     }
     assert groups == {
         "What is wanted": ["target", "find"],
-        "What is known: standard deviations (SD)": [
-            *("sd_s", "sd_d", "sd_ds", "sd_r", "sd_rs", "sd_rd", "sd_e")
-        ],
+        "Known standard deviations (SD)": [*("sd_s", "sd_d", "sd_ds", "sd_r", "sd_rs", "sd_rd", "sd_e")],
         "What it costs": ["seconds", "wage"],
     }

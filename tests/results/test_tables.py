@@ -1,21 +1,27 @@
 """A result's table says the same on a page, in a data file and in a paper."""
 
+import ast
 import csv
 import io
 import json
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from django.template.loader import render_to_string
 
-from annotate.agreement import ReliabilityData, krippendorff_alpha
+import annotate
+import judges
+from agreement import ReliabilityData, krippendorff_alpha
 from annotate.results.latex import LatexChoices, escape_latex, latex
 from annotate.results.table import Cell, Column, ColumnKind, Table, figure, mark_best, text
 from annotate.results.text import comma_separated, markdown
 from annotate.templatetags.results import latex_choices, rows_of
 
+APPS = (Path(annotate.__file__).parent, Path(judges.__file__).parent)
+CODE = re.compile(r"[a-z][A-Z]|[A-Za-z]_|[a-z]\(\w|\w\.[a-z]")
 SYSTEM = Column("system", "System", ColumnKind.TEXT)
 VALUES = [[1, 2, 3, 4, 5] * 5, [1, 2, 3, 4, 4] * 5]
 
@@ -32,6 +38,28 @@ def table(**changes):
     ]
     columns = [SYSTEM, Column("alpha", "alpha"), Column("within_one", "within one", ColumnKind.SHARE)]
     return Table("reliability", "Reliability of Round I", columns, rows, **changes)
+
+
+def heads_of_columns() -> list[str]:
+    """Return the words for people in every `Column(key, name, ...)` of the source."""
+    sources = [module.read_text(encoding="utf-8") for app in APPS for module in app.rglob("*.py")]
+    calls = [
+        call
+        for source in sources
+        if "Column(" in source
+        for call in ast.walk(ast.parse(source))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Column"
+    ]
+    names = [name for call in calls for name in call.args[1:2]]
+    parts = [part.value for name in names for part in ast.walk(name) if isinstance(part, ast.Constant)]
+    return [part for part in parts if isinstance(part, str)]
+
+
+def test_no_head_of_a_column_is_a_name_of_code() -> None:
+    heads = heads_of_columns()
+    assert {"System", "people only, asymptotic"} <= set(heads)
+    assert [each for each in heads if CODE.search(each)] == []
+    assert [bool(CODE.search(each)) for each in ("ColumnKind", "p_value", "mean(x)")] == [True] * 3
 
 
 def test_a_coefficient_keeps_its_interval_count_and_how_it_was_computed() -> None:
@@ -194,7 +222,7 @@ def test_marks_are_emphasis_in_every_format_and_leave_data_alone() -> None:
     assert "| s2 | _4.00_ \\[3.00, 5.00\\] |" in markdown(table)
     assert r"s1 & \textbf{4.25} [3.25, 5.25] \\" in latex(table)
     assert r"s2 & \underline{4.00} [3.00, 5.00] \\" in latex(table)
-    html = rows_of(table, 3, "")
+    html = rows_of(table, "")
     assert "<strong>4.25</strong>" in html
     assert "<u>4.00</u>" in html
     assert comma_separated(table) == comma_separated(

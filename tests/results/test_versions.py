@@ -8,9 +8,9 @@ from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
-from annotate import tasks
 from annotate.core.access import token_of
 from annotate.core.bulk import write_rows
+from annotate.core.jobs import run_job
 from annotate.core.models import Assignment, ChangeCount, ComputedResult, Dispute, Rating
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute, post_message, take_back
 from annotate.material.commands.imports import import_file
@@ -157,7 +157,7 @@ def test_parts_of_pages_are_kept_by_round_one_alone_and_asked_for_again_by_their
     asked = ComputedResult.objects.filter(project=cast.project)
     assert {each.name for each in asked} == {"spreads?", "signals?"}
     for each in asked:
-        tasks.compute_result(each.pk)
+        run_job("result", each.pk)
     answer_dispute(dispute=dispute, rater=cast.annotators[0], value=2)  # Round II, and so the same spreads
     for name, address in pages.items():
         assert "Computing the figures" not in client.get(address).content.decode(), name

@@ -3,7 +3,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from annotate.core.models import Assignment, Item, Membership, Project, Rating, Role, User
+from annotate.core.models import Assignment, GoldItem, Item, Membership, Project, Rating, Role, User
 from annotate.management.demonstration.load import NAME, PASSWORD, PEOPLE
 
 pytestmark = pytest.mark.django_db
@@ -18,7 +18,7 @@ def load():
 def test_three_annotators_are_part_of_the_way_through_twelve_items_of_four_dimensions():
     load()
     project = Project.objects.get(name=NAME)
-    assert (Item.objects.count(), project.dimensions.count()) == (12, 4)
+    assert (Item.objects.filter(gold=None).count(), project.dimensions.count()) == (12, 4)
     annotators = Membership.objects.filter(project=project, role=Role.ANNOTATOR)
     done = [
         Assignment.objects.filter(annotator=place, completed_at__isnull=False).count() for place in annotators
@@ -26,6 +26,13 @@ def test_three_annotators_are_part_of_the_way_through_twelve_items_of_four_dimen
     assert len(done) == 3
     assert all(0 < count < 12 for count in done)
     assert Rating.objects.count() == 4 * sum(done)
+
+
+def test_annotators_have_passed_practice_on_two_gold_items():
+    load()
+    assert GoldItem.objects.filter(use=GoldItem.Use.PRACTICE).count() == 2
+    places = Membership.objects.filter(role=Role.ANNOTATOR)
+    assert all(place.practised_at and not place.must_practise for place in places)
 
 
 def test_loading_twice_makes_nothing_twice_and_says_how_to_sign_in():

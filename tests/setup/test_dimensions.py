@@ -196,7 +196,7 @@ def test_a_category_is_added_and_the_others_keep_their_names(admin: Client, cast
     [
         (NAMED | {"label_2": " "}, "Name the category 2; raters choose it by its name."),
         (NAMED | {"label_3": "praise"}, "The category 1 has this name already."),
-        (NAMED | {"scale_maximum": "40"}, "40 categories are too many to choose from; use at most 20"),
+        (NAMED | {"scale_maximum": "40"}, "40 categories are too many to choose from; use up to 20"),
     ],
 )
 def test_categories_that_cannot_be_chosen_are_refused_in_words(

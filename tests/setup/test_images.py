@@ -42,9 +42,9 @@ def test_a_picture_is_added_once_and_listed_with_its_markdown(client, cast):
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("a.svg", b"<svg onload='alert(1)'/>", "“a.svg” is not a PNG, JPEG, GIF or WebP picture"),
+        ("a.svg", b"<svg onload='alert(1)'/>", "“a.svg” is not a PNG, JPEG, GIF or WebP image"),
         ("a.png", b"<html>", "“a.png” is not a PNG"),
-        ("a.png", PNG + bytes(2 * 1024 * 1024), "“a.png” has 2.0 MB; a picture may have 2. Make it smaller."),
+        ("a.png", PNG + bytes(2 * 1024 * 1024), "“a.png” has 2.0 MB; the limit for an image is 2."),
     ],
 )
 def test_what_is_no_picture_is_refused_in_words(client, cast, name, content, sentence):
@@ -77,7 +77,7 @@ def test_a_picture_that_a_guideline_shows_stays(client, cast):
     cast.dimensions[0].save()
     client.force_login(cast.admin)
     page = client.post(address(cast, f"{image.key}/remove/"), follow=True).content.decode()
-    assert "This picture is used in Fluency. Remove it there first." in page
+    assert "This image appears in Fluency. Remove it there first." in page
     cast.dimensions[0].guidelines = ""
     cast.dimensions[0].save()
     page = client.post(address(cast, f"{image.key}/remove/"), follow=True).content.decode()

@@ -106,7 +106,7 @@ def test_settings_are_saved(client: Client, cast: Cast) -> None:
 
 def test_when_units_are_disputed_is_set_on_its_own_page(client: Client, cast: Cast) -> None:
     client.force_login(cast.admin)
-    assert f"/projects/{cast.project.slug}/disputes/rules/" in client.get(address(cast)).content.decode()
+    assert f"/projects/{cast.project.slug}/dispute-rules/" in client.get(address(cast)).content.decode()
     client.post(address(cast), VALID | {"dispute_threshold": 4, "tolerance": 3})
     assert (Project.objects.get().dispute_threshold, Project.objects.get().tolerance) == (2, 1)
 

@@ -29,7 +29,7 @@ def test_the_steps_follow_from_what_the_project_has():
     project = create_project(user=make_user(), name="Boots")
     found, needed = states(project)
     assert found["data"] == (False, "no items yet")
-    assert found["people"] == (False, "0 of 3 annotators needed")
+    assert found["people"] == (False, "0 of 3 annotators")
     assert needed == ["Import items.", "Add at least one dimension."]
     make_items(project)
     for _ in range(3):
@@ -74,7 +74,7 @@ def test_the_review_tells_what_is_there_and_what_is_missing(client):
         "Open Round I</button>",
     ):
         assert words in page
-    assert "Each item needs 3 raters; there is 1 annotator, and until more join" in page
+    assert "Raters per item: 3. Annotators in the project: 1." in page
     Project.objects.filter(pk=cast.project.pk).update(raters_per_item=1)
     cast.project.dimensions.all().delete()
     page = client.get(at("review", cast.project)).content.decode()

@@ -78,7 +78,7 @@ def test_wording_changed_in_an_open_round_is_a_new_version_with_its_reason(scene
     ]
     page = client.get(reverse("guideline_versions", args=[cast.project.slug])).content.decode()
     assert "Raters asked what counts." in page
-    assert "1 rating given under another version." in page
+    assert "1 rating follows another version." in page
 
 
 def test_a_rating_is_kept_under_the_version_that_its_rater_saw(scene):
@@ -104,10 +104,10 @@ def test_wording_taken_back_is_the_version_it_was(scene):
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"note": " "}, "Say what changed and why"),
+        ({"note": " "}, "Describe the change and its reason"),
         (
             {"scale_maximum": "3"},
-            "Ratings of Fluency lie outside 1 to 3 (1 of them), so its scale cannot become",
+            "1 ratings of Fluency are outside 1 to 3, so its scale cannot become",
         ),
         ({"scale_maximum": "7"}, "Round I was opened, and froze this. Of a dimension, definition, labels"),
         ({"name": "Style"}, "save the project as a template and begin a new one from it"),
@@ -158,9 +158,7 @@ def test_who_is_asked_again_must_be_there_to_answer(scene):
     cast.annotators[0].active = False
     cast.annotators[0].save()
     page = client.post(reverse("ask_again", args=[cast.project.slug, "fluency"]), follow=True)
-    assert (
-        "Every rating that can be asked about was given under the version in force." in page.content.decode()
-    )
+    assert "All ratings open for review already follow the version in force." in page.content.decode()
 
 
 def test_wording_changed_between_the_rounds_opens_round_two(client, scene):

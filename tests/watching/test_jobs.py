@@ -7,21 +7,17 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.core import mail
 from django.core.files.base import ContentFile
 from django.db.models import Count
 from django.utils import timezone
 
-from annotate import tasks
 from annotate.core.files import scratch
-from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, SILENT_AFTER
-from annotate.core.mails import claim_mail
+from annotate.core.jobs import SILENT_AFTER, run_job
 from annotate.core.models import (
     AuditEntry,
     ComputedResult,
     DataImport,
     Export,
-    Invitation,
     Item,
     Project,
     Role,
@@ -31,8 +27,8 @@ from annotate.exports.commands.exports import start_export
 from annotate.material.commands.uploads import discard_forgotten, receive_upload, remove_orphans
 from annotate.material.reading.mappings import guess_mapping
 from annotate.material.reading.readers import first_records
-from annotate.people.commands import ask_for_mail, invite, mail_invitation
-from annotate.periodic_tasks import due_tasks
+from annotate.people.commands import ask_for_mail, invite
+from annotate.periodic_tasks import find_due_jobs
 from annotate.results.commands import ask_for_page
 from annotate.results.registry import result_called
 from tests.factories import make_project
@@ -50,11 +46,6 @@ def uploaded(project: Project, folder: Path, count: int) -> DataImport:
     return upload
 
 
-def sent() -> list[tuple[str, int]]:
-    """What a look of the sweeper enqueues."""
-    return sorted((task.name.rsplit(".")[-1], pk) for task, pk in due_tasks())
-
-
 @pytest.mark.django_db
 def test_what_waits_or_lost_its_worker_is_enqueued(tmp_path: Path) -> None:
     cast = make_project()
@@ -63,57 +54,32 @@ def test_what_waits_or_lost_its_worker_is_enqueued(tmp_path: Path) -> None:
     result = ask_for_page(project=cast.project, result=result_called(cast.project, "agreement"))
     offer = invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, email="a@example.org")
     ask_for_mail(invitation=offer, site="https://concord.example/")
-    assert sent() == [("mail_invitation", offer.pk)]  # others have a message on its way
+    assert find_due_jobs() == [("invitation", offer.pk)]  # others have a message on its way
     long_ago = timezone.now() - SILENT_AFTER
     DataImport.objects.update(touched_at=long_ago)
     Export.objects.update(status="writing", lease=uuid4(), touched_at=long_ago)
     ComputedResult.objects.update(asked_at=long_ago, heartbeat_at=long_ago)
-    lost = [("compute_result", result), ("mail_invitation", offer.pk)]
-    assert sent() == [*lost, ("run_export", export.pk), ("run_import", upload.pk)]
+    due = [("export", export.pk), ("import", upload.pk), ("invitation", offer.pk), ("result", result)]
+    assert sorted(find_due_jobs()) == due
     now = timezone.now()
     Export.objects.update(touched_at=now)
     ComputedResult.objects.update(heartbeat_at=now)
     DataImport.objects.update(status="checking", touched_at=now)
-    mail_invitation(invitation_id=offer.pk)
-    assert sent() == []
+    run_job("invitation", offer.pk)
+    assert find_due_jobs() == []
 
 
 @pytest.mark.django_db
-def test_what_a_worker_died_at_is_taken_over_but_not_for_ever(tmp_path: Path) -> None:
+def test_the_next_worker_removes_what_a_dead_one_left() -> None:
     cast = make_project()
     export = start_export(project=cast.project, choice=CHOICE, by=cast.admin)
     dead = uuid4()
-    Export.objects.update(status="writing", lease=dead, touched_at=timezone.now())
+    Export.objects.update(status="writing", lease=dead, touched_at=timezone.now() - SILENT_AFTER)
     left = scratch(f"exports/{dead.hex}.zip-half")
     left.mkdir()
-    tasks.run_export(export.pk)
-    export.refresh_from_db()
-    assert (export.status, export.lease) == ("writing", dead)  # its worker may be alive
-    Export.objects.update(touched_at=timezone.now() - SILENT_AFTER)
-    tasks.run_export(export.pk)
+    run_job("export", export.pk)
     export.refresh_from_db()
     assert (export.status, left.exists()) == ("ready", False)
-    Export.objects.update(status="writing", attempts=MAX_ATTEMPTS, touched_at=timezone.now() - SILENT_AFTER)
-    tasks.run_export(export.pk)
-    export.refresh_from_db()
-    assert (export.status, export.message) == ("stopped", GAVE_UP)
-
-
-@pytest.mark.django_db
-def test_a_mail_whose_worker_died_goes_later_and_one_that_was_sent_does_not_go_again() -> None:
-    cast = make_project()
-    offer = invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, email="a@example.org")
-    ask_for_mail(invitation=offer, site="https://concord.example/")
-    assert claim_mail(offer)  # and dies
-    mail_invitation(invitation_id=offer.pk)
-    assert mail.outbox == []
-    Invitation.objects.update(mail_due_at=timezone.now())
-    for _ in range(2):
-        mail_invitation(invitation_id=offer.pk)
-    assert [each.to for each in mail.outbox] == [["a@example.org"]]
-    assert "https://concord.example/invitations/" in mail.outbox[0].body
-    offer.refresh_from_db()
-    assert (offer.sent_at is not None, offer.mail_due_at) == (True, None)
 
 
 @pytest.mark.django_db

@@ -66,7 +66,7 @@ def test_what_cannot_be_said_has_its_reason() -> None:
     assert all("Categories have no order" in row["effect"].reason for row in named)
     cast = rated_by_position()
     Assignment.objects.update(plan="imported")
-    assert all("do not say when" in row["p"].reason for row in order_of(cast))
+    assert all("have no times" in row["p"].reason for row in order_of(cast))
 
 
 def test_in_a_mixed_order_the_item_before_may_be_of_another_document() -> None:

@@ -1,12 +1,14 @@
 import re
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotate.core.models import Dimension, Dispute, Item, Membership, Round, System
-from annotate.disputes.commands.disputes import adjudicate
+from annotate.disputes.commands.disputes import adjudicate, answer_dispute
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from tests.factories import make_project
@@ -63,27 +65,48 @@ def test_an_admin_leads_the_project_through_both_rounds(client):
     assert "Opening the round freezes dimensions and scales." in page(client, cast)
     html = text(step(client, cast, "open-1"))
     assert "Round I is open: annotators can rate." in html
-    assert "0 of 6 assignments are rated. Closing now ends rating for good;" in html
+    assert "0 of 6 assignments are rated. If you close the round now" in html
     rate_everything(cast, Round.objects.get(project=cast.project), 1, 3, 5)
     html = page(client, cast)
-    assert "Everything is rated." in html
+    assert "Every assignment is rated." in html
     assert 'data-confirm="Close Round I? No rating can be given or changed afterwards."' in html
     html = text(step(client, cast, "close-1"))
     assert "Round I is closed and its disputes are open." in html
-    assert "2 units wait to be discussed by their raters." in html
+    assert "2 units are disputed. Their raters discuss them in Round II." in html
     html = text(step(client, cast, "open-2"))
     assert "2 of 2 disputes are still open." in html
     adjudicate(dispute=Dispute.objects.get(number=1), value=3, note="So it is.", by=cast.admin)
     assert (
-        "Close Round II for good? 1 dispute is still open; its values stay apart, and agreement after "
-        "discussion counts them as they are."
+        "Close Round II for good? 1 dispute is still open. Its values stay different, and agreement after "
+        "discussion uses them."
     ) in page(client, cast)
     html = text(step(client, cast, "close-2"))
     assert "Both rounds are closed" in html
-    assert "0 settled, 1 adjudicated, 1 left open, 0 open." in html
+    assert "0 settled, 1 adjudicated, 1 unresolved (1 left open). See them" in html
     assert states(cast) == [(1, "closed"), (2, "closed")]
     html = text(client.get(f"/projects/{cast.project.slug}/results/agreement/").content.decode())
-    assert "1 of 2 disputes are not settled: on these units the values still lie apart." in html
+    assert "2 disputes: 0 settled, 1 adjudicated, 1 unresolved." in html
+
+
+def test_unresolved_disputes_have_one_number_everywhere(client):
+    cast = make_project(documents=1, systems=3)
+    rate_everything(cast, opened(cast), 1, 3, 5)
+    close_round_one(project=cast.project, by=cast.admin)
+    open_round_two(project=cast.project, by=cast.admin)
+    first, second, _ = Dispute.objects.order_by("number")
+    adjudicate(dispute=first, value=3, note="So it is.", by=cast.admin)
+    for rater in (cast.annotators[0], cast.annotators[2]):
+        answer_dispute(dispute=second, rater=rater, value=None, differs=True)
+    assert "2 unresolved (1 open, 1 irresolvable by discussion)" in text(page(client, cast, cast.admin))
+    err = StringIO()
+    call_command("rounds", cast.project.slug, "close-2", stdout=StringIO(), stderr=err)
+    breakdown = "(1 left open, 1 irresolvable by discussion)"
+    assert f"2 of 3 disputes are unresolved {breakdown}" in err.getvalue()
+    html = text(page(client, cast))
+    assert f"1 adjudicated. 2 are unresolved {breakdown}: their values stay apart." in html
+    assert f"0 settled, 1 adjudicated, 2 unresolved {breakdown}. See them" in html
+    html = text(client.get(f"/projects/{cast.project.slug}/results/agreement/").content.decode())
+    assert "3 disputes: 0 settled, 1 adjudicated, 2 unresolved." in html
 
 
 def test_the_address_above_a_project_leads_to_all_of_them(client):
@@ -94,7 +117,7 @@ def test_closing_with_unrated_places_asks_first(client):
     cast = make_project()
     opened(cast)
     html = page(client, cast, cast.admin)
-    assert 'data-confirm="Places are still unrated. Close Round I for good?"' in html
+    assert 'data-confirm="Some assignments are not rated. Close Round I for good?"' in html
 
 
 def test_an_admin_sees_how_far_every_annotator_is(client):
@@ -106,7 +129,9 @@ def test_an_admin_sees_how_far_every_annotator_is(client):
     complete(round, assigned(cast, round, first, cast.items[0]), first)
     html = page(client, cast, cast.admin)
     rows = re.findall(r'<th dir="auto">([^<]*).*?</tr>', html, flags=re.S)
-    counts = re.findall(r"\s*".join(3 * [r'<td class="number">(\d+)</td>']), html)
+    counts = re.findall(
+        r"\s*".join(3 * [r'<td class="number">(?:<progress[^>]*></progress> )?(\d+)</td>']), html
+    )
     assert rows == [place.label for place in cast.annotators]
     assert counts == [("1", "0", "4"), ("0", "1", "4"), ("0", "0", "0")]
     assert "1 of 12 assignments rated (4 items, 3 raters each)." in text(html)
@@ -258,7 +283,7 @@ def test_a_step_is_never_taken_by_a_link(client):
     assert states(cast) == []
 
 
-# What is sent, and what it costs
+# Request, and what it costs
 
 HOSTILE = '<script>alert("x")</script> & شكرا <b>bold</b>'
 
@@ -289,7 +314,7 @@ def test_who_rated_when_is_told_while_round_one_is_open(client):
     close_round_one(project=cast.project, by=cast.admin)
     with CaptureQueriesContext(connection) as asked:
         html = page(client, cast, cast.admin)
-    assert "Taken" in html
+    assert "Assigned" in html
     assert "Last rated" not in html
     assert not [each["sql"] for each in asked if "MAX(" in each["sql"] and "annotate_rating" in each["sql"]]
 
@@ -298,9 +323,9 @@ def test_who_rated_when_is_told_while_round_one_is_open(client):
 def test_queries_are_the_same_whatever_the_projects_size(client, documents, annotators):
     cast = make_project(documents=documents, annotators=annotators, raters_per_item=annotators)
     round = opened(cast)
-    # session, user, place, roles, the thirteen of the overview, imports, webhooks, workers, two of judges,
+    # session, user, place, roles, the thirteen of the overview, imports, webhooks, workers, three of judges,
     # roles for tabs
-    assert queries(client, cast, cast.admin) == 23
+    assert queries(client, cast, cast.admin) == 24
     # session, user, place, roles, place as annotator, rounds, progress (3), guideline, practice (2), roles
     assert queries(client, cast, cast.annotators[0].user) == 13
     for item in cast.items:
@@ -309,7 +334,7 @@ def test_queries_are_the_same_whatever_the_projects_size(client, documents, anno
     close_round_one(project=cast.project, by=cast.admin)
     open_round_two(project=cast.project, by=cast.admin)
     assert (
-        queries(client, cast, cast.admin) == 23
+        queries(client, cast, cast.admin) == 24
     )  # three of the open disputes; no pace of Round I, nor who rated when
     # session, user, place, roles, place as annotator, rounds, the disputes' counts and nudge, roles
     assert queries(client, cast, cast.annotators[0].user) == 9

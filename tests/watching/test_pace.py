@@ -28,9 +28,9 @@ def test_only_the_last_seven_days_with_ratings_count_and_today_does_not():
 @pytest.mark.parametrize(
     ("given", "left", "reason"),
     [
-        (days((1, 5), (2, 5)), 0, "Everything is rated."),
-        ({}, 9, "two days with ratings, not counting today"),
-        (days((0, 99), (1, 5)), 9, "two days with ratings, not counting today"),
+        (days((1, 5), (2, 5)), 0, "All assignments are rated."),
+        ({}, 9, "two days with ratings before today"),
+        (days((0, 99), (1, 5)), 9, "two days with ratings before today"),
         (days((30, 1), (59, 1)), 1000, "more than five years"),
     ],
 )

@@ -52,7 +52,7 @@ def test_old_entries_go_and_the_chain_stays_whole(cast: Cast, clock: Clock, clie
     gone = timezone.now() - timedelta(days=30)
     assert f"Entries from before {gone:%Y-%m-%d} were removed" in out.getvalue()
     client.force_login(cast.admin)
-    assert "kept for 30 days" in client.get(reverse("audit", args=[cast.project.slug])).content.decode()
+    assert "stay for 30 days" in client.get(reverse("audit", args=[cast.project.slug])).content.decode()
 
 
 def test_the_last_act_of_a_project_and_what_has_no_seal_stay(cast: Cast, clock: Clock) -> None:

@@ -31,7 +31,7 @@ def test_the_width_says_how_many_items_are_missing_and_unfinished_documents_do_n
     assert row["more_0.1"].value == math.ceil(14 * (width / 0.1) ** 2) - 14
     (alpha,) = [table for table in tables_of(cast.project) if table.key == "alpha"]
     missing = f"{row['more_0.1'].value:,} ({row['dimension'].value})"
-    assert f"its interval will be 0.1 wide after so many more items: {missing}." in alpha.says
+    assert f"At this rate, more items needed for an interval 0.1 wide: {missing}." in alpha.says
     assert row["documents"].value == 7
     assert row["always_valid"].low < row["always_valid"].value < row["always_valid"].high
     assert row["always_valid_width"].value > width

@@ -61,11 +61,11 @@ def test_what_needs_the_admin_is_a_list_of_sentences_with_links(client):
     Round.objects.update(opened_at=days_ago(9), deadline=timezone.localdate() - timedelta(days=1))
     Membership.objects.update(joined_at=days_ago(9))
     html = page(client, cast)
-    assert "The file more.csv was refused" in html
-    assert "Round I’s deadline" in html
+    assert "The file more.csv was rejected" in html
+    assert "Round I is still open after its deadline" in html
     first, second, third = (place.label for place in cast.annotators)
-    assert f"{second} and {third} never began, 3 days after they could." in html
-    assert f"{first} rated nothing for 7 days and hold unfinished items." in html
+    assert f"Not started for 3 days: {second}, {third}." in html
+    assert f"Unfinished items, but no ratings for 7 days: {first}." in html
     assert "What needs you now" not in page(client, cast, user=cast.researcher)
 
 
@@ -79,18 +79,18 @@ def test_disputes_without_a_word_for_three_days_are_counted_by_age(client, noon)
     cast = make_project()
     discussed(cast, 1, 3, 5)
     assert "1 for less than a day" in page(client, cast)
-    assert "had no word" not in page(client, cast)
+    assert "had no activity" not in page(client, cast)
     noon.advance(days=4)
     html = page(client, cast)
     assert "1 for 3 to 7 days" in html
-    assert "1 open dispute has had no word for 3 days" in html
-    assert f"They wait for: {cast.annotators[0].label} (1 of 1)" in html
+    assert "1 open dispute has had no activity for 3 days" in html
+    assert f"Waiting on: {cast.annotators[0].label} (1 of 1)" in html
 
 
 def test_pace_and_forecast_follow_the_days_with_ratings(client):
     cast = make_project(documents=4, systems=1, annotators=3)
     round = opened(cast)
-    assert "No forecast, 12 ratings are left. A pace needs two days with ratings" in page(client, cast)
+    assert "No forecast, 12 ratings are left. The forecast needs two days with ratings" in page(client, cast)
     for item, days in zip(cast.items[:2], (1, 2), strict=True):
         rate(cast, round, cast.annotators[0], item, 3)
         Assignment.objects.filter(item=item, started_at__isnull=False).update(completed_at=days_ago(days))
@@ -138,7 +138,7 @@ def test_drift_of_imported_ratings_is_unknown(client):
     rated_items(cast, 1, 3, 5)
     Assignment.objects.update(plan="imported")
     (alpha,) = cells_of(cast.project, "so-far", "drift")
-    assert "do not say when they were given" in alpha["first_third"].reason
+    assert "have no times" in alpha["first_third"].reason
 
 
 def test_who_also_rates_sees_no_agreement_before_round_one_is_closed(client):

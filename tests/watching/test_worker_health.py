@@ -45,7 +45,7 @@ def test_an_admin_reads_on_every_page_that_no_worker_is_running(client, route):
     cast = make_project()
     wait_with_an_import(cast)
     [line] = says(client, cast, route)
-    assert "No worker is running; run make run" in line
+    assert "No worker is running. Start one with make run" in line
     assert says(client, cast, "project", cast.researcher) == []
     assert says(client, make_project(), route) == []  # where nothing waits
 
@@ -56,14 +56,14 @@ def test_a_worker_that_has_been_silent_for_two_minutes_is_missed(client):
     record_heartbeat(worker="celery@here")
     assert says(client, cast) == []
     WorkerHeartbeat.objects.update(seen_at=timezone.now() - MINUTES_AGO)
-    assert "No worker has been seen for 3 minutes; run make run" in says(client, cast)[0]
+    assert "No worker has run for 3 minutes. Start one with make run" in says(client, cast)[0]
 
 
 def test_a_broker_that_cannot_be_reached_is_named_without_its_password():
     caches["process"].clear()
     problem = broker_problem("redis://:secret@127.0.0.1:1/0")
-    assert problem.startswith("The message broker at redis://:**@127.0.0.1:1/0 cannot be reached")
-    assert problem.endswith("start it, or correct CONCORD_BROKER_URL.")
+    assert problem.startswith("The message broker at redis://:**@127.0.0.1:1/0 is unreachable")
+    assert problem.endswith("Start it, or correct CONCORD_BROKER_URL.")
     assert broker_problem("memory://") == ""
 
 
@@ -80,7 +80,7 @@ def test_another_server_at_the_brokers_address_is_no_broker():
         answer.start()
         problem = broker_problem(f"redis://127.0.0.1:{server.getsockname()[1]}/0")
         answer.join()
-    assert "cannot be reached" in problem
+    assert "is unreachable" in problem
 
 
 @pytest.mark.django_db(transaction=True)

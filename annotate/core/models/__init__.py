@@ -1,6 +1,13 @@
 """Tables of annotate, by concept. Invariants are database constraints wherever a database can hold them."""
 
-from annotate.core.models.audit import AuditEntry, AuditRetention, AuditSeal, ProjectDeletion
+from annotate.core.models.audit import (
+    AuditEntry,
+    AuditRetention,
+    AuditSeal,
+    ErasedEntry,
+    Erasure,
+    ProjectDeletion,
+)
 from annotate.core.models.disputes import (
     Dispute,
     DisputeDigest,
@@ -13,9 +20,10 @@ from annotate.core.models.disputes import (
 from annotate.core.models.exports import Export, Push
 from annotate.core.models.gold import GoldItem, GoldValue, PracticeAnswer
 from annotate.core.models.images import GuidelineImage
-from annotate.core.models.imports import DataImport
+from annotate.core.models.imports import DataImport, UploadPreview
 from annotate.core.models.material import Document, Item, ItemTag, System, text_digest
 from annotate.core.models.people import (
+    AccountMail,
     CountingDecision,
     FormerName,
     Invitation,

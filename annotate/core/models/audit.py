@@ -7,7 +7,7 @@ DELETED = "project.deleted"
 
 
 class AuditEntry(models.Model):
-    """An administrative act. Never updated; deleted only with its project, of which then one entry tells."""
+    """An administrative act. Only erasing a person changes its names; it is deleted only with its project."""
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, null=True, related_name="audit_entries")
     at = models.DateTimeField()
@@ -69,6 +69,29 @@ class AuditRetention(models.Model):
 
     def __str__(self) -> str:
         return f"entries up to {self.up_to} removed"
+
+
+class Erasure(models.Model):
+    """That this transaction erases a person: only then may it replace names in histories.
+
+    It is deleted before the transaction ends, so no other transaction sees one.
+    """
+
+    user = models.OneToOneField("annotate.User", models.CASCADE, related_name="+")
+
+    def __str__(self) -> str:
+        return f"erasure of {self.user_id}"
+
+
+class ErasedEntry(models.Model):
+    """That an erased person's names were replaced in an audit entry. Never changed."""
+
+    entry = models.BigIntegerField(db_index=True)
+    content = models.CharField(max_length=64, help_text="SHA-256 of what the entry says since then.")
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"names replaced in entry {self.entry}"
 
 
 class ProjectDeletion(models.Model):

@@ -6,6 +6,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.models.fields import PointsField
+from annotate.core.models.mails import MailedRow
 
 
 class Dispute(models.Model):
@@ -127,7 +128,7 @@ class Post(models.Model):
         return f"post {self.pk}"
 
 
-class Nudge(models.Model):
+class Nudge(MailedRow):
     """That a rater was asked to look at the disputes that wait; at most one on a day."""
 
     rater = models.ForeignKey("annotate.Membership", models.CASCADE, related_name="nudges")
@@ -146,12 +147,13 @@ class Nudge(models.Model):
         return f"nudge {self.pk}"
 
 
-class DisputeDigest(models.Model):
+class DisputeDigest(MailedRow):
     """That a person was sent what is new in the disputes that need them; at most once on a day."""
 
     user = models.ForeignKey("annotate.User", models.CASCADE, related_name="digests")
     day = models.DateField()
     at = models.DateTimeField(help_text="Until when what happened stands in it.")
+    mail_due_at = models.DateTimeField(null=True, help_text="When a worker mails it; empty: it did.")
 
     class Meta:
         constraints = [models.UniqueConstraint("user", "day", name="one_digest_on_a_day")]

@@ -4,6 +4,7 @@ from uuid import uuid4
 
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 MATERIAL = "material"
@@ -40,6 +41,13 @@ class DataImport(models.Model):
         BOTH = "both", _("Items and ratings")
         ANSWERS = "answers", _("Recorded ratings of Round II")
 
+    class Written(models.TextChoices):
+        """The rows of an unfinished import: items can be removed again, ratings and judgments stay."""
+
+        NOTHING = ""
+        ITEMS = "items"
+        RATINGS = "ratings"
+
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="imports")
     kind = models.CharField(
         max_length=20, default=MATERIAL, help_text="A key of annotate.material.import_kinds.KINDS."
@@ -64,6 +72,14 @@ class DataImport(models.Model):
         null=True, help_text="The worker that is at it; no other writes what comes of it."
     )
     attempts = models.PositiveSmallIntegerField(default=0, help_text="How many workers took it.")
+    written = models.CharField(
+        max_length=7,
+        choices=Written.choices,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Rows of the unfinished import. The project waits for its end.",
+    )
     created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     touched_at = models.DateTimeField(help_text="When status, progress or heartbeat changed last.")
@@ -83,7 +99,47 @@ class DataImport(models.Model):
         return self.name
 
     @property
+    def must_be_finished(self) -> bool:
+        """Whether something is written that stays, so that no other file or mapping can replace this one."""
+        return self.written == DataImport.Written.RATINGS
+
+    @property
     def is_under_way(self) -> bool:
         """Whether it waits for a worker or one is at it."""
         status = DataImport.Status
         return self.status in (status.WAITING, status.CHECKING, status.WRITING)
+
+
+class UploadPreview(models.Model):
+    """The beginning of an upload: a worker reads it once, and every page shows this row."""
+
+    class Status(models.TextChoices):
+        WAITING = "waiting"
+        READING = "reading"
+        READY = "ready"
+        STOPPED = "stopped"
+
+    UNDER_WAY = (Status.WAITING, Status.READING)
+
+    data_import = models.OneToOneField(DataImport, models.CASCADE, related_name="preview")
+    part = models.CharField(max_length=LONGEST_PART, blank=True, help_text="The part that it shows.")
+    status = models.CharField(max_length=7, choices=Status.choices, default=Status.WAITING)
+    content = models.TextField(blank=True, help_text="See annotate.material.reading.opening.")
+    reason = models.TextField(blank=True, help_text="The reason of a stop.")
+    lease = models.UUIDField(null=True, help_text="The worker that reads; no other writes the content.")
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="Number of workers that took it.")
+    touched_at = models.DateTimeField(default=timezone.now, help_text="The last sign of its worker.")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(status="stopped") | Q(reason__gt=""), name="stopped_previews_say_why"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"preview of {self.data_import}"
+
+    def fits(self, upload: DataImport, *, again: bool) -> bool:
+        """Return whether it shows the upload's part; `again`: and did not stop."""
+        return self.part == upload.part and not (again and self.status == self.Status.STOPPED)

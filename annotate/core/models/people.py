@@ -8,7 +8,10 @@ from django.contrib.auth.models import PermissionsMixin
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+
+from annotate.core.models.mails import MailedRow
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none that is taken for another
 
@@ -146,7 +149,7 @@ class RecordedName(models.Model):
         return self.name
 
 
-class Invitation(models.Model):
+class Invitation(MailedRow):
     """An offer of a place in a project, taken by following a signed link."""
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="invitations")
@@ -179,6 +182,20 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return f"invitation {self.pk} as {self.role}"
+
+
+class AccountMail(MailedRow):
+    """A queued mail about an account. The worker that sends it deletes the row."""
+
+    user = models.ForeignKey(
+        User, models.CASCADE, null=True, related_name="+", help_text="The account that it is about, if any."
+    )
+    sealed = models.TextField(help_text="Receiver, subject and text, encrypted.")
+    asked_at = models.DateTimeField(default=timezone.now)
+    mail_due_at = models.DateTimeField(default=timezone.now, help_text="When a worker sends it.")
+
+    def __str__(self) -> str:
+        return f"account mail {self.pk}"
 
 
 class CountingDecision(models.Model):

@@ -5,6 +5,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.keys import KeySet
+from annotate.core.models.mails import MailedRow
 from annotate.core.models.people import User
 
 
@@ -117,7 +118,7 @@ class Preferences(models.Model):
         return f"preferences of {self.user_id}"
 
 
-class Notice(models.Model):
+class Notice(MailedRow):
     """Something that a person is told by mail, once; what it says is written when it is sent."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="notices")

@@ -17,6 +17,7 @@ class ComputedResult(models.Model):
     seconds = models.FloatField(default=0, help_text="How long it took.")
     asked_at = models.DateTimeField(null=True, help_text="When a task was enqueued; empty: none is to come.")
     heartbeat_at = models.DateTimeField(null=True, help_text="Of the worker that computes it.")
+    lease = models.UUIDField(null=True, help_text="The worker that computes it.")
     attempts = models.PositiveSmallIntegerField(default=0, help_text="How many workers took it.")
     problem = models.TextField(blank=True, help_text="Why the last attempt failed.")
 

@@ -101,6 +101,22 @@ class Round(models.Model):
         blank=True,
         help_text="The day by which raters are asked to be done; nothing ends by itself.",
     )
+    is_unfinished = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether assignments or disputes are still written after it was opened or closed.",
+    )
+    lease = models.UUIDField(null=True, help_text="The process that writes them.")
+    attempts = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="Number of workers that took it."
+    )
+    touched_at = models.DateTimeField(null=True, help_text="The last heartbeat of that process.")
+    problem = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Why workers gave up. Opening or closing tries again.",
+    )
     opened_at = models.DateTimeField()
     opened_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
     closed_at = models.DateTimeField(null=True, blank=True)

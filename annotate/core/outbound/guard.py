@@ -12,6 +12,10 @@ from annotate.core.outbound.permits import DEFAULT_PORTS
 
 Address = IPv4Address | IPv6Address
 NAT64 = ip_network("64:ff9b::/96")
+# All public IPv6 addresses are in here. Outside are prefixes that translators in a network use.
+GLOBAL_UNICAST = ip_network("2000::/3")
+# Networks for protocols, relays and examples, which `is_global` takes for public in some versions of Python.
+NOT_PUBLIC = tuple(map(ip_network, ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20")))
 LOCALHOST = "localhost"
 
 
@@ -36,16 +40,18 @@ class Guard:
             parts = urlsplit(url)
             host, port = parts.hostname or "", parts.port or DEFAULT_PORTS.get(parts.scheme, 0)
         except ValueError:
-            return gettext("This is not an address.")
+            return gettext("Enter a valid URL.")
         if not host or not url.isascii() or any(letter.isspace() for letter in url):
-            return gettext("This is not an address.")
+            return gettext("Enter a valid URL.")
         is_allowed = self.allows(host, port)
         if parts.scheme != "https" and not (parts.scheme == "http" and is_allowed):
             if parts.scheme == "http" and _is_private_by_name(host):
                 return self.refusal(host)
-            return gettext("The address must begin with https://.")
+            return gettext("The URL must start with https://.")
         if parts.username is not None or parts.fragment:
-            return gettext("The address holds a name, a password or a part after #, which cannot be sent.")
+            return gettext(
+                "The URL contains a user name, a password or a part after #, which Concord cannot send."
+            )
         return self.refusal(host) if _is_private_by_name(host) and not is_allowed else ""
 
     def resolve(self, host: str, port: int) -> list[str]:
@@ -70,10 +76,13 @@ class Guard:
 
 def is_public(address: Address) -> bool:
     """Return whether an address is reached over the internet, and not within some network only."""
-    within = _embedded_ipv4(address) if isinstance(address, IPv6Address) else None
-    if within is not None:
-        return is_public(within)
-    return address.is_global and not address.is_multicast
+    if isinstance(address, IPv6Address):
+        within = _embedded_ipv4(address)
+        if within is not None:
+            return is_public(within)
+        if address not in GLOBAL_UNICAST:
+            return False
+    return address.is_global and not address.is_multicast and not any(address in each for each in NOT_PUBLIC)
 
 
 def _is_private_by_name(host: str) -> bool:

@@ -31,7 +31,7 @@ def refuse_variable(variable: str, *, url: str, project: str) -> None:
     """Raise VariableRefusedError where `may_send` is false."""
     if not may_send(variable, url=url, project=project):
         sentence = gettext(
-            "{variable} may not be sent to {host} for this project. Ask the operator to list it in "
+            "This project may not send {variable} to {host}. Ask the operator to list it in "
             "CONCORD_ENVIRONMENT_KEYS."
         )
         raise VariableRefusedError(sentence.format(variable=variable, host=place_of(url).host))

@@ -5,25 +5,24 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext, override
 
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
-from annotate.core.errors import MailError, NotReadyError
-from annotate.core.mails import due_mails, mail_is_sent, mail_row, send_mail
+from annotate.core.errors import NotReadyError
+from annotate.core.jobs import wake_worker
+from annotate.core.mails import mail_is_sent, mail_kind, send_mail
 from annotate.core.models import Membership, Nudge, Project, Round, User
 from annotate.core.preferences import preferences_of
 
 # Nudges sent by e-mail.
 
 
-def send_message(nudge: Nudge, link: str) -> None:
-    """Send a nudge to its rater; call it outside any transaction. Raises MailError."""
+def _send(nudge: Nudge) -> None:
     rater, sender = nudge.rater, nudge.by
     if rater.user is None:
-        raise MailError("Nobody holds this place.")
+        raise NotReadyError("The rater has no account any more.")
     count = nudge.disputes
     with override(preferences_of(rater.user).language or settings.LANGUAGE_CODE):
         subject = gettext("Disputes wait for you in {project}").format(project=rater.project)
@@ -35,7 +34,7 @@ def send_message(nudge: Nudge, link: str) -> None:
     send_mail(
         to=rater.user.email,
         subject=subject,
-        body=f"{asks}\n\n{link}\n",
+        body=f"{asks}\n\n{nudge.link}\n",
         reply_to=sender.email if sender else "",
     )
 
@@ -53,8 +52,8 @@ class Nudged:
 def nudge_raters(*, project: Project, waiting: Mapping[int, int], by: User, link: str = "") -> Nudged:
     """Nudge raters (by key, with how many disputes wait for each), nobody twice on a day.
 
-    They read it with their work. With a link that leads there, a worker sends it by mail, for which the
-    caller sends a message after the commit. Locks the project. Raises NotReadyError unless Round II is open.
+    They read it with their work. With a link that leads there, a worker sends it by mail. Locks the project.
+    Raises NotReadyError unless Round II is open.
     """
     lock_project(project)
     if not project.rounds.filter(number=2, status=Round.Status.OPEN).exists():
@@ -73,19 +72,18 @@ def nudge_raters(*, project: Project, waiting: Mapping[int, int], by: User, link
                 rater=rater, day=today, at=now, by=by, disputes=waiting[rater.pk], **mail
             )
             found.now.append(made)
+            if mail:
+                wake_worker(NUDGE_MAIL, made.pk)
     if found.now:
         names = [each.rater.label for each in found.now]
         record(project, "disputes.nudged", f"{len(names)} raters", after={"raters": names}, by=by)
     return found
 
 
-def due_nudges() -> QuerySet[Nudge]:
-    """Return the nudges that wait to be mailed."""
-    return due_mails(Nudge.objects.all())
-
-
-def mail_nudge(*, nudge_id: int) -> None:
-    """Send a nudge by mail; safe to run twice. What no mail server takes is sent later that day."""
-    nudge = Nudge.objects.select_related("rater__user", "rater__project", "by").filter(pk=nudge_id).first()
-    if nudge is not None:
-        mail_row(nudge, lambda: send_message(nudge, nudge.link), since=nudge.at)
+NUDGE_MAIL = mail_kind(
+    "nudge",
+    Nudge,
+    _send,
+    does="mails a rater that disputes wait",
+    related=("rater__user", "rater__project", "by"),
+)

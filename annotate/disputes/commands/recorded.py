@@ -1,21 +1,27 @@
 """Ratings of Round II recorded elsewhere: answers to disputes, which they settle where the values met."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 
 from annotate.core.errors import NotReadyError, RoundClosedError
-from annotate.core.models import Assignment, DataImport, Dispute, Project, Rating, RatingChange, Round, User
+from annotate.core.long_writes import lock_rows, write_in_steps
+from annotate.core.models import Assignment, DataImport, Dispute, Project, Round, User
 from annotate.core.rounds import rounds_of
-from annotate.disputes.commands.state import current_values, settle_or_reopen
-from annotate.material.commands.imports import RefusedWhileWritingError, Writing
+from annotate.disputes.commands.state import all_current_values, settle_or_reopen_all
+from annotate.material.commands.holding import keep_lease
+from annotate.material.commands.imports import Writing
+from annotate.material.commands.places import RefusedWhileWritingError
+from annotate.material.commands.ratings import Recorded, write_recorded
 from annotate.material.queries.catalogue import BATCH, Catalogue, KnownItem
 from annotate.material.queries.check import FileCheck
 from annotate.material.queries.places import ImportedRater, Places
 from annotate.material.queries.ratings import RatingCheck, Scale
 from annotate.material.reading.progress import OnProgress
 from annotate.material.reading.rows import ImportedRating, RefusedLine
-from annotate.rating.commands.ratings import Answer, write_rating
 from annotate.rating.commands.rounds import open_round_two
 
+DISPUTES_AT_ONCE = 100
+_PLACE = ("item", "annotator", "pk")
 DECIDED = (Dispute.Status.ADJUDICATED, Dispute.Status.LEFT_OPEN)
 
 
@@ -79,49 +85,46 @@ class AnswerCheck(RatingCheck):
 
 
 class AnswerImporter(AnswerCheck):
-    """Takes rows one by one and writes what is new, inside the caller's transaction.
+    """Takes rows one by one; `write` writes new ones. The caller holds the project.
 
-    Disputes are locked before anything is read of them, as an answer in the browser locks its own.
+    In one transaction disputes are locked before anything is read of them, as an answer in the browser locks
+    its own. In steps each one locks and reads its disputes anew.
     """
 
     def __init__(self, project: Project, catalogue: Catalogue, by: User | None) -> None:
         self.by = by
         second = open_round_two(project=project, by=by)
-        list(
-            Dispute.objects.select_for_update()
-            .filter(round__project=project)
-            .order_by("pk")
-            .values_list("pk")
-        )
+        lock_rows(Dispute.objects.filter(round__project=project))
         super().__init__(project, catalogue, rounds_of(project))
         places = Assignment.objects.filter(round=second, annotator__isnull=False)
-        self._places = {(place.item_id, place.annotator_id): place for place in places}
-        self._answered: dict[int, Dispute] = {}
-        self._guideline = second.guideline
+        self._places = {(item, annotator): pk for item, annotator, pk in places.values_list(*_PLACE)}
+        self._answers: dict[int, list[Recorded]] = defaultdict(list)
+        self._guideline = second.guideline_id
 
     def accept(self, place: int, item: KnownItem, rater: ImportedRater, scale: Scale, value: float) -> None:
-        """Note a rating and write it with its row of history."""
+        """Note a rating."""
         super().accept(place, item, rater, scale, value)
+        assert rater.pk is not None
         dispute = self.disputes[item.number, scale.id]
         own = self._places[dispute.item_id, rater.pk]
-        write_rating(
-            Rating(
-                assignment=own,
-                dimension_id=scale.id,
-                revision=0,
-                value=self._first[item.number, rater.number, scale.id],
-            ),
-            Answer(value=value),
-            by=self.by,
-            cause=RatingChange.Cause.IMPORTED,
-            guideline=self._guideline,
-        )
-        self._answered[dispute.pk] = dispute
+        first = self._first[item.number, rater.number, scale.id]
+        self._answers[dispute.pk].append(Recorded(own, scale.id, value, first))
 
-    def finish(self) -> None:
-        """Settle the disputes whose values have met, or say of each what is left to do."""
-        for dispute in self._answered.values():
-            settle_or_reopen(dispute, current_values(dispute), self.by)
+    def write(self, keep: Callable[[], object]) -> None:
+        """Write the ratings of each dispute, and settle it where the values met, in one step.
+
+        keep: raises if the caller may no longer write. A dispute that is decided by then takes no value.
+        """
+
+        def write(keys: Sequence[int]) -> None:
+            keep()
+            locked = Dispute.objects.select_for_update(of=("self",)).select_related("round").order_by("pk")
+            disputes = list(locked.filter(pk__in=keys).exclude(status__in=DECIDED))
+            rows = [row for dispute in disputes for row in self._answers[dispute.pk]]
+            write_recorded(rows, guideline=self._guideline, by=self.by)
+            settle_or_reopen_all(disputes, all_current_values(disputes), self.by)
+
+        write_in_steps(self._answers, write, most=DISPUTES_AT_ONCE)
 
 
 class RoundTwoCheck(FileCheck):
@@ -141,6 +144,10 @@ class RoundTwoWriting(Writing):
         """Write what is new of the file's ratings, and nothing if one line of it is refused now."""
         if self.refusals.count:
             raise RefusedWhileWritingError
+        self.decide()
         self.ratings = importer = AnswerImporter(self.project, catalogue, by)
-        self.refuse_on_error(lambda: self.take_all("writing ratings", on_progress, items=False))
-        importer.finish()
+        self.parts = {"items": False, "ratings": True}
+        self.refuse_on_error(lambda: self.take_all("writing ratings", on_progress))
+        if self.refusals.count:
+            raise RefusedWhileWritingError
+        importer.write(lambda: keep_lease(self.data_import))

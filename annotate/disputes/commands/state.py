@@ -1,6 +1,8 @@
 """What every command about a dispute shares: the locked row, the values that stand, what becomes of it."""
 
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -12,26 +14,34 @@ from annotate.core.models.rounds import without_checks
 from annotate.core.raters import raters_of
 from annotate.core.scale import distance
 from annotate.disputes.commands.asking import ask_raters
-from annotate.webhooks.commands import announce
+from annotate.webhooks.commands import announce_all
 from annotate.webhooks.events import DISPUTE_SETTLED
 
 
 def current_values(dispute: Dispute) -> dict[int, float]:
     """Return the value that each rater of the unit holds now, by membership id."""
+    return all_current_values([dispute])[dispute.pk]
+
+
+def all_current_values(disputes: Collection[Dispute]) -> dict[int, dict[int, float]]:
+    """Return the values that the raters of each unit hold now, by dispute and membership. One query."""
+    of_unit = {(each.item_id, each.dimension_id): each.pk for each in disputes}
     ratings = (
-        Rating.objects.filter(assignment__item=dispute.item_id, dimension=dispute.dimension_id)
+        Rating.objects.filter(
+            assignment__item__in={item for item, _ in of_unit},
+            dimension__in={dimension for _, dimension in of_unit},
+        )
         .filter(assignment__annotator__isnull=False, value__isnull=False)
         .filter(without_checks("assignment__round__"))
         .order_by("assignment__round__number")
-        .values_list("assignment__annotator", "value")
+        .values_list("assignment__item", "dimension", "assignment__annotator", "value")
     )
-    return {annotator: value for annotator, value in ratings if annotator is not None and value is not None}
-
-
-def _values_that_count(values: Mapping[int, float]) -> Collection[float]:
-    """Return the values of raters whom the statistics count; of all of them where they count none."""
-    counted = Membership.objects.filter(pk__in=values, counted=True).values_list("pk", flat=True)
-    return [values[rater] for rater in counted] or list(values.values())
+    found: dict[int, dict[int, float]] = {each.pk: {} for each in disputes}
+    for item, dimension, annotator, value in ratings:
+        dispute = of_unit.get((item, dimension))
+        if dispute is not None and annotator is not None and value is not None:
+            found[dispute][annotator] = value
+    return found
 
 
 def lock_dispute(dispute: Dispute) -> tuple[Dispute, Round, FrozenDimension]:
@@ -72,42 +82,75 @@ def settle_or_reopen(dispute: Dispute, values: Mapping[int, float], by: User | N
 
     Something was said: `active_at` says when.
     """
-    dispute.active_at = timezone.now()
-    dispute.save(update_fields=["active_at"])
-    status = status_with(dispute, values)
-    if status == Dispute.Status.OPEN and not _is_discussed(dispute):
-        status = Dispute.Status.IRRESOLVABLE
-    return dispute if status == dispute.status else decide(dispute, status, by)
+    settle_or_reopen_all([dispute], {dispute.pk: values}, by)
+    return dispute
 
 
-def _is_discussed(dispute: Dispute) -> bool:
-    """Return whether someone who can answer is asked to; who that is, is written down anew."""
-    asked = ask_raters([dispute])[dispute.pk]
-    return Membership.objects.filter(pk__in=asked, active=True).exists()
+def settle_or_reopen_all(
+    disputes: Sequence[Dispute], values: Mapping[int, Mapping[int, float]], by: User | None
+) -> None:
+    """Do what `settle_or_reopen` does for disputes whose raters hold these values, by dispute and rater.
+
+    A fixed number of queries for each status that results.
+    """
+    now = timezone.now()
+    Dispute.objects.filter(pk__in=[each.pk for each in disputes]).update(active_at=now)
+    counted = _counted_raters(values.values())
+    asked_again = _asked_again(disputes)
+    became: dict[Dispute.Status, list[Dispute]] = defaultdict(list)
+    for dispute in disputes:
+        dispute.active_at = now
+        waits = dispute.pk in asked_again and _waits_since(dispute, asked_again[dispute.pk])
+        status = Dispute.Status.OPEN if waits else _status_of(dispute, values[dispute.pk], counted)
+        became[status].append(dispute)
+    apart = became.pop(Dispute.Status.OPEN, [])
+    asked = ask_raters(apart)
+    everyone = {rater for raters in asked.values() for rater in raters}
+    active = set(Membership.objects.filter(pk__in=everyone, active=True).values_list("pk", flat=True))
+    for dispute in apart:
+        discussed = not active.isdisjoint(asked[dispute.pk])
+        became[Dispute.Status.OPEN if discussed else Dispute.Status.IRRESOLVABLE].append(dispute)
+    for status, own in became.items():
+        decide_all([dispute for dispute in own if dispute.status != status], status, by)
+
+
+def _asked_again(disputes: Collection[Dispute]) -> dict[int, datetime]:
+    events = DisputeEvent.objects.filter(dispute__in=disputes, kind=DisputeEvent.Kind.ASKED_AGAIN)
+    return dict(events.values_list("dispute", "at"))  # in their order: the last one counts
 
 
 def status_with(dispute: Dispute, values: Mapping[int, float]) -> Dispute.Status:
     """Return whether these values (by rater) settle the dispute."""
-    return Dispute.Status.OPEN if _waits_since_asked_again(dispute) else status_of(dispute, values)
+    asked = _asked_again([dispute])
+    if asked and _waits_since(dispute, asked[dispute.pk]):
+        return Dispute.Status.OPEN
+    return status_of(dispute, values)
 
 
 def status_of(dispute: Dispute, values: Mapping[int, float]) -> Dispute.Status:
     """Return whether these values (by rater) have met, whoever is still asked for an answer."""
-    counted = _values_that_count(values)
-    met = distance(min(counted), max(counted)) <= dispute.tolerance
+    return _status_of(dispute, values, _counted_raters([values]))
+
+
+def _counted_raters(values: Iterable[Mapping[int, float]]) -> set[int]:
+    raters = {rater for own in values for rater in own}
+    return set(Membership.objects.filter(pk__in=raters, counted=True).values_list("pk", flat=True))
+
+
+def _status_of(dispute: Dispute, values: Mapping[int, float], counted: Collection[int]) -> Dispute.Status:
+    # Values of raters whom the statistics count; of all of them where they count none.
+    own = [values[rater] for rater in values if rater in counted] or list(values.values())
+    met = distance(min(own), max(own)) <= dispute.tolerance
     return Dispute.Status.SETTLED if met else Dispute.Status.OPEN
 
 
-def _waits_since_asked_again(dispute: Dispute) -> bool:
-    asked = dispute.events.filter(kind=DisputeEvent.Kind.ASKED_AGAIN).last()
-    if asked is None:
-        return False
+def _waits_since(dispute: Dispute, asked_at: datetime) -> bool:
     answered = Rating.objects.filter(
         assignment__round__number=2,
         assignment__item=dispute.item_id,
         dimension=dispute.dimension_id,
         value__isnull=False,
-        updated_at__gt=asked.at,
+        updated_at__gt=asked_at,
     )
     who_can = raters_of(dispute).filter(active=True, counted=True)
     return who_can.exclude(pk__in=answered.values("assignment__annotator")).exists()
@@ -132,23 +175,40 @@ def decide(
     note: str = "",
 ) -> Dispute:
     """Give the dispute this status, inside the caller's transaction, and keep the event."""
-    was_irresolvable = dispute.status == Dispute.Status.IRRESOLVABLE
-    dispute.status, dispute.adjudicated_value, dispute.updated_at = status, value, timezone.now()
-    dispute.active_at = dispute.updated_at
-    dispute.save(update_fields=["status", "adjudicated_value", "updated_at", "active_at"])
-    taken_up = DisputeEvent.Kind.TAKEN_UP if was_irresolvable and status == Dispute.Status.OPEN else None
-    DisputeEvent.objects.create(
-        dispute=dispute,
-        at=dispute.updated_at,
-        actor=by,
-        kind=kind or taken_up or _KIND_OF[status],
-        value=value,
-        note=note,
-    )
-    if status == Dispute.Status.OPEN:
-        ask_raters([dispute])
-    else:
-        DisputeRater.objects.filter(dispute=dispute).update(since=None)
-    if status in (Dispute.Status.SETTLED, Dispute.Status.ADJUDICATED):
-        announce(dispute.round.project_id, DISPUTE_SETTLED, {"dispute": dispute.number, "status": status})
+    decide_all([dispute], status, by, kind=kind, value=value, note=note)
     return dispute
+
+
+def decide_all(
+    disputes: Sequence[Dispute],
+    status: Dispute.Status,
+    by: User | None,
+    *,
+    kind: DisputeEvent.Kind | None = None,
+    value: float | None = None,
+    note: str = "",
+) -> None:
+    """Give disputes of one project this status, inside the caller's transaction, and keep the events."""
+    if not disputes:
+        return
+    now = timezone.now()
+    events = []
+    for dispute in disputes:
+        was_irresolvable = dispute.status == Dispute.Status.IRRESOLVABLE
+        taken_up = was_irresolvable and status == Dispute.Status.OPEN
+        dispute.status, dispute.adjudicated_value = status, value
+        dispute.updated_at = dispute.active_at = now
+        happened = kind or (DisputeEvent.Kind.TAKEN_UP if taken_up else _KIND_OF[status])
+        events.append(DisputeEvent(dispute=dispute, at=now, actor=by, kind=happened, value=value, note=note))
+    own = [each.pk for each in disputes]
+    Dispute.objects.filter(pk__in=own).update(
+        status=status, adjudicated_value=value, updated_at=now, active_at=now
+    )
+    DisputeEvent.objects.bulk_create(events)
+    if status == Dispute.Status.OPEN:
+        ask_raters(disputes)
+    else:
+        DisputeRater.objects.filter(dispute__in=own).update(since=None)
+    if status in (Dispute.Status.SETTLED, Dispute.Status.ADJUDICATED):
+        told = [{"dispute": each.number, "status": status} for each in disputes]
+        announce_all(disputes[0].round.project_id, DISPUTE_SETTLED, told)

@@ -30,7 +30,8 @@ def without_digest_today(today: datetime) -> QuerySet[User]:
 
 def last_digest_at(user: User) -> datetime:
     """Return until when this person was told what happened."""
-    last = DisputeDigest.objects.filter(user=user).order_by("-at").values_list("at", flat=True).first()
+    sent = DisputeDigest.objects.filter(user=user, mail_due_at=None, mail_problem="")
+    last = sent.order_by("-at").values_list("at", flat=True).first()
     return last or LONG_AGO
 
 

@@ -38,9 +38,11 @@ from annotate.core.models import (
     RatingChange,
     Round,
 )
+from annotate.core.natural_order import natural_key
 from annotate.core.raters import disputes_of, round_two_was_opened
 from annotate.core.scale_text import name_on_page
 from annotate.disputes.queries.activity import LONG_AGO, open_disputes_for, to_decide
+from annotate.disputes.queries.list import START_OF_TEXT
 from annotate.rating.queries.progress import rough_time
 from annotate.rating.queries.work import PlaceInOrder
 
@@ -136,9 +138,10 @@ EVERYTHING = WorkFilter()
 
 @dataclass(frozen=True)
 class OnItem:
-    """Disputes about one item, each with the value that the rater holds."""
+    """Disputes about one item, the start of its text, and the value that the rater chose in each."""
 
     document: str
+    start: str
     disputes: list[tuple[Dispute, str]]
 
 
@@ -235,8 +238,9 @@ def _first(disputes: QuerySet[Dispute], place: Membership, most: int | None) -> 
         # Keys first: the database would look for news in all before it takes the first.
         keys = disputes.order_by("number").values_list("pk", flat=True)[:most]
         disputes = _filter(place, EVERYTHING).filter(pk__in=list(keys))
-    # Texts are long, and the list has none.
+    # Texts are long, and the list shows their first words.
     light = with_news(disputes, place).select_related("dimension", "item__document")
+    light = light.annotate(start=START_OF_TEXT)
     return list(light.defer("item__text", "item__document__parts").order_by("number"))
 
 
@@ -283,9 +287,14 @@ def sections_of(work: WorkList, place: Membership, chosen: WorkFilter = EVERYTHI
 
 
 def _by_item(disputes: list[Dispute], names: Mapping[tuple[int, int], str]) -> list[OnItem]:
+    # Disputes have numbers in random order; a person finds a document by its title.
+    disputes = sorted(
+        disputes, key=lambda each: (natural_key(each.item.document.title), each.item_id, each.number)
+    )
     return [
         OnItem(
             own[0].item.document.title,
+            own[0].start,  # type: ignore[attr-defined]  # annotated by `_first`
             [(each, names.get((each.item_id, each.dimension_id), "")) for each in own],
         )
         for _, some in groupby(disputes, key=lambda each: each.item_id)

@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Count, Min, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Left
 from django.utils.translation import gettext
 
 from annotate.core.models import Dispute, DisputeRater, Membership, Post, Project, RatingChange, Round
 from annotate.disputes.queries.activity import silent_for, to_decide, with_last_word
+
+START_OF_TEXT = Left("item__text", 160)  # enough for the words that a list shows
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,9 @@ class DisputesByNumber(Sequence[Dispute]):
         """Return a dispute, or some of them in two queries."""
         if isinstance(place, int):
             return self[place : place + 1][0]
-        return list(self._whole.filter(pk__in=list(self._keys[place])))
+        # Texts are long; the list shows their first words.
+        whole = self._whole.defer("item__text", "item__document__parts").annotate(start=START_OF_TEXT)
+        return list(whole.filter(pk__in=list(self._keys[place])))
 
 
 def disputes_of_project(
@@ -89,9 +93,18 @@ def kept_reasons(project: Project) -> list[tuple[str, int]]:
     return [*found, (gettext("We differ"), differs)] if differs else found
 
 
-def waiting_for_adjudicator(project: Project) -> int:
-    """Return how many disputes discussion did not resolve, while they can be decided. One query."""
-    return to_decide(Dispute.objects.filter(round__project=project)).count()
+@dataclass(frozen=True)
+class ToDecide:
+    """The count of disputes for an adjudicator, and the number of the first, if there is one."""
+
+    count: int
+    first: int | None
+
+
+def waiting_for_adjudicator(project: Project) -> ToDecide:
+    """Return the disputes that discussion did not resolve, while they can be decided. One query."""
+    waiting = to_decide(Dispute.objects.filter(round__project=project)).order_by()
+    return ToDecide(**waiting.aggregate(count=Count("pk"), first=Min("number")))
 
 
 def dispute_rows(disputes: Sequence[Dispute]) -> list[ListedDispute]:

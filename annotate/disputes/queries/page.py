@@ -178,6 +178,15 @@ class Category:
 
 
 @dataclass(frozen=True)
+class ScaleStep:
+    """A value of the scale, its point if one is written, and the raters who chose it."""
+
+    value: float
+    point: FrozenPoint | None
+    standpoints: list[Standpoint]
+
+
+@dataclass(frozen=True)
 class OwnValue:
     """What the reader holds on another dimension of the item."""
 
@@ -226,6 +235,15 @@ class DisputePage:
         return self.round_two is not None and self.round_two.is_open and self.dispute.takes_answers
 
     @property
+    def answer_state(self) -> str:
+        """What the answer bar shows: controls ("open"), or why there are none."""
+        if self.round_two is None or not self.round_two.is_open:
+            return "closed"
+        if self.dispute.status in (Dispute.Status.OPEN, Dispute.Status.IRRESOLVABLE):
+            return "open"
+        return str(self.dispute.status)
+
+    @property
     def form_row(self) -> Row:
         """The dimension as the rating form offers it: its values, with the digits that choose them."""
         return Row(self.dimension, None)
@@ -240,11 +258,21 @@ class DisputePage:
         )
 
     @property
-    def points_between(self) -> list[FrozenPoint]:
-        """The points of the scale between those that anyone holds; what these mean stands beside each."""
-        held = {each.value for each in self.standpoints}
-        between = [each for each in self.dimension.points if min(held) < each.value < max(held)]
-        return [each for each in between if each.value not in held]
+    def scale_steps(self) -> list[ScaleStep]:
+        """The values from the lowest to the highest that a rater chose, in the order of the scale.
+
+        Values that no rater chose appear if the scale describes them.
+        """
+        chosen: dict[float, list[Standpoint]] = {}
+        for each in self.standpoints:
+            chosen.setdefault(each.value, []).append(each)
+        points = () if self.dimension.is_named else self.dimension.points
+        described: dict[float, FrozenPoint] = {each.value: each for each in points}
+        between = {value for value in described if min(chosen) < value < max(chosen)}
+        return [
+            ScaleStep(value, described.get(value), chosen.get(value, []))
+            for value in sorted(chosen.keys() | between)
+        ]
 
     @property
     def categories(self) -> list[Category]:

@@ -4,16 +4,15 @@ import logging
 from collections.abc import Callable
 from shutil import rmtree
 from time import monotonic
-from uuid import uuid4
 
 from django.core.files.storage import default_storage
-from django.db import DatabaseError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from annotate.core.audit import record
 from annotate.core.errors import NotReadyError
 from annotate.core.files import keep_file, scratch
-from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, heartbeat, own_row, take
+from annotate.core.jobs import JobKind, TakenOverError, own_row, wake_worker
 from annotate.core.models import Export, NoticeKind, Project, User
 from annotate.core.notices import give_notice
 from annotate.core.quotas import refuse_over_quota
@@ -30,10 +29,6 @@ TELL_SECONDS = 1.0
 logger = logging.getLogger(__name__)
 
 
-class _DeletedError(Exception):
-    """The export was deleted while it was written."""
-
-
 def note_export(*, project: Project, what: str, format: str) -> None:
     """Record that someone takes a table away."""
     record(project, "export.taken", what, after={"format": format})
@@ -41,7 +36,7 @@ def note_export(*, project: Project, what: str, format: str) -> None:
 
 @transaction.atomic
 def start_export(*, project: Project, choice: ExportChoice, by: User | None) -> Export:
-    """Ask for a snapshot; the caller tells a worker after the commit. Raises NotReadyError over the quota."""
+    """Have a worker write a snapshot. Raises NotReadyError over the quota."""
     refuse_over_quota(project)
     export = Export.objects.create(
         project=project,
@@ -53,12 +48,13 @@ def start_export(*, project: Project, choice: ExportChoice, by: User | None) -> 
         touched_at=timezone.now(),
     )
     record(project, "export.taken", "everything", after={**choice.filters(), "without": export.left_out})
+    wake_worker(EXPORT_JOB, export.pk)
     return export
 
 
 @transaction.atomic
 def restart_export(*, export: Export) -> None:
-    """Let a worker write it again; the caller tells one. Locks its row. Raises NotReadyError.
+    """Have a worker write it again. Locks its row. Raises NotReadyError.
 
     A worker that has gone silent loses its lease, and what it writes is thrown away when it comes back.
     """
@@ -68,6 +64,7 @@ def restart_export(*, export: Export) -> None:
     locked.status, locked.message, locked.lease = Status.WAITING, "", None
     locked.touched_at, locked.attempts = timezone.now(), 0
     locked.save(update_fields=["status", "message", "lease", "touched_at", "attempts"])
+    wake_worker(EXPORT_JOB, export.pk)
 
 
 @transaction.atomic
@@ -83,51 +80,19 @@ def delete_export(*, export: Export) -> None:
     transaction.on_commit(notes.cancel if under_way else notes.clear)
 
 
-def run_export(*, export_id: int) -> None:
-    """Write an export that waits, or whose worker died, and keep its file; others are left alone.
-
-    Takes a lease, without which nothing is kept: of an export that was started again meanwhile, or deleted,
-    nothing stays.
-    """
-    export = _take(export_id)
-    if export is None:
-        return
-    with heartbeat(lambda: own_row(export).update(touched_at=timezone.now())):
-        _write_held(export)
-
-
-def _take(export_id: int) -> Export | None:
-    lease = uuid4()
-    found = Export.objects.filter(pk=export_id, status__in=(Status.WAITING, Status.WRITING)).first()
-    if found is None or not may_restart(found) or not take(found, lease=lease, status=Status.WRITING):
-        return None
-    _forget_files_of(found)
-    export = Export.objects.select_related("project").filter(pk=export_id, lease=lease).first()
-    if export is not None and export.attempts > MAX_ATTEMPTS:
-        _stop(export, GAVE_UP)
-        return None
-    return export
-
-
-def _write_held(export: Export) -> None:
+def _write(export: Export) -> None:
+    """Write an export; a worker without the lease keeps nothing of it."""
     choice, target, kept = choice_of(export), scratch(_name_of(export)), False
     try:
         manifest = write_file(export.project, choice, target, _progress_notes(export))
         size = target.stat().st_size
         keep_file(target, _name_of(export))
+        notes_of(export).clear()  # first: nothing else is left of an export that is ready
         kept = _keep(export, manifest, size)
-    except _DeletedError:
-        logger.info("Export %s was deleted while it was written", export.pk)
-    except (DatabaseError, OSError) as error:
-        logger.exception("Export %s stopped", export.pk)
-        _stop(export, f"The export stopped ({type(error).__name__}). Start it again.")
-    except Exception:
-        _stop(export, "An error in Concord stopped the export. The worker's log says more.")
-        raise
     finally:
         if not kept:
             _forget_files_of(export)
-        notes_of(export).clear()
+            notes_of(export).clear()
 
 
 def _name_of(export: Export) -> str:
@@ -174,10 +139,6 @@ def _keep(export: Export, manifest: Manifest, size: int) -> bool:
     return kept
 
 
-def _stop(export: Export, message: str) -> None:
-    own_row(export).update(status=Status.STOPPED, message=message, lease=None, touched_at=timezone.now())
-
-
 def _progress_notes(export: Export) -> Callable[[int], None]:
     """Note now and then how many rows have passed, in a file: the snapshot is for reading only."""
     notes, last = notes_of(export), 0.0
@@ -186,8 +147,20 @@ def _progress_notes(export: Export) -> Callable[[int], None]:
         nonlocal last
         if monotonic() - last >= TELL_SECONDS:
             if notes.is_cancelled:
-                raise _DeletedError
+                raise TakenOverError
             notes.note_lines(rows)
             last = monotonic()
 
     return on_progress
+
+
+EXPORT_JOB = JobKind(
+    "export",
+    Export,
+    _write,
+    does="writes the file of an export",
+    statuses={Status.WAITING: Status.WRITING},
+    reason="message",
+    related=("project",),
+    prepare=_forget_files_of,
+)

@@ -53,8 +53,8 @@ class _Cell(Func):
 
 def csv_by_copy(table: ExportTable, rows: ColumnRows) -> Iterator[bytes]:
     """Yield a table's CSV with a header in pieces, as PostgreSQL copies its rows."""
-    yield str(csv.writer(LineEcho()).writerow(table.columns)).encode()
-    cells = [_Cell(F(rows.columns[name])) for name in table.columns]
+    yield str(csv.writer(LineEcho()).writerow(table.names)).encode()
+    cells = [_Cell(F(rows.columns[name])) for name in table.names]
     statement, values = rows.queryset.values_list(*cells).query.sql_with_params()
     with connection.cursor() as cursor:
         query = cursor.cursor.mogrify(statement, values)

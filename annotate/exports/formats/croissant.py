@@ -4,13 +4,14 @@ from pathlib import Path
 from typing import Any
 
 from annotate.exports.manifest import sha256_of
-from annotate.exports.registry import ExportTable, ValueKind, meanings
+from annotate.exports.registry import ExportColumn, ExportTable, ValueKind
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
 DATA_TYPES = {
     ValueKind.TEXT: "sc:Text",
     ValueKind.INTEGER: "sc:Integer",
     ValueKind.NUMBER: "sc:Float",
+    ValueKind.AMOUNT: "sc:Text",
     ValueKind.FLAG: "sc:Boolean",
     ValueKind.TIME: "sc:DateTime",
     ValueKind.LISTED: "sc:Text",
@@ -75,7 +76,6 @@ def _files(table: ExportTable, folder: Path) -> list[dict[str, Any]]:
 
 
 def _records(table: ExportTable) -> dict[str, Any]:
-    meaning = meanings()
     return {
         "@type": "cr:RecordSet",
         "@id": table.name,
@@ -84,28 +84,28 @@ def _records(table: ExportTable) -> dict[str, Any]:
         "field": [
             {
                 "@type": "cr:Field",
-                "@id": f"{table.name}/{name}",
-                "name": name,
-                "description": meaning[table.name, name],
-                **_values(table, name),
+                "@id": f"{table.name}/{column.name}",
+                "name": column.name,
+                "description": column.meaning,
+                **_values(table, column),
             }
-            for name in table.columns
+            for column in table.columns
         ],
     }
 
 
-def _values(table: ExportTable, name: str) -> dict[str, Any]:
-    source = {"fileSet": {"@id": f"files-{table.name}"}, "extract": {"column": name}}
-    if name not in table.lists:
-        return {"dataType": DATA_TYPES[table.kind(name)], "source": source}
+def _values(table: ExportTable, column: ExportColumn) -> dict[str, Any]:
+    source = {"fileSet": {"@id": f"files-{table.name}"}, "extract": {"column": column.name}}
+    if column.name not in table.lists:
+        return {"dataType": DATA_TYPES[column.kind], "source": source}
     fields = [
         {
             "@type": "cr:Field",
-            "@id": f"{table.name}/{name}/{field}",
+            "@id": f"{table.name}/{column.name}/{field}",
             "name": field,
             "dataType": DATA_TYPES[kind],
             "source": {**source, "transform": {"jsonPath": field}},
         }
-        for field, kind in table.lists[name].items()
+        for field, kind in table.lists[column.name].items()
     ]
     return {"repeated": True, "subField": fields}

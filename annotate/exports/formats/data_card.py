@@ -12,7 +12,7 @@ from annotate.exports.choice import ExportChoice
 from annotate.exports.citation import Datasheet, bibtex
 from annotate.exports.formats.cards import plain, plain_line
 from annotate.exports.manifest import Passed
-from annotate.exports.registry import ExportTable, meanings
+from annotate.exports.registry import ExportTable
 
 DEFAULT = "benchmark"
 _KEYS = (
@@ -101,7 +101,7 @@ def _loading(project: Project, choice: ExportChoice, tables: Sequence[ExportTabl
 
 def _first_row(project: Project, table: ExportTable) -> dict[str, Any]:
     row = next(iter(table.rows(project)))
-    return {column: row[column] for column in table.columns}
+    return {name: row[name] for name in table.names}
 
 
 def _shorten(value: Any) -> Any:
@@ -130,9 +130,8 @@ def _citation(project: Project, choice: ExportChoice, passed: Passed) -> Iterato
 
 
 def _columns(tables: Sequence[ExportTable]) -> Iterator[str]:
-    meaning = meanings()
     yield "## Columns"
     for table in tables:
-        rows = "\n".join(f"| `{name}` | {meaning[table.name, name]} |" for name in table.columns)
+        rows = "\n".join(f"| `{column.name}` | {column.meaning} |" for column in table.columns)
         yield f"### {table.name}"
         yield f"| column | meaning |\n|---|---|\n{rows}"

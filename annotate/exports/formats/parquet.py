@@ -17,6 +17,7 @@ ALIASES = {
     ValueKind.TEXT: "string",
     ValueKind.INTEGER: "int64",
     ValueKind.NUMBER: "double",
+    ValueKind.AMOUNT: "string",
     ValueKind.FLAG: "bool",
     ValueKind.LISTED: "string",  # as JSON, where the table does not say of what it is a list
 }
@@ -54,20 +55,23 @@ def _write(table: ExportTable, batches: Iterable[list[Row]], target: Path) -> No
         alias = ALIASES.get(kind)
         return pyarrow.type_for_alias(alias) if alias else time
 
-    types = {name: type_of(table.kind(name)) for name in table.columns}
+    types = {column.name: type_of(column.kind) for column in table.columns}
     for name, fields in table.lists.items():
         if name in types:
             of_object = [(field, type_of(kind)) for field, kind in fields.items()]
             types[name] = pyarrow.list_(pyarrow.struct(of_object))
+    as_json = set(table.names_of(ValueKind.LISTED)) - table.lists.keys()
     schema = pyarrow.schema(list(types.items()))
     with ParquetWriter(target, schema, compression="zstd") as writer:
         for batch in batches:
-            columns = [pyarrow.array(_column(table, name, batch), schema.field(name).type) for name in types]
+            columns = [
+                pyarrow.array(_values(name, name in as_json, batch), kind) for name, kind in types.items()
+            ]
             writer.write_batch(pyarrow.RecordBatch.from_arrays(columns, schema=schema))
 
 
-def _column(table: ExportTable, name: str, batch: list[Row]) -> list[Any]:
-    if table.kind(name) == ValueKind.LISTED and name not in table.lists:
+def _values(name: str, as_json: bool, batch: list[Row]) -> list[Any]:
+    if as_json:
         return [None if row[name] is None else json.dumps(row[name], ensure_ascii=False) for row in batch]
     return [row[name] for row in batch]
 

@@ -22,7 +22,7 @@ def jsonl(table: ExportTable, rows: Iterable[Row]) -> Iterator[str]:
     """Yield one JSON object a line, its keys in the order of the columns."""
     encode, values = json.JSONEncoder(ensure_ascii=False, default=_plain).encode, table.values
     for row in rows:
-        yield encode(dict(zip(table.columns, values(row), strict=True))) + "\n"
+        yield encode(dict(zip(table.names, values(row), strict=True))) + "\n"
 
 
 def comma_separated(
@@ -34,12 +34,8 @@ def comma_separated(
     read must not have it: it would be another text.
     """
     write, values = csv.writer(LineEcho()).writerow, table.values
-    yield write(table.columns)
-    others = [
-        place
-        for place, name in enumerate(table.columns)
-        if table.kind(name) in (ValueKind.TIME, ValueKind.LISTED)
-    ]
+    yield write(table.names)
+    others = [table.names.index(name) for name in table.names_of(ValueKind.TIME, ValueKind.LISTED)]
     for row in rows:
         cells = list(values(row))
         for place in others:

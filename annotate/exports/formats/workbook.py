@@ -38,7 +38,7 @@ class WorkbookWriter:
             if written == ROWS_OF_SHEET:
                 self._continued[table.name] = self._continued.get(table.name, 1) + 1
                 sheet, written = self._new_sheet(table, self._continued[table.name]), 1
-            sheet.append([self._cell(sheet, table, row[name]) for name in table.columns])
+            sheet.append([self._cell(sheet, table, row[name]) for name in table.names])
             written += 1
 
     def save(self, target: Path, opening: Iterable[str]) -> None:
@@ -55,7 +55,7 @@ class WorkbookWriter:
 
     def _new_sheet(self, table: ExportTable, number: int) -> Any:
         sheet = self._workbook.create_sheet(table.name if number == 1 else f"{table.name} {number}")
-        sheet.append(list(table.columns))
+        sheet.append(table.names)
         return sheet
 
     def _cell(self, sheet: Any, table: ExportTable, value: Any) -> Any:

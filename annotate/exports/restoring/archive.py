@@ -1,20 +1,35 @@
-"""A snapshot as it was exported: one zip file or its folder, held against its own manifest."""
+"""A snapshot as it was exported: one zip file or its folder, compared with its own manifest."""
 
 import hashlib
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from annotate.core.errors import DomainError
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.citation import Card
 from annotate.exports.manifest import FORMAT, MANIFEST, hash_of
-from annotate.exports.registry import TABLES, ExportPart, ValueKind
-from annotate.exports.restoring.tables import READERS, MisfitError, check_rows, describe_workbook
+from annotate.exports.registry import TABLES, ExportPart, ExportTable, ValueKind
 
 LARGEST_UNPACKED = 200 * 1024**2
+LARGEST = 2**63 - 1  # a larger integer fits no column
+NOT_JSONL = "Only JSONL exports can be imported. Export the project again as JSONL and import that file."
+TYPES: Mapping[ValueKind, tuple[type, ...]] = {
+    ValueKind.TEXT: (str,),
+    ValueKind.INTEGER: (int,),
+    ValueKind.NUMBER: (float, int),
+    ValueKind.POINTS: (float, int),
+    ValueKind.AMOUNT: (Decimal,),
+    ValueKind.FLAG: (bool,),
+    ValueKind.TIME: (datetime,),
+    ValueKind.LISTED: (list, dict),
+}
+
+Row = dict[str, Any]
 
 
 class UnreadableExportError(DomainError):
@@ -23,29 +38,27 @@ class UnreadableExportError(DomainError):
     code = "unreadable_export"
 
 
+class MisfitError(Exception):
+    """What a table holds does not fit its columns or the other tables."""
+
+
 class ExportArchive:
-    """The tables of a snapshot in any format. Raises UnreadableExportError for what is none.
+    """The tables of a JSONL snapshot. Raises UnreadableExportError for any other file.
 
     choice: how it was exported, and so how to export it again.
     """
 
     def __init__(self, path: Path) -> None:
-        self._workbook = path if _is_workbook(path) else None
-        self._root = path if self._workbook else _root(path)
+        self._root = _root(path)
         try:
-            self.manifest = self._read_manifest()
+            self.manifest: dict[str, Any] = json.loads((self._root / MANIFEST).read_text(encoding="utf-8"))
             filters = self.manifest["filters"]
-            self.choice = ExportChoice(
-                Format(filters["format"]),
-                frozenset(map(ExportPart, filters["without"])),
-                filters["licence"],
-                Card.from_dict(filters.get("card", {})),
-            )
+            parts = frozenset(map(ExportPart, filters["without"]))
+            self.choice = ExportChoice(Format(filters["format"]), parts, filters["licence"])
             self._check()
-        except (FileNotFoundError, KeyError, TypeError, ValueError, MisfitError) as error:
-            missing = "sheets of its tables" if self._workbook else f"{MANIFEST} that can be read"
+        except (FileNotFoundError, KeyError, TypeError, ValueError) as error:
             raise UnreadableExportError(
-                f"“{path.name}” is not an export of Concord: it has no {missing}."
+                f"“{path.name}” is not an export of Concord: it has no {MANIFEST} that can be read."
             ) from error
 
     @property
@@ -53,28 +66,34 @@ class ExportArchive:
         """What the manifest says of the content of all files."""
         return str(self.manifest["content_hash"])
 
-    def rows(self, name: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a table in their order, times as such; what was left out is empty.
+    def rows(self, name: str) -> Iterator[Row]:
+        """Yield the rows of a table in order, with times and amounts as such; left-out columns are empty.
 
-        Raises MisfitError for a row with other columns or kinds of values than the table has.
+        Raises MisfitError for a row with other columns or types than the table has.
         """
         table = TABLES[name]
-        left_out = {name: {} if table.kind(name) == ValueKind.LISTED else "" for name in table.parts}
-        for file_name in self._files_of(name):
-            with self._file(file_name).open("rb") as file:
-                rows = READERS[self.choice.format](table, file)
-                yield from check_rows(table, ({**left_out, **row} for row in rows))
-
-    def _files_of(self, table: str) -> list[str]:
-        """Return the files that hold a table's rows, in their order."""
-        names: list[str] = sorted(self.manifest["files"])
-        if self.choice.format == Format.HUGGING_FACE:
-            return [each for each in names if each.startswith(f"data/{table}/")]
-        if self.choice.format == Format.XLSX:
-            return [each for each in names if each.endswith(".xlsx")]
-        return [each for each in names if each == f"{table}.{self.choice.format}"]
+        if f"{name}.jsonl" not in self.manifest["files"]:
+            return
+        left_out = {
+            column.name: {} if column.kind == ValueKind.LISTED else ""
+            for column in table.columns
+            if column.part
+        }
+        times, amounts = table.names_of(ValueKind.TIME), table.names_of(ValueKind.AMOUNT)
+        with (self._root / f"{name}.jsonl").open("rb") as file:
+            for line in file:
+                try:
+                    row: Row = {**left_out, **json.loads(line)}
+                    row |= {each: datetime.fromisoformat(row[each]) for each in times if row.get(each)}
+                    row |= {each: Decimal(row[each]) for each in amounts if row.get(each)}
+                except (ValueError, TypeError, InvalidOperation) as error:
+                    raise MisfitError(f"a row of {name} cannot be read") from error
+                _check_row(table, row)
+                yield row
 
     def _check(self) -> None:
+        if self.choice.format != Format.JSONL:
+            raise UnreadableExportError(NOT_JSONL)
         if self.manifest["manifest"] != FORMAT:
             raise UnreadableExportError(
                 "Another version of Concord made this export, which this one cannot read."
@@ -82,41 +101,39 @@ class ExportArchive:
         if ExportPart.SOURCES in self.choice.left_out:
             raise UnreadableExportError("This export was made without the texts of its documents.")
         for name, digest in self.manifest["files"].items():
-            with self._file(name).open("rb") as file:
+            with (self._root / name).open("rb") as file:
                 found = hashlib.file_digest(file, "sha256").hexdigest()
             if found != digest:
                 raise UnreadableExportError(f"{name} is not as it was exported: its hash is another one.")
         if hash_of(self.manifest["files"]) != self.content_hash:
             raise UnreadableExportError(f"{MANIFEST} is not as it was exported: its hash is another one.")
 
-    def _read_manifest(self) -> dict[str, Any]:
-        """Return the manifest; a workbook that is alone has none, and its sheets say what was left out."""
-        if self._workbook is None:
-            found: dict[str, Any] = json.loads(self._file(MANIFEST).read_text(encoding="utf-8"))
-            return found
-        headers, (project, version) = describe_workbook(self._workbook)
-        missing = {table.part for name, table in TABLES.items() if name not in headers and table.part}
-        for name, header in headers.items():
-            missing |= {part for column, part in TABLES[name].parts.items() if column not in header}
-        with self._workbook.open("rb") as file:
-            files = {f"{project}.xlsx": hashlib.file_digest(file, "sha256").hexdigest()}
-        return {
-            "manifest": FORMAT,
-            "concord_version": version,
-            "filters": {"format": Format.XLSX, "without": sorted(missing), "licence": ""},
-            "files": files,
-            "content_hash": hash_of(files),
-        }
 
-    def _file(self, name: str) -> Any:
-        return self._workbook or self._root / name
+def _check_row(table: ExportTable, row: Row) -> None:
+    """Raise MisfitError for a row that lacks a column or holds a value of another kind.
+
+    So whoever restores rows can take them unchecked, and a TypeError or KeyError there is our mistake.
+    """
+    for column in table.columns:
+        if column.name not in row:
+            raise MisfitError(f"{table.name} lacks {column.name}")
+        value = row[column.name]
+        if value is not None and not _fits(value, TYPES[column.kind]):
+            raise MisfitError(f"{column.name} of {table.name} holds {value!r:.40}")
+
+
+def _fits(value: object, expected: tuple[type, ...]) -> bool:
+    if isinstance(value, bool):
+        return bool in expected
+    if isinstance(value, str):
+        return str in expected and "\0" not in value  # PostgreSQL holds no NUL
+    if isinstance(value, float | Decimal) and not isfinite(value):
+        return False
+    return isinstance(value, expected) and not (isinstance(value, int) and abs(value) > LARGEST)
 
 
 def refuse_unfit_upload(path: Path) -> None:
-    """Raise UnreadableExportError for what a web server shall not unpack while somebody waits.
-
-    Parquet and workbooks can name one long text a million times; these are for the command line.
-    """
+    """Raise UnreadableExportError for what a web server shall not unpack while somebody waits."""
     try:
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()
@@ -127,17 +144,6 @@ def refuse_unfit_upload(path: Path) -> None:
             f"This export unpacks to more than {LARGEST_UNPACKED // 1024**2} MB; "
             "import it with manage.py import_export."
         )
-    if any(info.filename.endswith((".parquet", ".xml")) for info in infos):
-        raise UnreadableExportError(
-            "Exports in JSONL and CSV are imported here; manage.py import_export takes every format."
-        )
-
-
-def _is_workbook(path: Path) -> bool:
-    if path.is_dir() or not zipfile.is_zipfile(path):
-        return False
-    with zipfile.ZipFile(path) as archive:
-        return "xl/workbook.xml" in archive.namelist()
 
 
 def _root(path: Path) -> Any:
@@ -146,7 +152,10 @@ def _root(path: Path) -> Any:
         return path
     if not zipfile.is_zipfile(path):
         raise UnreadableExportError(f"“{path.name}” is neither a zip file nor a folder.")
-    folders = list(zipfile.Path(path).iterdir())
+    root = zipfile.Path(path)
+    if (root / "xl" / "workbook.xml").exists():
+        raise UnreadableExportError(NOT_JSONL)
+    folders = list(root.iterdir())
     if len(folders) != 1:
         raise UnreadableExportError(f"“{path.name}” is not an export of Concord: it has not one folder.")
     return folders[0]

@@ -8,6 +8,7 @@ from annotate.disputes.queries.activity import last_activity
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.exports.restoring.people import actor
 from annotate.exports.restoring.restored import Known, Restored
+from annotate.exports.tables.disputes import DISPUTE_EVENTS, DISPUTES, POSTS
 
 
 def restore_disputes(restored: Restored, archive: ExportArchive) -> None:
@@ -29,28 +30,16 @@ def _dispute(restored: Restored, row: dict[str, Any]) -> Dispute:
         round=restored.rounds[1],
         item_id=restored.item(row),
         dimension=restored.dimensions[row["dimension"]],
-        number=row["dispute"],
-        spread=row["spread"],
-        threshold=row["threshold"],
-        tolerance=row["tolerance"],
-        status=row["status"],
-        adjudicated_value=row["adjudicated_value"],
-        updated_at=row["last_changed_at"],
         active_at=row["last_changed_at"],
+        **DISPUTES.fields(row),
     )
 
 
 def _post(restored: Restored, disputes: Known[int, Dispute], row: dict[str, Any]) -> Post:
     author = restored.raters[row["rater"]]
-    return Post(dispute=disputes[row["dispute"]], author=author, text=row["text"], at=row["at"])
+    return Post(dispute=disputes[row["dispute"]], author=author, **POSTS.fields(row))
 
 
 def _event(restored: Restored, disputes: Known[int, Dispute], row: dict[str, Any]) -> DisputeEvent:
-    return DisputeEvent(
-        dispute=disputes[row["dispute"]],
-        at=row["at"],
-        actor=actor(restored, row["by"]),
-        kind=row["event"],
-        value=row["value"],
-        note=row["note"],
-    )
+    saved = DISPUTE_EVENTS.fields(row) | {"actor": actor(restored, row["by"])}
+    return DisputeEvent(dispute=disputes[row["dispute"]], **saved)

@@ -8,6 +8,7 @@ from typing import Any
 from annotate.core.models import AssignedUnit, Assignment, Round
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.exports.restoring.restored import Restored
+from annotate.exports.tables.ratings import ASSIGNMENTS
 
 PLACES_AT_ONCE = 1000
 Rows = list[dict[str, Any]]
@@ -41,14 +42,10 @@ def restore_places(restored: Restored, archive: ExportArchive) -> None:
 
 def _places(restored: Restored, round: Round, archive: ExportArchive) -> Iterator[tuple[Assignment, Rows]]:
     asked = len(round.guideline.content["dimensions"])
-    positions: dict[str, int] = {}
     for _, found in groupby(archive.rows("assignments"), key=itemgetter("document", "system", "place")):
         rows = list(found)
         first = rows[0]
         rater = first["rater"]
-        if rater:
-            # Exports of before did not say where in the rater's order an item stood.
-            positions[rater] = first.get("position") or positions.get(rater, 0) + 1
         probabilities = {row["inclusion_probability"] for row in rows}
         partial = first["plan"] == Assignment.Plan.ROUTED or len(rows) < asked or len(probabilities) > 1
         place = Assignment(
@@ -56,10 +53,7 @@ def _places(restored: Restored, round: Round, archive: ExportArchive) -> Iterato
             item_id=restored.item(first),
             slot=first["place"] - 1,
             annotator=restored.raters[rater] if rater else None,
-            position=positions.get(rater),
-            plan=first["plan"],
-            origin=first["plan_origin"],
-            seed=first["plan_seed"],
+            **ASSIGNMENTS.fields(first),
             partial=partial,
             inclusion_probability=None if partial else first["inclusion_probability"],
         )

@@ -16,32 +16,27 @@ from annotate.core.guideline import DIMENSION_FIELDS, FrozenDimension, FrozenGui
 from annotate.core.models import (
     Acknowledgement,
     Dimension,
-    DimensionOrder,
     Guideline,
     Project,
     Role,
     Round,
     ScalePoint,
     User,
-    WorkOrder,
 )
 from annotate.core.rounds import seed_of_round
 from annotate.exports.citation import Datasheet
-from annotate.exports.restoring.archive import ExportArchive
+from annotate.exports.restoring.archive import ExportArchive, MisfitError
 from annotate.exports.restoring.disputes import restore_disputes
 from annotate.exports.restoring.material import restore_material
 from annotate.exports.restoring.people import restore_raters
 from annotate.exports.restoring.places import restore_places
-from annotate.exports.restoring.ratings import restore_ratings
+from annotate.exports.restoring.ratings import restore_looks_back, restore_ratings, restore_revised_values
 from annotate.exports.restoring.restored import RESTORERS, Restored
-from annotate.exports.restoring.revised_values import restore_looks_back, restore_revised_values
-from annotate.exports.restoring.tables import CutTextError, MisfitError
+from annotate.exports.tables.material import FROZEN_SETTINGS, PROJECT, ROUND_FIELDS
 from annotate.people.commands import add_member
 
 logger = logging.getLogger(__name__)
 
-SETTINGS = ("name", "description", "raters_per_item", "dispute_threshold", "tolerance", "seed")
-FROZEN_SETTINGS = ("raters_per_item", "dispute_threshold", "tolerance")
 POINT_FIELDS = frozenset(each.name for each in fields(FrozenPoint))
 
 
@@ -68,10 +63,6 @@ def restore_export(*, archive: ExportArchive, admin: User | None) -> Project:
     try:
         with transaction.atomic():
             return _restore(archive, admin)
-    except CutTextError as error:
-        raise RestoreRefusedError(
-            "This workbook holds only the beginning of some texts; import the export in another format."
-        ) from error
     except (MisfitError, IntegrityError, DataError) as error:
         logger.info("An export was refused: %s", error)
         raise RestoreRefusedError("The tables of this export do not fit each other.") from error
@@ -93,11 +84,9 @@ def _restore(archive: ExportArchive, admin: User | None) -> Project:
         raise RestoreRefusedError(
             f"There is a project “{row['project']}” already; an export is imported where there is none."
         )
-    settings = {name: row[name] for name in SETTINGS}
-    if (reasons := row.get("keep_reasons")) is not None:  # exports of earlier versions have none
-        settings["keep_reasons"] = reasons
-    settings["datasheet"] = _read_datasheet(row)
-    project = Project.objects.create(slug=row["project"], created_by=admin, **settings)
+    project = Project.objects.create(
+        slug=row["project"], created_by=admin, datasheet=_read_datasheet(row), **PROJECT.fields(row)
+    )
     after = {"content_hash": archive.content_hash, "concord_version": archive.manifest["concord_version"]}
     record(project, "project.restored", project, after=after, by=admin)
     if admin:
@@ -194,11 +183,7 @@ def _round(restored: Restored, number: int, version: int, row: dict[str, Any]) -
         status=row["status"],
         guideline=restored.guidelines[version],
         seed=seed_of_round(restored.project, number),
-        work_order=row.get("work_order") or WorkOrder.MIXED,  # exports of before had no other
-        dimension_order=row.get("dimension_order") or DimensionOrder.FIXED,
-        revises_documents=row.get("revises_documents") or False,
-        opened_at=row["opened_at"],
-        closed_at=row["closed_at"],
+        **{name: row[name] for name in ROUND_FIELDS},
     )
 
 
@@ -206,7 +191,7 @@ AT_ONCE = 500
 
 
 def restore_acknowledgements(restored: Restored, archive: ExportArchive) -> None:
-    """Make the acknowledgements in their order, of which the last one counts; earlier exports have none."""
+    """Make the acknowledgements in order; the last one counts."""
     read = (
         Acknowledgement(
             annotator=restored.raters[row["rater"]],

@@ -1,25 +1,32 @@
-"""Ratings of both rounds, with every state in which they were saved."""
+"""Ratings of both rounds and values revised at the end of a document, each with every saved state."""
 
-from collections.abc import Iterator
-from itertools import count, groupby, islice
+from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any
 
 from django.db.models import Max, Min, OuterRef, Subquery
 from django.utils import timezone
 
-from annotate.core.models import Assignment, Rating, RatingChange
-from annotate.exports.restoring.archive import ExportArchive
+from annotate.core.models import (
+    Assignment,
+    LookBack,
+    Rating,
+    RatingChange,
+    RevisedValue,
+    RevisedValueChange,
+)
+from annotate.exports.restoring.archive import ExportArchive, MisfitError
 from annotate.exports.restoring.people import actor
 from annotate.exports.restoring.restored import Known, Restored
-from annotate.exports.restoring.tables import MisfitError
+from annotate.exports.tables.ratings import ASSIGNMENTS, HISTORY, RATINGS, REVISED_VALUES
 
 RATINGS_AT_ONCE = 1000
-SAVED = ("unsure", "cannot_rate", "not_applicable", "comment", "evidence")
 
 Row = dict[str, Any]
 Place = tuple[int, int, str]  # round, item, rater
 _unit = itemgetter("round", "document", "system", "dimension", "rater")
+Unit = tuple[int, int, str]  # item, dimension, rater
+_rated_unit = itemgetter("document", "system", "dimension", "rater")
 
 
 def restore_ratings(restored: Restored, archive: ExportArchive) -> None:
@@ -50,22 +57,17 @@ def _places(restored: Restored) -> dict[Place, int]:
 
 def _make_missing_places(restored: Restored, archive: ExportArchive, places: dict[Place, int]) -> None:
     """Make the places of Round II, and those of Round I that ask for nothing any more."""
-    positions: dict[tuple[int, str], Iterator[int]] = {}
     for row in archive.rows("ratings"):
         number, item, rater = place = (row["round"], restored.item(row), row["rater"])
         if place in places:
             continue
         round, probability = restored.rounds[number], row["inclusion_probability"]
-        own = positions.setdefault((number, rater), count(1_000_000 if number == 1 else 1))
         made = Assignment.objects.create(
             round=round,
             item_id=item,
             slot=Assignment.objects.filter(round=round, item=item).count(),
             annotator=restored.raters[rater],
-            position=row.get("position") or next(own),
-            plan=row["plan"],
-            origin=row["plan_origin"],
-            seed=row["plan_seed"],
+            **ASSIGNMENTS.fields(row),
             partial=probability is None,
             inclusion_probability=probability,
         )
@@ -76,10 +78,7 @@ def _rating(restored: Restored, row: Row, places: dict[Place, int]) -> Rating:
     return Rating(
         assignment_id=places[row["round"], restored.item(row), row["rater"]],
         dimension=restored.dimensions[row["dimension"]],
-        value=row["value"],
-        **{name: row[name] for name in SAVED},
-        active_seconds=row["active_seconds"],
-        revision=row["revision"],
+        **RATINGS.fields(row),
         guideline=restored.guideline(row),
         # None where it was recorded elsewhere, and so it is exported again.
         created_at=row["first_saved_at"] or timezone.now(),
@@ -88,18 +87,8 @@ def _rating(restored: Restored, row: Row, places: dict[Place, int]) -> Rating:
 
 
 def _change(restored: Restored, rating: Rating, row: Row) -> RatingChange:
-    return RatingChange(
-        rating=rating,
-        revision=row["revision"],
-        at=row["at"],
-        actor=actor(restored, row["by"]),
-        cause=row["cause"],
-        value_before=row["value_before"],
-        value_after=row["value_after"],
-        **{name: row[name] for name in SAVED},
-        short_reason=row.get("short_reason") or "",  # exports of earlier versions have none
-        guideline=restored.guideline(row),
-    )
+    saved = HISTORY.fields(row) | {"actor": actor(restored, row["by"])}
+    return RatingChange(rating=rating, guideline=restored.guideline(row), **saved)
 
 
 def _say_when_places_were_rated(restored: Restored) -> None:
@@ -111,3 +100,55 @@ def _say_when_places_were_rated(restored: Restored) -> None:
     answered = iter(restored.answered)
     while batch := list(islice(answered, RATINGS_AT_ONCE)):
         Assignment.objects.filter(pk__in=batch).update(completed_at=last)
+
+
+def restore_revised_values(restored: Restored, archive: ExportArchive) -> None:
+    """Make the revised values of the ratings of Round I."""
+    units = (list(rows) for _, rows in groupby(archive.rows("revised_values"), key=_rated_unit))
+    while batch := list(islice(units, RATINGS_AT_ONCE)):
+        ratings = _revised_ratings(restored, batch)
+        revised = RevisedValue.objects.bulk_create(
+            RevisedValue(
+                rating_id=ratings[_key(restored, rows[0])],
+                value=rows[-1]["value_after"],
+                comment=rows[-1]["comment"],
+                revision=rows[-1]["revision"],
+                updated_at=rows[-1]["at"],
+            )
+            for rows in batch
+        )
+        RevisedValueChange.objects.bulk_create(
+            _revised_change(restored, each, row)
+            for each, rows in zip(revised, batch, strict=True)
+            for row in rows
+        )
+
+
+def restore_looks_back(restored: Restored, archive: ExportArchive) -> None:
+    """Make the looks back in order."""
+    looks = (
+        LookBack(
+            annotator=restored.raters[row["rater"]],
+            document_id=restored.documents[row["document"]],
+            dimension=restored.dimensions[row["dimension"]],
+            at=row["at"],
+        )
+        for row in archive.rows("looks_back")
+    )
+    LookBack.objects.bulk_create(looks, RATINGS_AT_ONCE)
+
+
+def _key(restored: Restored, row: Row) -> Unit:
+    return restored.item(row), restored.dimensions[row["dimension"]].pk, row["rater"]
+
+
+def _revised_ratings(restored: Restored, batch: list[list[Row]]) -> Known[Unit, int]:
+    items = {restored.item(rows[0]) for rows in batch}
+    found = Rating.objects.filter(assignment__round=restored.rounds[1], assignment__item__in=items)
+    named = found.values_list("assignment__item", "dimension", "assignment__annotator__pseudonym", "pk")
+    return Known({(item, dimension, rater): pk for item, dimension, rater, pk in named.iterator()})
+
+
+def _revised_change(restored: Restored, revised: RevisedValue, row: Row) -> RevisedValueChange:
+    saved = REVISED_VALUES.fields(row) | {"actor": actor(restored, row["by"])}
+    return RevisedValueChange(revised=revised, **saved)

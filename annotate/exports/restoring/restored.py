@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from annotate.core.models import Dimension, Guideline, Membership, Project, Round, User
-from annotate.exports.restoring.archive import ExportArchive
-from annotate.exports.restoring.tables import MisfitError
+from annotate.exports.restoring.archive import ExportArchive, MisfitError
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")

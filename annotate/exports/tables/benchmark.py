@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 
 from annotate.core.models import Item, Project
-from annotate.exports.registry import ExportPart, ExportTable, Row, ValueKind, kinds
+from annotate.exports.registry import COLUMNS, ExportTable, Row, ValueKind
 from annotate.exports.tables.outcomes import final_values_by_item
 from annotate.exports.tables.rows import TEXTS_AT_ONCE
 
@@ -60,9 +60,8 @@ _LISTS = {
 BENCHMARK_TABLE = ExportTable(
     "benchmark",
     "one row for each item: texts, every rater's last values, what each unit came to, judges' scores",
-    ("document", "system", "title", "source", "text", "values", "final_values", "judge_scores"),
+    COLUMNS["benchmark"],
     _benchmark,
-    kinds(listed=" ".join(_LISTS)),
-    {"source": ExportPart.SOURCES},
     lists=_LISTS,
+    is_computed=True,
 )

@@ -8,27 +8,25 @@ from annotate.core.guidelines import current_guideline
 from annotate.core.models import Document, Guideline, Item, Project
 from annotate.core.rounds import rounds_of
 from annotate.core.version import VERSION
-from annotate.exports.registry import ExportPart, ExportTable, Row, kinds
+from annotate.exports.registry import COLUMNS, ExportTable, Row
 from annotate.exports.tables.rows import TEXTS_AT_ONCE, ColumnRows
 from annotate.setup.queries import versions_of
 
+ROUND_FIELDS = ("opened_at", "closed_at", "work_order", "dimension_order", "revises_documents")
+FROZEN_SETTINGS = ("raters_per_item", "dispute_threshold", "tolerance")
+
 
 def _project(project: Project) -> Iterator[Row]:
-    settings = {name: getattr(project, name) for name in _SETTINGS}
-    yield {"concord_version": VERSION, "project": project.slug, **settings}
-
-
-_SETTINGS = (
-    *("name", "description", "raters_per_item", "dispute_threshold", "tolerance"),
-    *("keep_reasons", "datasheet", "seed"),
-)
+    settings = {name: getattr(project, source) for name, source in PROJECT.sources.items()}
+    of_export = {"concord_version": VERSION, "project": project.slug, "datasheet": project.datasheet}
+    yield {**of_export, **settings}
 
 
 def _guidelines(project: Project) -> Iterator[Row]:
     listed, rounds = set(), rounds_of(project)
     for number, round in sorted(rounds.items()):
         of_round = {"round": number, "status": round.status}
-        frozen = {name: getattr(round, name) for name in _FROZEN_WITH_ROUND}
+        frozen = {name: getattr(round, name) for name in ROUND_FIELDS}
         for version in versions_of(round):
             listed.add(version.pk)
             in_force = version.pk == round.guideline_id
@@ -46,8 +44,7 @@ def _dimensions_in_preparation(project: Project) -> Iterator[Row]:
         yield from _dimensions(current, {**_OF_NO_ROUND, "guideline_version": None, "note": ""})
 
 
-_FROZEN_WITH_ROUND = ("opened_at", "closed_at", "work_order", "dimension_order", "revises_documents")
-_OF_NO_ROUND = {**dict.fromkeys(("round", "status", *_FROZEN_WITH_ROUND)), "in_force": False}
+_OF_NO_ROUND = {**dict.fromkeys(("round", "status", *ROUND_FIELDS)), "in_force": False}
 
 
 def _dimensions_of_version(version: Guideline, of_round: Row) -> Iterator[Row]:
@@ -60,14 +57,11 @@ def _dimensions(guideline: FrozenGuideline, of_version: Row) -> Iterator[Row]:
         yield {
             **of_version,
             "project_guidelines": guideline.guidelines,
-            **{name: getattr(guideline, name) for name in _FROZEN_SETTINGS},
+            **{name: getattr(guideline, name) for name in FROZEN_SETTINGS},
             "dimension": dimension.key,
             **{name: getattr(dimension, name) for name in DIMENSION_FIELDS},
             "points": [asdict(point) for point in dimension.points],
         }
-
-
-_FROZEN_SETTINGS = ("raters_per_item", "dispute_threshold", "tolerance")
 
 
 def _documents(project: Project) -> Iterator[Row]:
@@ -79,52 +73,15 @@ def _documents(project: Project) -> Iterator[Row]:
 
 def _items(project: Project) -> ColumnRows:
     items = Item.objects.filter(document__project=project).order_by("pk")
-    columns = {"document": "document__key", "system": "system__name", "text": "text"}
-    return ColumnRows(items, columns, at_once=TEXTS_AT_ONCE)
+    return ColumnRows(items, ITEMS.sources, at_once=TEXTS_AT_ONCE)
 
 
-MATERIAL_TABLES = (
-    ExportTable(
-        "project",
-        "the project's settings and Concord's version",
-        ("concord_version", "project", *_SETTINGS),
-        _project,
-        kinds(integer="raters_per_item dispute_threshold tolerance seed", listed="keep_reasons datasheet"),
-    ),
-    ExportTable(
-        "guidelines",
-        "dimensions, scales and guidelines as each round froze them",
-        (
-            "round",
-            "guideline_version",
-            "in_force",
-            "note",
-            "status",
-            *_FROZEN_WITH_ROUND,
-            "project_guidelines",
-            *_FROZEN_SETTINGS,
-            "dimension",
-            *DIMENSION_FIELDS,
-            "points",
-        ),
-        _guidelines,
-        kinds(
-            integer=f"round guideline_version {' '.join(_FROZEN_SETTINGS)} scale_minimum scale_maximum",
-            points="scale_step",
-            flag="in_force revises_documents not_applicable",
-            time="opened_at closed_at",
-            listed="points",
-        ),
-    ),
-    ExportTable(
-        "documents",
-        "the parts of the documents",
-        ("document", "title", "part", "label", "text"),
-        _documents,
-        kinds(integer="part"),
-        {"text": ExportPart.SOURCES},
-    ),
-    ExportTable(
-        "items", "the texts that were rated, with their systems", ("document", "system", "text"), _items
-    ),
+PROJECT = ExportTable("project", "the project's settings and Concord's version", COLUMNS["project"], _project)
+GUIDELINES = ExportTable(
+    "guidelines",
+    "dimensions, scales and guidelines as each round froze them; before Round I the current ones",
+    COLUMNS["guidelines"],
+    _guidelines,
 )
+DOCUMENTS = ExportTable("documents", "the parts of the documents", COLUMNS["documents"], _documents)
+ITEMS = ExportTable("items", "the rated outputs, with their systems", COLUMNS["items"], _items)

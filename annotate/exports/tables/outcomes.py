@@ -7,8 +7,9 @@ from statistics import fmean
 
 from annotate.core.models import Dispute, MeasurementLevelChoices, Project, Rating, Round
 from annotate.core.models.rounds import without_checks
-from annotate.exports.registry import ExportTable, Row, kinds
-from annotate.exports.tables.rows import AT_ONCE, OF_RATING, UNIT, ColumnRows
+from annotate.exports.registry import COLUMNS, ExportTable, Row
+from annotate.exports.tables.ratings import RATINGS
+from annotate.exports.tables.rows import AT_ONCE, UNIT, ColumnRows
 
 
 def _final_values(project: Project) -> Iterator[Row]:
@@ -28,12 +29,10 @@ def final_values_by_item(project: Project) -> Iterator[tuple[int, Row]]:
         "pk",
     )
     needed = {
-        **OF_RATING,
-        "value": "value",
+        **{name: RATINGS.sources[name] for name in (*UNIT, "rater", "value", "counted")},
         "item_id": "assignment__item",
         "dimension_id": "dimension",
         "level": "dimension__measurement_level",
-        "counted": "assignment__annotator__counted",
     }
     rows = ColumnRows(ratings, needed)
     for unit, group in groupby(rows, key=itemgetter("item_id", "dimension_id")):
@@ -82,7 +81,7 @@ def _final_value(
 OUTCOME_TABLE = ExportTable(
     "final_values",
     "what each unit came to: every rater's last value, their mean, the adjudicated value",
-    (*UNIT, "status", "values", "mean", "adjudicated_value", "final_value"),
+    COLUMNS["final_values"],
     _final_values,
-    kinds(listed="values", number="mean final_value", points="adjudicated_value"),
+    is_computed=True,
 )

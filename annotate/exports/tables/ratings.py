@@ -18,12 +18,10 @@ from annotate.core.models import (
 )
 from annotate.core.models.rounds import without_checks
 from annotate.core.rounds import round_one
-from annotate.exports.registry import ExportPart, ExportTable, Row, kinds
+from annotate.exports.registry import COLUMNS, ExportTable, Row
 from annotate.exports.tables.rows import (
     AT_ONCE,
     IN_ORDER,
-    OF_RATING,
-    UNIT,
     ColumnRows,
     with_actors,
 )
@@ -37,8 +35,13 @@ def _ratings(project: Project) -> ColumnRows:
     probability = Coalesce(
         Subquery(units.values("inclusion_probability")), F("assignment__inclusion_probability")
     )
-    times = {"first": time_if_known("created_at"), "last": time_if_known("updated_at", revision=1)}
-    return ColumnRows(in_order.annotate(probability=probability, **times), _RATINGS)
+    computed = {
+        "inclusion_probability": probability,
+        "first_saved_at": time_if_known("created_at"),
+        "last_saved_at": time_if_known("updated_at", revision=1),
+    }
+    paths = {name: RATINGS.sources.get(name, name) for name in RATINGS.names}
+    return ColumnRows(in_order.annotate(**computed), paths)
 
 
 def recorded_elsewhere() -> Q:
@@ -51,29 +54,6 @@ def recorded_elsewhere() -> Q:
 def time_if_known(column: str, **unless: int) -> Case:
     """Return a rating's time, none where it was recorded elsewhere; `unless` narrows which of those."""
     return Case(When(recorded_elsewhere() & Q(**unless), then=None), default=F(column))
-
-
-_RATINGS = {
-    **OF_RATING,
-    "value": "value",
-    "revised_value": "revised__value",
-    "unsure": "unsure",
-    "cannot_rate": "cannot_rate",
-    "not_applicable": "not_applicable",
-    "counted": "assignment__annotator__counted",
-    "comment": "comment",
-    "evidence": "evidence",
-    "active_seconds": "active_seconds",
-    "revision": "revision",
-    "guideline_version": "guideline__version",
-    "first_saved_at": "first",
-    "last_saved_at": "last",
-    "position": "assignment__position",
-    "plan": "assignment__plan",
-    "plan_origin": "assignment__origin",
-    "plan_seed": "assignment__seed",
-    "inclusion_probability": "probability",
-}
 
 
 def _assignments(project: Project) -> Iterator[Row]:
@@ -117,46 +97,14 @@ def _assigned_unit(
     }
 
 
-_ASSIGNMENTS = (
-    *UNIT,
-    "place",
-    "rater",
-    "position",
-    "dimension_position",
-    "plan",
-    "plan_origin",
-    "plan_seed",
-    "inclusion_probability",
-    "answer",
-)
-
-
 def _history(project: Project) -> Iterator[Row]:
     changes = RatingChange.objects.filter(
         without_checks("rating__assignment__round__"), rating__assignment__round__project=project
     )
     in_order = (f"rating__{path}" for path in IN_ORDER)
-    rows = ColumnRows(changes.order_by(*in_order, "rating", "revision"), _HISTORY)
+    rows = ColumnRows(changes.order_by(*in_order, "rating", "revision"), HISTORY.sources)
     imported = {RatingChange.Cause.IMPORTED}
     return with_actors(rows, project, of="cause", not_by_raters=imported)
-
-
-_HISTORY = {
-    **{name: f"rating__{path}" for name, path in OF_RATING.items()},
-    "revision": "revision",
-    "at": "at",
-    "cause": "cause",
-    "value_before": "value_before",
-    "value_after": "value_after",
-    "unsure": "unsure",
-    "cannot_rate": "cannot_rate",
-    "not_applicable": "not_applicable",
-    "comment": "comment",
-    "short_reason": "short_reason",
-    "evidence": "evidence",
-    "guideline_version": "guideline__version",
-    "by": "actor",
-}
 
 
 def _revised_values(project: Project) -> Iterator[Row]:
@@ -165,100 +113,53 @@ def _revised_values(project: Project) -> Iterator[Row]:
         without_checks(f"{place}round__"), **{f"{place}round__project": project}
     )
     in_order = (f"revised__rating__{path}" for path in IN_ORDER)
-    rows = ColumnRows(changes.order_by(*in_order, "revised__rating", "revision"), _REVISED_VALUES)
+    rows = ColumnRows(changes.order_by(*in_order, "revised__rating", "revision"), REVISED_VALUES.sources)
     return with_actors(rows, project, of="rater", not_by_raters=frozenset())
-
-
-_REVISED_VALUES = {
-    **{name: f"revised__rating__{path}" for name, path in OF_RATING.items() if name != "round"},
-    "revision": "revision",
-    "at": "at",
-    "value_before": "value_before",
-    "value_after": "value_after",
-    "comment": "comment",
-    "by": "actor",
-}
 
 
 def _looks_back(project: Project) -> ColumnRows:
     looks = LookBack.objects.filter(annotator__project=project).order_by("pk")
-    return ColumnRows(looks, _LOOKS_BACK)
-
-
-_LOOKS_BACK = {
-    "document": "document__key",
-    "dimension": "dimension__key",
-    "rater": "annotator__pseudonym",
-    "at": "at",
-}
-
-
-RATING_TABLES = (
-    ExportTable(
-        "ratings",
-        "every rating of both rounds, with how its assignment came to be",
-        tuple(_RATINGS),
-        _ratings,
-        kinds(
-            integer="round revision guideline_version position plan_seed",
-            points="value revised_value",
-            number="active_seconds inclusion_probability",
-            flag="unsure cannot_rate not_applicable counted",
-            time="first_saved_at last_saved_at",
-            listed="evidence",
-        ),
-        {"comment": ExportPart.COMMENTS},
-    ),
-    ExportTable(
-        "assignments",
-        "what each place of Round I asks a rater for, how it came to be, and what is missing",
-        _ASSIGNMENTS,
-        _assignments,
-        kinds(integer="place position dimension_position plan_seed", number="inclusion_probability"),
-    ),
-)
-HISTORY_TABLE = ExportTable(
-    "history",
-    "every saved state of every rating, from what to what, by whom and why",
-    tuple(_HISTORY),
-    _history,
-    kinds(
-        integer="round revision guideline_version",
-        points="value_before value_after",
-        flag="unsure cannot_rate not_applicable",
-        time="at",
-        listed="evidence",
-    ),
-    {"comment": ExportPart.COMMENTS},
-)
-REVISED_TABLE = ExportTable(
-    "revised_values",
-    "every saved state of the values that raters revised at the end of a document",
-    tuple(_REVISED_VALUES),
-    _revised_values,
-    kinds(integer="revision", points="value_before value_after", time="at"),
-    {"comment": ExportPart.COMMENTS},
-)
-LOOK_BACK_TABLE = ExportTable(
-    "looks_back",
-    "when a rater had the own values of a document side by side, whether or not any was revised",
-    tuple(_LOOKS_BACK),
-    _looks_back,
-    kinds(time="at"),
-)
+    return ColumnRows(looks, LOOKS_BACK.sources)
 
 
 def _acknowledgements(project: Project) -> ColumnRows:
     read = Acknowledgement.objects.filter(annotator__project=project).order_by("pk")
-    return ColumnRows(read, _ACKNOWLEDGEMENTS)
+    return ColumnRows(read, ACKNOWLEDGEMENTS.sources)
 
 
-_ACKNOWLEDGEMENTS = {"rater": "annotator__pseudonym", "guideline_version": "guideline__version", "at": "at"}
-
-ACKNOWLEDGEMENT_TABLE = ExportTable(
+RATINGS = ExportTable(
+    "ratings",
+    "every rating of both rounds, with the plan of its assignment",
+    COLUMNS["ratings"],
+    _ratings,
+)
+ASSIGNMENTS = ExportTable(
+    "assignments",
+    "one row for each unit of each rater slot of Round I, rated, missing or free",
+    COLUMNS["assignments"],
+    _assignments,
+)
+HISTORY = ExportTable(
+    "history",
+    "every saved state of every rating, from what to what, by whom and why",
+    COLUMNS["history"],
+    _history,
+)
+REVISED_VALUES = ExportTable(
+    "revised_values",
+    "every saved state of the values that raters revised at the end of a document; the last one counts",
+    COLUMNS["revised_values"],
+    _revised_values,
+)
+LOOKS_BACK = ExportTable(
+    "looks_back",
+    "every visit of a rater to the page that compares the own values of a document",
+    COLUMNS["looks_back"],
+    _looks_back,
+)
+ACKNOWLEDGEMENTS = ExportTable(
     "acknowledgements",
     "which rater has read which changed wording, and when",
-    tuple(_ACKNOWLEDGEMENTS),
+    COLUMNS["acknowledgements"],
     _acknowledgements,
-    kinds(integer="guideline_version", time="at"),
 )

@@ -11,13 +11,6 @@ from annotate.core.models import Membership, Project, Role
 AT_ONCE = 2000
 TEXTS_AT_ONCE = 50  # a document or an item may be a whole book
 UNIT = ("document", "system", "dimension")
-OF_RATING = {
-    "document": "assignment__item__document__key",
-    "system": "assignment__item__system__name",
-    "dimension": "dimension__key",
-    "rater": "assignment__annotator__pseudonym",
-    "round": "assignment__round__number",
-}
 IN_ORDER = ("assignment__round__number", "assignment__item", "dimension__position")
 
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 
-from annotate.agreement import DawidSkene, Mace, dawid_skene, mace, majority, why_not_latent
-from annotate.agreement.data import FloatArray
+from agreement import DawidSkene, Mace, dawid_skene, mace, majority, why_not_latent
+from agreement.data import FloatArray
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Item, Project
 from annotate.core.rounds import rounds_of
-from annotate.exports.registry import ExportTable, Row, kinds
-from annotate.exports.tables.rows import UNIT
+from annotate.exports.registry import COLUMNS, ExportTable, Row
 from annotate.results.queries.reliability_data import RatedItems, rated_items
 
 _DIGITS = 6  # beyond them libraries of linear algebra differ
@@ -69,7 +68,7 @@ def _by_value(dimension: FrozenDimension, shares: FloatArray) -> dict[str, float
 SOFT_LABEL_TABLE = ExportTable(
     "soft_labels",
     "how the values of Round I are spread over each unit, and which named category it is by two models",
-    (*UNIT, "values", "shares", "dawid_skene", "mace"),
+    COLUMNS["soft_labels"],
     _soft_labels,
-    kinds(integer="values", listed="shares dawid_skene mace"),
+    is_computed=True,
 )

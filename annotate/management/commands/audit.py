@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
-from annotate.core.models import AuditRetention
+from annotate.core.models import AuditRetention, ErasedEntry
 from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
 from annotate.watching.queries.audit import audit_rows
@@ -65,7 +65,9 @@ class Command(ConcordCommand):
                 if gone
                 else ""
             )
-            self.stdout.write(f"The audit log is whole.{until}")
+            erased = ErasedEntry.objects.values("entry").distinct().count()
+            replaced = f" Erasing replaced names of people in {erased} entries." if erased else ""
+            self.stdout.write(f"The audit log is whole.{until}{replaced}")
         if wants_head:
             self.stdout.write(signed_head())
 

@@ -17,14 +17,14 @@ from annotate.management.printing import RowCounter
 
 
 class Command(ConcordCommand):
-    """Imports an export in any format as the project that it was, and exports that again to compare.
+    """Imports a JSONL export as the project that it was, and exports that again to compare.
 
     The exit code is 0 where the two are identical, and 1 where they are not, or nothing was imported.
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be asked for."""
-        parser.add_argument("file", type=Path, help="an export of any format: zip file or folder")
+        parser.add_argument("file", type=Path, help="a JSONL export: zip file or folder")
         parser.add_argument("--admin", metavar="EMAIL", help="who sees the project in the browser")
         parser.add_argument("--json", action="store_true", help="what was imported, as JSON")
 

@@ -13,11 +13,12 @@ from django.core.validators import validate_email
 from django.urls import reverse
 
 from annotate.core.errors import DomainError
+from annotate.core.jobs import run_job
 from annotate.core.models import Project, Role, User
 from annotate.management.people import account_called
 from annotate.management.printing import print_rows
 from annotate.management.projects import project_called
-from annotate.people.commands import ask_for_mail, invite, mail_invitation
+from annotate.people.commands import INVITATION_MAIL, ask_for_mail, invite
 from annotate.people.invitations import invitation_token
 from annotate.people.queries import open_offers
 
@@ -59,7 +60,7 @@ class Command(BaseCommand):
                 ask_for_mail(invitation=offer, site=site)
             except DomainError as error:
                 raise CommandError(f"{email}: {error.message}") from error
-            mail_invitation(invitation_id=offer.pk)
+            run_job(INVITATION_MAIL.name, offer.pk)
             offer.refresh_from_db()
         return {
             "email": email,

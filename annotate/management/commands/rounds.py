@@ -3,8 +3,9 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotate.core.models import Dispute, Project, Rating
+from annotate.core.models import Project, Rating
 from annotate.core.rounds import rounds_of
+from annotate.disputes.queries.counts import dispute_counts
 from annotate.management.base import ConcordCommand
 from annotate.management.printing import print_rows
 from annotate.management.projects import project_called
@@ -27,7 +28,7 @@ class Command(ConcordCommand):
             take, _ = STEPS[options["step"]]
             take(project=project, by=None)
             if options["step"] == "close-2":
-                self._tell_left_open(project)
+                self._tell_unresolved(project)
         rows = [
             {
                 "round": number,
@@ -41,11 +42,11 @@ class Command(ConcordCommand):
         ]
         print_rows(self.stdout, rows, as_json=options["json"], nothing="No round was opened yet.")
 
-    def _tell_left_open(self, project: Project) -> None:
-        disputes = Dispute.objects.filter(round__project=project)
-        left_open = disputes.filter(status=Dispute.Status.LEFT_OPEN).count()
-        if left_open:
+    def _tell_unresolved(self, project: Project) -> None:
+        disputes = dispute_counts(project)
+        if disputes.unresolved:
             self.stderr.write(
-                f"{left_open:,} of {disputes.count():,} disputes are left open: their values stay apart, and "
-                "agreement after discussion counts them as they are."
+                f"{disputes.unresolved:,} of {disputes.total:,} disputes are unresolved "
+                f"({disputes.breakdown}): their values stay apart, and agreement after discussion counts "
+                "them as they are."
             )

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.contrib.auth.hashers import make_password
-from django.db import transaction
 
-from annotate.agreement.streams import Stream
+from agreement.streams import Stream
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import (
     Assignment,
@@ -20,16 +19,20 @@ from annotate.core.models import (
     User,
     text_digest,
 )
+from annotate.core.models.people import LETTERS
+from annotate.core.rounds import round_one
 from annotate.core.specification import ProjectTemplate
 from annotate.management.demonstration.material import PRODUCTS, QUALITY, SYSTEMS
+from annotate.management.demonstration.practice import add_practice, practise
 from annotate.people.commands import add_member
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.ratings import Answer, Sent, save_rating
 from annotate.rating.commands.rounds import open_round_one
-from annotate.setup.commands import create_project
+from annotate.setup.commands import create_project, delete_project
 from annotate.setup.presets import TEMPLATES
 
 NAME = "Demonstration: opinions about three products"
+SEED = 1  # of every demonstration: two installations show the same values and the same disputes
 Parts = Sequence[Mapping[str, str]]
 PASSWORD = "demonstration"  # noqa: S105 - known to everyone, for a server that only this machine reaches
 
@@ -54,21 +57,30 @@ PEOPLE = (
 )
 
 
-@transaction.atomic
 def load_demonstration() -> Project:
-    """Make the demonstration project with Round I part done, unless it is there."""
-    if existing := Project.objects.filter(name=NAME).first():
-        return existing
+    """Make the demonstration project with Round I part done, unless it is there.
+
+    Each step is its own transaction, so that others can save between them. A demonstration without a round
+    comes from a process that died; it is deleted and made again.
+    """
     users = make_accounts()
-    project = create_project(user=users[PEOPLE[0]], name=NAME, template=_template())
-    places = {
-        person: add_member(project=project, role=person.role, user=user) for person, user in users.items()
-    }
-    _add_items(project)
-    round = open_round_one(project=project, by=users[PEOPLE[0]])
+    if existing := Project.objects.filter(name=NAME).first():
+        if round_one(existing):
+            return existing
+        delete_project(project=existing, name=NAME, by=users[PEOPLE[0]])
+    round, places = _make(users)
+    practise(round, [place for person, place in places.items() if person.rated])
     for person, place in places.items():
+        place.refresh_from_db()
         _rate(round, place, person)
-    return project
+    return round.project
+
+
+def _make(users: Mapping[Person, User]) -> tuple[Round, dict[Person, Membership]]:
+    project, places = begin_project(NAME, _template(), users)
+    _add_items(project)
+    add_practice(project)
+    return open_round_one(project=project, by=users[PEOPLE[0]]), places
 
 
 def make_accounts() -> dict[Person, User]:
@@ -76,6 +88,24 @@ def make_accounts() -> dict[Person, User]:
     # One hash for all: five took most of the time of the first start, and the password is no secret.
     hashed = make_password(PASSWORD)
     return {person: _user(person, hashed) for person in PEOPLE}
+
+
+def begin_project(
+    name: str, template: ProjectTemplate, users: Mapping[Person, User]
+) -> tuple[Project, dict[Person, Membership]]:
+    """Return a new project and its people, with random choices that follow from SEED."""
+    project = create_project(user=users[PEOPLE[0]], name=name, template=template)
+    project.seed = SEED
+    project.save(update_fields=["seed"])
+    places = {
+        person: add_member(project=project, role=person.role, user=user) for person, user in users.items()
+    }
+    for person, place in places.items():
+        # The orders of an annotator's items follow from the pseudonym.
+        letters = Stream(SEED).of("pseudonym", person.email).shuffler().choices(LETTERS, k=8)
+        place.pseudonym = "R-" + "".join(letters)
+        place.save(update_fields=["pseudonym"])
+    return project, places
 
 
 def add_texts(

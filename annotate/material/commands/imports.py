@@ -1,38 +1,49 @@
-"""Importing a file: checked as a whole first, then written in one transaction or not at all."""
+"""Importing a file: checked as a whole first, then written as a whole or not at all."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
-from django.db import transaction
 from django.utils import timezone
 
 from annotate.core.audit import record
-from annotate.core.configuration import lock_project
+from annotate.core.configuration import holding_project
+from annotate.core.jobs import TakenOverError
+from annotate.core.long_writes import long_write, step, writes_in_steps
 from annotate.core.models import DataImport, Project, Round, User
 from annotate.core.rounds import round_one
+from annotate.material.commands.holding import (
+    hold_project,
+    keep_lease,
+    note_written,
+    remove_written,
+    write_when_free,
+)
 from annotate.material.commands.items import ItemImporter
+from annotate.material.commands.places import RefusedWhileWritingError
 from annotate.material.commands.ratings import RatingImporter
 from annotate.material.queries.catalogue import Catalogue
 from annotate.material.queries.check import FileCheck, refuse_items_after_round_one
+from annotate.material.queries.file_reading import check_whole_file
 from annotate.material.reading.mapping_json import mapping_to_json
+from annotate.material.reading.mappings import Mapping
 from annotate.material.reading.progress import OnProgress, silent
 from annotate.material.reading.readers import size_of
 from annotate.material.reading.report import ImportReport
+from annotate.material.reading.rows import RefusedLine
 from annotate.material.reading.source import Source
-from annotate.rating.commands.rounds import add_places, open_round_one
+from annotate.rating.commands.rounds import open_round_one
 
 What = DataImport.What
 
-
-class RefusedWhileWritingError(Exception):
-    """Something that was free when the file was checked is no longer so."""
+READINGS = 3  # of a file whose places annotators take meanwhile
+PLACE_TAKEN = "Annotators took assignments of this file during the import. Start the import again."
 
 
 def import_file(
     *,
     project: Project,
-    source: Source,
+    source: Source[Mapping],
     by: User | None,
     on_progress: OnProgress = silent,
     data_import: DataImport | None = None,
@@ -47,24 +58,31 @@ def import_file(
     the places of Round I, and writes everything in one transaction. Ratings open Round I if it is not open.
     The transaction's last act is to report "written": the callback may still raise, and nothing is written.
 
+    SQLite writes an upload in steps instead, and `written` holds the project. An error before the first
+    rating removes everything. After it the next worker finishes the import. It finds the written rows there
+    already. A rater's own answer stands, and the line with another value is left out.
+
     only_good: leave out the lines with something refused, and what needs them. refused_to: a file for them.
     data_import: what brings it; without, one is made with what is written, so that it can be undone.
     checking, writing: how the file is read in both passes where its ratings are not those of Round I.
     """
-    check = checking(project, source, refused_to=refused_to)
-    report = check.check(None, on_progress)
-    while only_good and check.refused_lines and not check.stopped:
-        skip = check.skip | check.refused_lines
-        check = checking(project, source, skip=skip, refused_to=refused_to)
-        report = check.check(None, on_progress)
-    if report.is_refused or not report.made.total:
+    continues = data_import is not None and data_import.written == DataImport.Written.RATINGS
+    if data_import and data_import.written == DataImport.Written.ITEMS:
+        remove_written(data_import)
+    check = check_whole_file(
+        lambda skip: checking(project, source, skip=skip, refused_to=refused_to),
+        on_progress,
+        only_good=only_good or continues,
+    )
+    report = check.report()
+    if report.is_refused or not (report.made.total or continues):
         return report
     on_progress("writing", 0.0, report.lines)
     written = (writing or Writing)(project, source, skip=check.skip)
     try:
         return written.write(report, data_import, by, on_progress)
     except RefusedWhileWritingError:
-        return written.report(opens_round_one=False)
+        return written.report()
 
 
 class Writing(FileCheck):
@@ -72,52 +90,96 @@ class Writing(FileCheck):
 
     ratings_are = What.RATINGS
 
-    @transaction.atomic
     def write(
         self, checked: ImportReport, data_import: DataImport | None, by: User | None, on_progress: OnProgress
     ) -> ImportReport:
         """Write what the first reading found to be new; RefusedWhileWritingError where it no longer is."""
-        self.project = lock_project(self.project)
-        self.data_import = data_import or _import_without_upload(
-            self.project, self.source, self.ratings_are, by
-        )
-        round = round_one(self.project)
-        catalogue = Catalogue(self.project)
-        if self.source.items:
-            self._write_items(catalogue, round, on_progress)
-        if self.source.ratings and checked.made.ratings:
-            self.write_ratings(catalogue, by, on_progress)
-        report = self.report(opens_round_one=checked.opens_round_one)
-        if report.is_refused:
-            raise RefusedWhileWritingError
         if data_import is None:
-            self.data_import.report, self.data_import.lines = report.to_json(), report.lines
-            self.data_import.save(update_fields=["report", "lines"])
-        made = {name: count for name, count in asdict(report.made).items() if count}
-        record(self.project, "import.made", self.data_import, after={"part": self.source.part, **made}, by=by)
-        on_progress("written", 1.0, report.lines, report)
+            return write_when_free(
+                self.project, lambda _project: self._write_at_once(checked, by, on_progress)
+            )
+        try:
+            with long_write():
+                return self._write(checked, data_import, by, on_progress)
+        except TakenOverError:
+            raise
+        except Exception:
+            if writes_in_steps() and data_import.written == DataImport.Written.ITEMS:
+                remove_written(data_import)
+            raise
+
+    def _write_at_once(self, checked: ImportReport, by: User | None, on_progress: OnProgress) -> ImportReport:
+        made = _import_without_upload(self.project, self.source, self.ratings_are, by)
+        report = self._write(checked, made, by, on_progress)
+        made.report, made.lines = report.to_json(), report.lines
+        made.save(update_fields=["report", "lines"])
         return report
 
+    def _write(
+        self, checked: ImportReport, data_import: DataImport, by: User | None, on_progress: OnProgress
+    ) -> ImportReport:
+        self.data_import = data_import
+        self.project = hold_project(data_import, checked)
+        with holding_project():
+            round = round_one(self.project)
+            catalogue = Catalogue(self.project)
+            if self.source.items:
+                self._write_items(catalogue, round, on_progress)
+            if self.source.ratings and checked.made.ratings:
+                self.write_ratings(catalogue, by, on_progress)
+            if self.refusals.count:
+                raise RefusedWhileWritingError
+            self.opens_round_one = checked.opens_round_one
+            report = self.report()
+            if data_import.report and data_import.written == DataImport.Written.RATINGS:
+                held = ImportReport.from_json(data_import.report)  # of the first of several workers
+                report = replace(report, made=held.made, already_there=held.already_there)
+                report = replace(report, opens_round_one=held.opens_round_one)
+            with step():
+                made = {name: count for name, count in asdict(report.made).items() if count}
+                after = {"part": self.source.part, **made}
+                record(self.project, "import.made", data_import, after=after, by=by)
+                on_progress("written", 1.0, report.lines, report)
+            return report
+
     def _write_items(self, catalogue: Catalogue, round: Round | None, on_progress: OnProgress) -> None:
-        self.items = importer = ItemImporter(self.project, catalogue, self.data_import)
-        self.refuse_on_error(lambda: self.take_all("writing items", on_progress, ratings=False))
-        importer.flush()
+        self.items = importer = ItemImporter(self.project, catalogue, self.data_import, round)
+        self.parts = {"items": True, "ratings": False}
+        self.refuse_on_error(lambda: self.take_all("writing items", on_progress))
         self.refuse_on_error(lambda: refuse_items_after_round_one(round, importer))
-        if round and round.is_open and round.every_item and importer.new_items:
-            add_places(round=round, items=importer.new_items)
+        importer.flush()
 
     def write_ratings(self, catalogue: Catalogue, by: User | None, on_progress: OnProgress) -> None:
         """Write what is new of the file's ratings, and nothing if one line of it is refused now."""
         if self.refusals.count:
             raise RefusedWhileWritingError
-        round = round_one(self.project) or open_round_one(project=self.project, by=by, as_planned=False)
-        self.ratings = importer = RatingImporter(self.project, catalogue, round, by)
-        self.refuse_on_error(lambda: self.take_all("writing ratings", on_progress, items=False))
-        importer.finish()
+        round = round_one(self.project)
+        if round is None:
+            self.decide()
+            round = open_round_one(project=self.project, by=by, as_planned=False)
+        self.parts = {"items": False, "ratings": True}
+        for left in reversed(range(READINGS)):
+            self.ratings = importer = RatingImporter(self.project, catalogue, round, by)
+            self.refuse_on_error(lambda: self.take_all("writing ratings", on_progress))
+            if self.refusals.count:
+                raise RefusedWhileWritingError
+            try:
+                importer.write(lambda: keep_lease(self.data_import), self.decide)
+                return
+            except RefusedWhileWritingError:
+                if not left:
+                    self.refusals.add(RefusedLine(0, "", PLACE_TAKEN))
+                    raise
+
+    def decide(self) -> None:
+        """Note in steps that the import must be finished from now on."""
+        if writes_in_steps():
+            with step():
+                note_written(self.data_import, DataImport.Written.RATINGS)
 
 
 def _import_without_upload(
-    project: Project, source: Source, ratings_are: What, by: User | None
+    project: Project, source: Source[Mapping], ratings_are: What, by: User | None
 ) -> DataImport:
     what = (What.BOTH if source.items else ratings_are) if source.ratings else What.ITEMS
     return DataImport.objects.create(

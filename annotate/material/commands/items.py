@@ -1,12 +1,15 @@
-"""Documents and items of a file, written in batches."""
+"""Documents and items of a file, written in batches, each in a step of its own."""
 
 import json
 
 from annotate.core.bulk import Row, write_rows
-from annotate.core.models import DataImport, Document, Item, Project, System
+from annotate.core.long_writes import step
+from annotate.core.models import DataImport, Document, Item, Project, Round, System
+from annotate.material.commands.holding import keep_lease
 from annotate.material.queries.catalogue import Catalogue, KnownDocument, KnownItem, KnownSystem
 from annotate.material.queries.items import ItemCheck
 from annotate.material.reading.rows import ImportedDocument, ImportedItem
+from annotate.rating.commands.rounds import add_places
 
 DOCUMENT = ("project", "key", "title", "parts", "digest", "brought_by")
 ITEM = ("document", "system", "text", "digest", "brought_by")
@@ -15,18 +18,24 @@ MOST_CHARACTERS = 4_000_000
 
 
 class ItemImporter(ItemCheck):
-    """Takes rows one by one and writes what is new, inside the caller's transaction."""
+    """Takes rows one by one and writes new ones. The caller holds the project."""
 
-    def __init__(self, project: Project, catalogue: Catalogue, brought_by: DataImport) -> None:
+    def __init__(
+        self, project: Project, catalogue: Catalogue, brought_by: DataImport, round: Round | None
+    ) -> None:
         super().__init__(catalogue)
-        self.project, self.brought_by = project, brought_by
-        self.new_items: list[int] = []
+        self.project, self.brought_by, self.round = project, brought_by, round
         self._documents: list[tuple[KnownDocument, Row]] = []
         self._items: list[tuple[KnownItem, KnownDocument, Row]] = []
         self._characters = 0
 
     def flush(self) -> None:
-        """Write what is prepared: documents, then the items that may be about them."""
+        """Write what is prepared: documents, then the items that may be about them with their places."""
+        with step():
+            keep_lease(self.brought_by)
+            self._write()
+
+    def _write(self) -> None:
         written = write_rows(Document, DOCUMENT, [row for _, row in self._documents])
         for (known, _), pk in zip(self._documents, written, strict=True):
             known.pk = pk
@@ -34,7 +43,8 @@ class ItemImporter(ItemCheck):
         written = write_rows(Item, ITEM, items)
         for (known_item, _, _), pk in zip(self._items, written, strict=True):
             known_item.pk = pk
-        self.new_items += written
+        if self.round and self.round.is_open and self.round.every_item:
+            add_places(round=self.round, items=written)
         self._documents, self._items, self._characters = [], [], 0
 
     def new_document(self, digest: bytes, row: ImportedDocument | ImportedItem) -> KnownDocument:
@@ -49,7 +59,9 @@ class ItemImporter(ItemCheck):
     def new_system(self, name: str) -> KnownSystem:
         """Note a system and write it."""
         known = super().new_system(name)
-        known.pk = System.objects.create(project=self.project, name=name, brought_by=self.brought_by).pk
+        with step():
+            keep_lease(self.brought_by)
+            known.pk = System.objects.create(project=self.project, name=name, brought_by=self.brought_by).pk
         return known
 
     def new_item(

@@ -1,32 +1,45 @@
 """The places of Round I that recorded ratings take."""
 
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+from django.db import connection
 from django.db.models import Count
 from django.utils import timezone
 
-from annotate.core.models import Assignment, Membership, Project, Rating, Role, Round
+from annotate.core.long_writes import lock_rows, step, write_in_steps
+from annotate.core.models import Assignment, Membership, Project, Role, Round
 from annotate.core.models.ratings import has_answer
-from annotate.material.queries.catalogue import BATCH, Catalogue, KnownItem
+from annotate.material.queries.catalogue import Catalogue, KnownItem
 from annotate.material.queries.places import ImportedRater, Places
 from annotate.people.commands import add_member
 from annotate.rating.queries.places import last_positions
+
+RATERS_AT_ONCE = 10
+RESERVED_FOR = timedelta(minutes=10)  # for the ratings that follow within seconds
+
+
+class RefusedWhileWritingError(Exception):
+    """Something that was free when the file was checked is no longer so."""
 
 
 class PlacesToTake(Places):
     """Places that are taken in the database as well.
 
-    The caller's transaction holds the project's lock; all annotators and places of the round are locked.
+    The caller holds the project. In one transaction all annotators and places of the round are locked too.
     """
 
     def __init__(self, project: Project, catalogue: Catalogue, round: Round) -> None:
         _lock(project, round)
         super().__init__(project, catalogue, round)
-        self._claims: list[Assignment] = []
-        self._last_positions = last_positions(project.pk)
+        self._claims: list[tuple[int, ImportedRater]] = []
+        self._new: list[tuple[str, ImportedRater]] = []
 
     def new_rater(self, label: str) -> ImportedRater:
-        """Make an annotator's place that nobody holds yet."""
+        """Note a new rater; `write` makes the membership."""
         rater = super().new_rater(label)
-        rater.pk = add_member(project=self.project, role=Role.ANNOTATOR, label=label).pk
+        self._new.append((label, rater))
         return rater
 
     def take(self, item: KnownItem, rater: ImportedRater) -> int | None:
@@ -34,41 +47,73 @@ class PlacesToTake(Places):
         held = self.holds(item, rater)
         place = super().take(item, rater)
         if place is not None and not held:
-            self._claims.append(self._claim(place, rater))
+            self._claims.append((place, rater))
         return place
 
-    def flush(self) -> None:
-        """Write which places were taken."""
-        fields = ["annotator", "position", "plan", "reserved_until", "started_at"]
-        Assignment.objects.bulk_update(self._claims, fields, batch_size=500)
-        self._claims = []
+    def write(self, keep: Callable[[], object]) -> None:
+        """Make the new raters, and reserve the places for theirs; RefusedWhileWritingError where one is gone.
 
-    def mark_progress(self, dimensions: int) -> None:
-        """Mark the round's places that have ratings as started, and the completely rated as completed."""
-        now = timezone.now()
-        places = Assignment.objects.filter(round=self.round, annotator__isnull=False, partial=False)
-        rated = Rating.objects.filter(assignment__round=self.round).values("assignment")
-        places.filter(started_at=None, pk__in=rated).update(started_at=now)
-        answers = Count("ratings", filter=has_answer("ratings__"))
-        complete = places.filter(completed_at=None).annotate(answers=answers)
-        pks = complete.filter(answers__gte=dimensions).values("pk")
-        Assignment.objects.filter(pk__in=pks).update(completed_at=now)
+        keep: raises where the caller may no longer write. A reservation runs out by itself after a crash.
+        """
 
-    def _claim(self, place: int, rater: ImportedRater) -> Assignment:
-        assert rater.pk is not None
-        self._last_positions[rater.pk] += 1
-        return Assignment(
-            pk=place,
-            annotator_id=rater.pk,
-            position=self._last_positions[rater.pk],
-            plan=Assignment.Plan.IMPORTED,
-            reserved_until=None,
-            started_at=timezone.now(),
+        def make(raters: Sequence[tuple[str, ImportedRater]]) -> None:
+            keep()
+            for label, rater in raters:
+                rater.pk = add_member(project=self.project, role=Role.ANNOTATOR, label=label).pk
+
+        write_in_steps(self._new, make, most=RATERS_AT_ONCE)
+
+        def reserve(claims: Sequence[tuple[int, ImportedRater]]) -> None:
+            keep()
+            _reserve(claims, last_positions(self.project.pk))
+
+        write_in_steps(self._claims, reserve)
+
+    def release(self) -> None:
+        """Give back the reserved places that hold no rating, and remove the raters that hold none."""
+        reserved = [place for place, _ in self._claims]
+        own = Assignment.objects.filter(plan=Assignment.Plan.IMPORTED, started_at=None)
+        write_in_steps(
+            reserved,
+            lambda places: own.filter(pk__in=places).update(
+                annotator=None, position=None, plan=Assignment.Plan.N_OF_M, reserved_until=None
+            ),
         )
+        made = [rater.pk for _, rater in self._new if rater.pk]
+        with step():
+            Membership.objects.filter(pk__in=made, assignments=None, user=None).delete()
+
+
+def _reserve(claims: Sequence[tuple[int, ImportedRater]], positions: Counter[int]) -> None:
+    now = timezone.now()
+    time = connection.ops.adapt_datetimefield_value
+    until, plan = time(now + RESERVED_FOR), Assignment.Plan.IMPORTED
+    rows = []
+    for place, rater in claims:
+        assert rater.pk is not None
+        positions[rater.pk] += 1
+        rows.append((rater.pk, positions[rater.pk], plan, until, place, time(now)))
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            "UPDATE annotate_assignment SET annotator_id = %s, position = %s, plan = %s, reserved_until = %s"
+            " WHERE id = %s AND (annotator_id IS NULL OR (started_at IS NULL AND reserved_until < %s))",
+            rows,
+        )
+        if cursor.rowcount < len(rows):
+            raise RefusedWhileWritingError
+
+
+def mark_progress(places: Sequence[int], dimensions: int) -> None:
+    """Mark places that have ratings as started, and the completely rated as completed."""
+    now = timezone.now()
+    whole = Assignment.objects.filter(pk__in=places, partial=False)
+    whole.filter(started_at=None).update(started_at=now, reserved_until=None)
+    answers = Count("ratings", filter=has_answer("ratings__"))
+    complete = whole.filter(completed_at=None).annotate(answers=answers)
+    pks = list(complete.filter(answers__gte=dimensions).values_list("pk", flat=True))
+    Assignment.objects.filter(pk__in=pks).update(completed_at=now)
 
 
 def _lock(project: Project, round: Round) -> None:
-    annotators = Membership.objects.filter(project=project, role=Role.ANNOTATOR)
-    for rows in (annotators, Assignment.objects.filter(round=round)):
-        for _ in rows.select_for_update().order_by("pk").values_list("pk").iterator(BATCH):
-            pass
+    lock_rows(Membership.objects.filter(project=project, role=Role.ANNOTATOR))
+    lock_rows(Assignment.objects.filter(round=round))

@@ -1,61 +1,110 @@
 """Recorded ratings of a file: each takes a place of its item in Round I and leaves a row of history."""
 
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
+from typing import NamedTuple
+
+from django.db import connection
 from django.utils import timezone
 
+from annotate.core.bulk import write_rows
+from annotate.core.jobs import TakenOverError
+from annotate.core.long_writes import write_in_steps, writes_in_steps
 from annotate.core.models import Project, Rating, RatingChange, Round, User
-from annotate.material.commands.places import PlacesToTake
-from annotate.material.queries.catalogue import BATCH, Catalogue, KnownItem
+from annotate.material.commands.places import PlacesToTake, mark_progress
+from annotate.material.queries.catalogue import Catalogue, KnownItem
 from annotate.material.queries.places import ImportedRater
 from annotate.material.queries.ratings import RatingCheck, Scale
 
+PLACES_AT_ONCE = 200
+MOMENT = timedelta(microseconds=1)
+
+RATING = (
+    *("assignment", "dimension", "value", "unsure", "cannot_rate", "not_applicable", "comment", "evidence"),
+    *("active_seconds", "revision", "guideline", "client", "sequence", "created_at", "updated_at"),
+)
+CHANGE = (
+    *("rating", "revision", "at", "actor", "cause", "value_before", "value_after", "guideline"),
+    *("unsure", "cannot_rate", "not_applicable", "comment", "short_reason", "evidence"),
+)
+
+
+class Recorded(NamedTuple):
+    """A recorded value to write, by assignment and dimension; before: the value until then."""
+
+    place: int
+    dimension: int
+    value: float
+    before: float | None = None
+
+
+def write_recorded(rows: Iterable[Recorded], *, guideline: int | None, by: User | None) -> int:
+    """Write recorded values, each with its row of history, inside the caller's transaction; return how many.
+
+    guideline: the key of the `Guideline`. A rating that is there stays: its rater answered meanwhile. Each
+    has a later time than the one before, since discussions ask who answered last.
+    """
+    wanted = list(rows)
+    points = Rating._meta.get_field("value").get_prep_value
+    rated = Rating.objects.filter(assignment__in={row.place for row in wanted})
+    there = set(rated.values_list("assignment", "dimension"))
+    new = [row for row in wanted if row[:2] not in there]
+    now = timezone.now()
+    times = [connection.ops.adapt_datetimefield_value(now + MOMENT * number) for number in range(len(new))]
+    actor, imported = by.pk if by else None, RatingChange.Cause.IMPORTED
+    answer = (False, False, False, "")
+    ratings = write_rows(
+        Rating,
+        RATING,
+        [
+            (place, dimension, points(value), *answer, None, 0, 1, guideline, "", 0, at, at)
+            for at, (place, dimension, value, _) in zip(times, new, strict=True)
+        ],
+    )
+    write_rows(
+        RatingChange,
+        CHANGE,
+        [
+            (rating, 1, at, actor, imported, points(before), points(value), guideline, *answer, "", None)
+            for rating, at, (_, _, value, before) in zip(ratings, times, new, strict=True)
+        ],
+    )
+    return len(new)
+
 
 class RatingImporter(RatingCheck):
-    """Takes rows one by one and writes what is new, inside the caller's transaction."""
+    """Takes rows one by one; `write` writes new ones. The caller holds the project."""
 
     def __init__(self, project: Project, catalogue: Catalogue, round: Round, by: User | None) -> None:
         self._places = PlacesToTake(project, catalogue, round)
         super().__init__(project, catalogue, round, self._places)
         self.by = by
         self._guideline = round.guideline_id
-        self._ratings: list[Rating] = []
+        self._ratings: dict[int, list[Recorded]] = defaultdict(list)
 
     def accept(self, place: int, item: KnownItem, rater: ImportedRater, scale: Scale, value: float) -> None:
-        """Note a rating and prepare it."""
+        """Note a rating."""
         super().accept(place, item, rater, scale, value)
-        now = timezone.now()
-        self._ratings.append(
-            Rating(
-                assignment_id=place,
-                dimension_id=scale.id,
-                value=value,
-                guideline_id=self._guideline,
-                created_at=now,
-                updated_at=now,
-            )
-        )
-        if len(self._ratings) >= BATCH:
-            self._flush()
+        self._ratings[place].append(Recorded(place, scale.id, value))
 
-    def finish(self) -> None:
-        """Write the rest, and mark the items that are now completely rated."""
-        self._flush()
-        self._places.mark_progress(len(self.scales))
+    def write(self, keep: Callable[[], object], decide: Callable[[], object]) -> None:
+        """Write the ratings, each item's of a rater in one step.
 
-    def _flush(self) -> None:
-        self._places.flush()
-        written = Rating.objects.bulk_create(self._ratings)
-        RatingChange.objects.bulk_create(_change(rating, self.by) for rating in written)
-        self._ratings = []
+        keep: raises where the caller may no longer write. decide: notes that from here on ratings stay.
+        """
+        try:
+            self._places.write(keep)
+        except Exception as error:
+            if writes_in_steps() and not isinstance(error, TakenOverError):
+                self._places.release()
+            raise
+        decide()
 
+        def write(places: Sequence[int]) -> None:
+            keep()
+            rows = [row for place in places for row in self._ratings[place]]
+            write_recorded(rows, guideline=self._guideline, by=self.by)
+            mark_progress(places, len(self.scales))
 
-def _change(rating: Rating, by: User | None) -> RatingChange:
-    return RatingChange(
-        rating=rating,
-        revision=rating.revision,
-        at=rating.created_at,
-        actor=by,
-        cause=RatingChange.Cause.IMPORTED,
-        value_before=None,
-        value_after=rating.value,
-        guideline_id=rating.guideline_id,
-    )
+        write_in_steps(self._ratings, write, most=PLACES_AT_ONCE)

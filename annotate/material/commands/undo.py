@@ -29,7 +29,7 @@ def undo_import(*, data_import: DataImport, by: User | None) -> DataImport:
     if locked.status == Status.UNDONE:
         return locked
     if locked.status != Status.IMPORTED or locked.kind != MATERIAL:
-        raise NotReadyError(gettext("Only an import of documents and items that was made can be undone."))
+        raise NotReadyError(gettext("You can undo only a completed import of documents and items."))
     items = items_of(locked)
     places = Assignment.objects.filter(item__in=items).order_by("pk")
     locked_places = list(places.select_for_update().values_list("pk", flat=True))

@@ -8,24 +8,24 @@ from datetime import timedelta
 from pathlib import PurePosixPath
 from time import monotonic, time
 from typing import Any
-from uuid import uuid4
 
 from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import default_storage
-from django.db import DatabaseError, transaction
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.audit import record
-from annotate.core.errors import DomainError, NotReadyError
+from annotate.core.errors import NotReadyError
 from annotate.core.files import changed_at, keep_file, kept_names, scratch
 from annotate.core.job_notes import JobNotes
-from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, TakenOverError, heartbeat, own_row, take
-from annotate.core.models import DataImport, Project, User
+from annotate.core.jobs import JobKind, TakenOverError, own_row, wake_worker
+from annotate.core.models import DataImport, Project, UploadPreview, User
 from annotate.core.models.imports import MATERIAL
+from annotate.material.commands.holding import remove_written
 from annotate.material.commands.imports import WRITINGS, Writing, import_file
-from annotate.material.import_kinds import KINDS, ImportKind, Report
+from annotate.material.import_kinds import KINDS
 from annotate.material.queries.check import CHECKS, FileCheck
 from annotate.material.queries.imports import (
     FOLDER,
@@ -37,7 +37,7 @@ from annotate.material.queries.imports import (
 )
 from annotate.material.reading.mapping_json import mapping_from_json
 from annotate.material.reading.progress import OnProgress
-from annotate.material.reading.report import ImportReport
+from annotate.material.reading.report import FileReport, ImportReport
 
 Status = DataImport.Status
 What = DataImport.What
@@ -50,6 +50,7 @@ logger = logging.getLogger(__name__)
 
 
 CANCELLED = "The import was cancelled and nothing was imported."
+HALF_WRITTEN = "Some ratings of this file are written and stay. Start the import again to write the others."
 
 
 class _CancelledError(Exception):
@@ -82,7 +83,7 @@ def choose_part(*, data_import: DataImport, part: str) -> None:
 def start_upload(
     *, data_import: DataImport, mapping: dict[str, Any], what: str = "", only_good: bool = False
 ) -> None:
-    """Let a worker import a file of any kind; the caller tells one after the commit. Locks the import's row.
+    """Have a worker import a file of any kind. Locks the import's row.
 
     only_good: leave refused lines out, where otherwise one refused line is enough to import nothing.
 
@@ -92,15 +93,20 @@ def start_upload(
     locked = DataImport.objects.select_for_update().get(pk=data_import.pk)
     if not may_start(locked):
         raise NotReadyError(gettext("A worker is at this import already, or has finished it."))
-    locked.mapping, locked.what, locked.only_good = mapping, what, only_good
+    locked.lease = None
+    if locked.written == DataImport.Written.ITEMS:
+        remove_written(locked)
+    if locked.written != DataImport.Written.RATINGS:  # else it continues as it began
+        locked.mapping, locked.what, locked.only_good, locked.report = mapping, what, only_good, None
     locked.status, locked.progress, locked.touched_at = Status.WAITING, 0.0, timezone.now()
-    locked.report, locked.message, locked.lease, locked.lines, locked.attempts = None, "", None, 0, 0
+    locked.message, locked.lines, locked.attempts = "", 0, 0
     locked.save(update_fields=_STARTED)
     notes_of(locked).clear()
+    wake_worker(IMPORT_JOB, locked.pk)
 
 
 _STARTED = ["mapping", "what", "only_good", "status", "progress", "touched_at"]
-_STARTED += ["report", "message", "lease", "lines", "attempts"]
+_STARTED += ["report", "message", "lease", "lines", "attempts", "written"]
 
 
 def cancel_import(*, data_import: DataImport) -> None:
@@ -126,6 +132,10 @@ def discard_import(*, data_import: DataImport) -> None:
         return
     if not may_start(locked):
         raise NotReadyError(gettext("An import that is under way or finished cannot be discarded."))
+    if locked.written == DataImport.Written.RATINGS:
+        raise NotReadyError(HALF_WRITTEN)
+    locked.lease = None
+    remove_written(locked)
     locked.delete()
     record(data_import.project, "import.discarded", data_import)
     transaction.on_commit(lambda: forget_files(data_import))
@@ -138,74 +148,34 @@ def forget_files(data_import: DataImport) -> None:
     notes_of(data_import).clear()
 
 
-def run_import(*, import_id: int) -> None:
-    """Import a file that waits, or whose worker died, and keep what came of it; others are left alone.
-
-    Takes a lease, without which nothing is written: of a file that was started again meanwhile, or discarded,
-    nothing comes from this worker.
-    """
-    data_import = _take(import_id)
-    if data_import is None:
-        return
-    with heartbeat(lambda: _record_heartbeat(data_import)):
-        _import_held(data_import)
-    if not DataImport.objects.filter(pk=import_id, status__in=SILENT_FOR).exists():
-        notes_of(data_import).clear()  # the last heartbeat may have left one behind
-
-
-def _take(import_id: int) -> DataImport | None:
-    lease = uuid4()
-    found = DataImport.objects.filter(pk=import_id, status__in=SILENT_FOR).first()
-    if found is None or not may_start(found) or not take(found, lease=lease, status=Status.CHECKING):
-        return None
-    data_import = (
-        DataImport.objects.select_related("project", "created_by").filter(pk=import_id, lease=lease).first()
-    )
-    if data_import is not None and data_import.attempts > MAX_ATTEMPTS:
-        _finish(data_import, Status.STOPPED, message=GAVE_UP)
-        return None
-    return data_import
-
-
 def _record_heartbeat(data_import: DataImport) -> None:
     # A file first: SQLite is held by the import itself while it writes, and then by nobody else.
     notes_of(data_import).record_heartbeat()
     own_row(data_import).update(touched_at=timezone.now())
 
 
-def _import_held(data_import: DataImport) -> None:
+def _import(data_import: DataImport) -> None:
+    """Import a file; a worker without the lease writes nothing of it."""
     try:
         report = KINDS[data_import.kind].run(data_import, _progress_notes(data_import))
-    except _CancelledError:
-        _finish(data_import, Status.STOPPED, message=CANCELLED)
-    except TakenOverError:
-        logger.warning("Import %s was taken over while this worker was silent", data_import.pk)
-    except DomainError as error:
-        _finish(data_import, Status.STOPPED, message=error.message)
-    except FileNotFoundError:
-        message = (
+    except _CancelledError as error:
+        raise NotReadyError(CANCELLED) from error
+    except FileNotFoundError as error:
+        raise NotReadyError(
             "The worker does not find the uploaded file. Web servers and workers must share the folder that "
             "CONCORD_DATA names, or a bucket (CONCORD_FILES_URL); then start the import again."
-        )
-        _finish(data_import, Status.STOPPED, message=message)
-    except (DatabaseError, OSError) as error:
-        logger.exception("Import %s stopped", data_import.pk)
-        message = f"The import stopped ({type(error).__name__}) and nothing was imported. Start it again."
-        _finish(data_import, Status.STOPPED, message=message)
-    except Exception:
-        message = (
-            "An error in Concord stopped the import and nothing was imported. The worker's log says more."
-        )
-        _finish(data_import, Status.STOPPED, message=message)
-        raise
-    else:  # what was written has noted its end in the same transaction
-        _finish(data_import, Status.REFUSED if report.is_refused else Status.IMPORTED, report=report)
-        if DataImport.objects.filter(pk=data_import.pk, status=Status.IMPORTED).exists():
-            notes_of(data_import).clear()
-            _delete_file(data_import)
+        ) from error
+    # An import that wrote rows noted its end in the same transaction.
+    _note_end(data_import, Status.REFUSED if report.is_refused else Status.IMPORTED, report)
+    if not DataImport.objects.filter(pk=data_import.pk, status__in=SILENT_FOR).exists():
+        notes_of(data_import).clear()
+    if DataImport.objects.filter(pk=data_import.pk, status=Status.IMPORTED).exists():
+        UploadPreview.objects.filter(data_import=data_import).delete()
+        _delete_file(data_import)
 
 
-def _import_material(data_import: DataImport, on_progress: OnProgress) -> ImportReport:
+def import_material(data_import: DataImport, on_progress: OnProgress) -> ImportReport:
+    """Import an uploaded file as its page says."""
     mapping = mapping_from_json(json.dumps(data_import.mapping))
     refused = scratch(f"{FOLDER}/{data_import.lease}.refused")
     default_storage.delete(refused_file_of(data_import))
@@ -226,15 +196,6 @@ def _import_material(data_import: DataImport, on_progress: OnProgress) -> Import
             keep_file(refused, refused_file_of(data_import))
 
 
-MATERIAL_KIND = ImportKind(
-    key=MATERIAL,
-    run=_import_material,
-    read_report=ImportReport.from_json,
-    page="data_import",
-    pages="imports",
-)
-
-
 def _progress_notes(data_import: DataImport) -> OnProgress:
     """Note progress now and then, and stop where the import was cancelled.
 
@@ -244,14 +205,16 @@ def _progress_notes(data_import: DataImport) -> OnProgress:
     last = 0.0
     notes = notes_of(data_import)
 
-    def on_progress(stage: str, fraction: float, lines: int = 0, report: Report | None = None) -> None:
+    def on_progress(stage: str, fraction: float, lines: int = 0, report: FileReport | None = None) -> None:
         nonlocal last
         due = monotonic() - last >= TELL_SECONDS
-        if (due or stage == "written") and notes.is_cancelled:
+        stays = data_import.written == DataImport.Written.RATINGS
+        if (due or stage == "written") and notes.is_cancelled and not stays:
             raise _CancelledError
         if stage == "written":
             _touch(data_import, Status.WRITING, 1.0, lines)
-            _note_end(data_import, Status.IMPORTED, report=report)
+            assert report is not None
+            _note_end(data_import, Status.IMPORTED, report)
         elif stage == "writing":
             _touch(data_import, Status.WRITING, 1.0, lines)
         elif due and stage == "checking":
@@ -269,23 +232,48 @@ def _touch(data_import: DataImport, status: str, progress: float, lines: int) ->
         raise TakenOverError
 
 
-def _finish(data_import: DataImport, status: str, *, report: Report | None = None, message: str = "") -> None:
-    if _note_end(data_import, status, report=report, message=message):
+def _note_end(data_import: DataImport, status: str, report: FileReport) -> None:
+    own_row(data_import).update(
+        status=status,
+        progress=1.0,
+        report=report.to_json(),
+        message="",
+        touched_at=timezone.now(),
+        lease=None,
+        written=DataImport.Written.NOTHING,
+        **({"file": ""} if status == Status.IMPORTED else {}),
+    )
+
+
+def _note_stop(data_import: DataImport, reason: str) -> None:
+    """Remove the items of a stopped upload; one that has written ratings is only finished, never removed."""
+    became: dict[str, Any] = {"message": reason, "progress": 0.0, "report": None}
+    if data_import.written == DataImport.Written.RATINGS:
+        became = {"message": HALF_WRITTEN, "progress": 1.0}
+    elif data_import.written == DataImport.Written.ITEMS:
+        remove_written(data_import)
+    if own_row(data_import).update(
+        status=Status.STOPPED,
+        touched_at=timezone.now(),
+        lease=None,
+        written=data_import.written,
+        **became,
+    ):
         notes_of(data_import).clear()
 
 
-def _note_end(data_import: DataImport, status: str, *, report: Report | None, message: str = "") -> bool:
-    return bool(
-        own_row(data_import).update(
-            status=status,
-            progress=1.0 if report else 0.0,
-            report=report.to_json() if report else None,
-            message=message,
-            touched_at=timezone.now(),
-            lease=None,
-            **({"file": ""} if status == Status.IMPORTED else {}),
-        )
-    )
+IMPORT_JOB = JobKind(
+    "import",
+    DataImport,
+    _import,
+    does="imports an uploaded file",
+    statuses={Status.WAITING: Status.CHECKING, Status.WRITING: Status.CHECKING},
+    reason="message",
+    related=("project", "created_by"),
+    may_take=may_start,
+    stop=_note_stop,
+    beat=_record_heartbeat,
+)
 
 
 def discard_forgotten() -> int:

@@ -1,83 +1,44 @@
 """Imports of a project: where they are, whether they can be started, and what their pages show."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TypeVar
 
 from django.core.files.storage import default_storage
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotate.core.files import local_path
 from annotate.core.job_notes import JobNotes
-from annotate.core.jobs import SILENT_AFTER, due_jobs
-from annotate.core.models import DataImport, Project
+from annotate.core.jobs import SILENT_AFTER
+from annotate.core.models import DataImport, Project, UploadPreview
 from annotate.core.models.imports import MATERIAL
-from annotate.material.import_kinds import KINDS, Report
+from annotate.material.import_kinds import KINDS
 from annotate.material.queries.check import CHECKS, FileCheck
-from annotate.material.reading.datasets import Split
 from annotate.material.reading.mappings import Mapping, rows_of
+from annotate.material.reading.opening import SHOWN_RECORDS, KeptRecords, Opening, opening_from_json
 from annotate.material.reading.progress import silent
-from annotate.material.reading.readers import first_records, sheets_in, splits_in
-from annotate.material.reading.report import ImportReport
+from annotate.material.reading.report import FileReport, ImportReport
 from annotate.material.reading.rows import (
     ImportedDocument,
     ImportedItem,
     ImportedRating,
-    Record,
     RefusedLine,
-    UnreadableFileError,
 )
-from annotate.material.reading.sheets import SheetChoice, choice_of_part
 from annotate.material.reading.source import Source
 
 Status = DataImport.Status
 What = DataImport.What
 
-SHOWN_RECORDS = 3
 SHOWN_ROWS = 3
-GUESSED_RECORDS = 20
+AnyMapping = TypeVar("AnyMapping")
 CHECKED_RECORDS = 100
-LONGEST_CELL = 80
 FOLDER = "imports"  # of uploads, and of what is noted beside them
 WORKER_SHOULD_TAKE = timedelta(seconds=8)
 
 # A worker that has not been heard of for so long is gone, and another takes over.
 SILENT_FOR = {Status.WAITING: timedelta(0), Status.CHECKING: SILENT_AFTER, Status.WRITING: SILENT_AFTER}
-
-
-@dataclass(frozen=True)
-class Opening:
-    """The beginning of an uploaded file: its fields, its first records, or why it cannot be read.
-
-    splits: of a data set's folder, what can be chosen to be read. sheets: the same of a workbook, with the
-    choice, None where the first sheet is read.
-    """
-
-    records: Sequence[Record | RefusedLine]
-    problem: RefusedLine | None
-    splits: Sequence[Split] = ()
-    sheets: Sequence[str] = ()
-    choice: SheetChoice | None = None
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of all fields that the first records have."""
-        readable = [record for record in self.records if isinstance(record, Record)]
-        return list(dict.fromkeys(name for record in readable for name in record.fields))
-
-    @property
-    def examples(self) -> list[str]:
-        """The first text under each column, shortened."""
-        return self.rows[0][1] if self.rows else []
-
-    @property
-    def rows(self) -> list[tuple[int, list[str]]]:
-        """The first records as a table of shortened texts under `columns`, each with its line."""
-        readable = [record for record in self.records if isinstance(record, Record)][:SHOWN_RECORDS]
-        columns = self.columns
-        return [(record.line, [_shorten(record.fields.get(name)) for name in columns]) for record in readable]
 
 
 @dataclass(frozen=True)
@@ -98,7 +59,7 @@ class State:
     """Where an import is, as its page tells it."""
 
     data_import: DataImport
-    report: Report | None
+    report: FileReport | None
     waits_for_worker: bool
     may_start: bool
     is_silent: bool
@@ -128,34 +89,31 @@ def imports_of(project: Project, kind: str = MATERIAL) -> list[DataImport]:
     return list(DataImport.objects.filter(project=project, kind=kind).select_related("created_by"))
 
 
-def opening_of(data_import: DataImport) -> Opening:
-    """Return the beginning of the uploaded file."""
-    splits, sheets = list[Split](), list[str]()
-    choice = choice_of_part(data_import.part)
-    try:
-        path = local_path(data_import.file)
-        splits, sheets = splits_in(path), sheets_in(path)
-        records = first_records(path, data_import.name, data_import.part, limit=GUESSED_RECORDS)
-    except UnreadableFileError as error:
-        return Opening((), RefusedLine(error.line, "", error.reason), splits, sheets, choice)
-    except FileNotFoundError:
-        return Opening((), RefusedLine(0, "", "The uploaded file is gone; discard this and upload it again."))
-    if not any(isinstance(record, Record) for record in records):
-        first = next((record for record in records if isinstance(record, RefusedLine)), None)
-        problem = first or RefusedLine(0, "", "The file is empty; upload one with data.")
-        return Opening(records, problem, splits, sheets, choice)
-    return Opening(records, None, splits, sheets, choice)
+def opening_of(preview: UploadPreview) -> Opening:
+    """Return the beginning of an uploaded file as a worker kept it, or why there is none."""
+    if preview.reason:
+        return Opening(problem=RefusedLine(0, "", preview.reason))
+    return opening_from_json(preview.content, preview.part)
 
 
-def source_of(data_import: DataImport, mapping: Mapping, what: str) -> Source:
-    """Return what is to be read from the uploaded file, and how."""
+def is_late(preview: UploadPreview) -> bool:
+    """Return whether a preview has waited so long that no worker seems to run."""
+    waits = preview.status == UploadPreview.Status.WAITING
+    return waits and timezone.now() - preview.touched_at > WORKER_SHOULD_TAKE
+
+
+def source_of(
+    data_import: DataImport, mapping: AnyMapping, what: str = "", kept: KeptRecords | None = None
+) -> Source[AnyMapping]:
+    """Return what is to be read from the uploaded file, and how; kept: its first records alone."""
     return Source(
-        path=local_path(data_import.file),
+        path=Path() if kept else local_path(data_import.file),
         name=data_import.name,
         mapping=mapping,
         items=what in (What.ITEMS, What.BOTH),
         ratings=what in (What.RATINGS, What.BOTH, What.ANSWERS),
         part=data_import.part,
+        kept=kept,
     )
 
 
@@ -167,7 +125,7 @@ def preview_of(
     members: dict[str, int],
 ) -> Preview:
     """Return what the first records make; the import itself checks the whole file. members: see Places."""
-    source = source_of(data_import, mapping, what)
+    source = source_of(data_import, mapping, what, opening.kept_records)
     check = CHECKS.get(what, FileCheck)(data_import.project, source, members=members)
     report = check.check(CHECKED_RECORDS, silent)
     rows = [
@@ -200,19 +158,12 @@ def may_start(data_import: DataImport) -> bool:
     return data_import.status not in (Status.IMPORTED, Status.UNDONE)
 
 
-def due_imports() -> QuerySet[DataImport]:
-    """Return the imports that wait although a message was sent, and those whose worker died."""
-    return due_jobs(
-        DataImport.objects.all(), waiting=[Status.WAITING], running=[Status.CHECKING, Status.WRITING]
-    )
-
-
 def state_of(data_import: DataImport) -> State:
     """Return where an import is."""
     waiting = data_import.status == Status.WAITING
     return State(
         data_import=data_import,
-        report=KINDS[data_import.kind].read_report(data_import.report) if data_import.report else None,
+        report=KINDS[data_import.kind].report.from_json(data_import.report) if data_import.report else None,
         waits_for_worker=waiting and timezone.now() - data_import.touched_at > WORKER_SHOULD_TAKE,
         may_start=may_start(data_import),
         is_silent=data_import.status in (Status.CHECKING, Status.WRITING) and may_start(data_import),
@@ -220,9 +171,3 @@ def state_of(data_import: DataImport) -> State:
         lines_written=notes_of(data_import).lines,
         has_refused_lines=default_storage.exists(refused_file_of(data_import)),
     )
-
-
-def _shorten(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    text = "" if value is None else text
-    return text if len(text) <= LONGEST_CELL else f"{text[:LONGEST_CELL]}…"

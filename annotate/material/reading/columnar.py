@@ -3,7 +3,8 @@
 A file of some kilobytes can name one long text a million times: what it decodes to is known only when it is
 decoded. So that happens under limits of memory and processor time that end this process and nothing else, and
 with no secret in its environment. Its input is the open file. Its output is one line for each record, "=" and
-JSON, and a last one, "." and JSON, that says why the rest cannot be read, empty at the end.
+JSON, and a last one, "." and JSON: empty at the end, else the reason of a stop, or a list with a sentence.
+The sizes that a file declares are checked before anything is decoded.
 """
 
 import json
@@ -14,16 +15,21 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import IO, Any
 
+from annotate.material.reading.lines import MOST_COLUMNS, too_many_columns
+
 MEMORY_BYTES = 2 * 1024**3
 PROCESSOR_SECONDS = 600
 ROWS_AT_ONCE = 100
 BUFFER = 2**20
 MOST_ROWS = 50_000_000
+# On average in a group of rows; a few kilobytes can declare a list of many million values.
+MOST_VALUES_IN_ROW = 100_000
+MOST_BYTES_IN_ROW = 64 * 1024**2
 AS_TEXT = (date, datetime, time, timedelta, Decimal)
 
 
 class RefusedFileError(Exception):
-    """Why the file is not read, as a sentence for its owner."""
+    """The reason to reject a file, in sentences for its owner."""
 
 
 def main(kind: str, most_bytes: int) -> None:
@@ -40,8 +46,8 @@ def _limit(what: int, most: int) -> None:
     resource.setrlimit(what, (most, most))
 
 
-def _decode(kind: str, most_bytes: int) -> str:
-    """Write the records; return why the rest cannot be read, empty at the end."""
+def _decode(kind: str, most_bytes: int) -> str | list[str]:
+    """Write the records; return the reason of a stop, empty at the end; a list holds a sentence."""
     import pyarrow  # under the limits, too
 
     written = 0
@@ -50,10 +56,10 @@ def _decode(kind: str, most_bytes: int) -> str:
             line = json.dumps({name: _plain(value) for name, value in fields.items()}, ensure_ascii=False)
             written += len(line.encode())
             if written > most_bytes:
-                return _too_large(most_bytes)
+                return [_too_large(most_bytes)]
             sys.stdout.write(f"={line}\n")
     except RefusedFileError as error:
-        return str(error)
+        return [str(error)]
     except MemoryError:  # Arrow's own is one
         return (
             f"it needs more than {MEMORY_BYTES // 1024**2} MiB of memory; write smaller row groups, or JSONL"
@@ -68,9 +74,20 @@ def _parquet(stream: IO[bytes], most_bytes: int) -> Iterator[dict[str, Any]]:
 
     file = ParquetFile(stream, buffer_size=BUFFER)
     metadata = file.metadata
-    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
+    _refuse_columns(file.schema_arrow.names)
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     if sum(group.total_byte_size for group in groups) > most_bytes or metadata.num_rows > MOST_ROWS:
         raise RefusedFileError(_too_large(most_bytes))
+    for group in groups:
+        values = max((group.column(number).num_values for number in range(group.num_columns)), default=0)
+        if values > MOST_VALUES_IN_ROW * group.num_rows or (
+            group.total_byte_size > MOST_BYTES_IN_ROW * group.num_rows
+        ):
+            raise RefusedFileError(
+                f"Each row of the file may hold {MOST_VALUES_IN_ROW:,} values and "
+                f"{MOST_BYTES_IN_ROW // 1024**2} MiB, and these rows hold more. Delete the long lists and "
+                "texts, and upload the file again."
+            )
     # Dictionaries stay dictionaries, or a batch would hold each of its rows' long texts at once.
     texts = [
         metadata.row_group(0).column(number).path_in_schema
@@ -85,6 +102,7 @@ def _arrow(stream: IO[bytes], _most_bytes: int) -> Iterator[dict[str, Any]]:
     from pyarrow import ipc
 
     with ipc.open_stream(stream) as batches:
+        _refuse_columns(batches.schema.names)
         yield from _rows(batches)
 
 
@@ -104,8 +122,13 @@ def _plain(value: object) -> object:
     return str(value) if isinstance(value, AS_TEXT) else value
 
 
+def _refuse_columns(names: list[str]) -> None:
+    if len(names) > MOST_COLUMNS:
+        raise RefusedFileError(too_many_columns(len(names)))
+
+
 def _too_large(most_bytes: int) -> str:
-    return f"it unpacks to more than {most_bytes // 1024**2} MiB; split it"
+    return f"The file unpacks to more than {most_bytes // 1024**2} MiB. Split it, and upload the parts."
 
 
 if __name__ == "__main__":

@@ -150,4 +150,4 @@ def attempt(line: int, make: Callable[[], Row]) -> Row | RefusedLine:
     try:
         return make()
     except RefusedFieldError as refused:
-        return RefusedLine(line, refused.field, refused.reason)
+        return refused.at(line)

@@ -10,6 +10,7 @@ from annotate.material.reading.rows import UnreadableFileError
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024
+MOST_COLUMNS = 500
 SAVE_AS_UTF8 = "save it as UTF-8 (in a spreadsheet: “CSV UTF-8”) and import it again"
 BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF32_LE, "UTF-32"),
@@ -17,6 +18,14 @@ BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "UTF-16"),
     (codecs.BOM_UTF16_BE, "UTF-16"),
 )
+
+
+def too_many_columns(number: int) -> str:
+    """Return the message for a file with too many columns."""
+    return (
+        f"The file has {number:,} columns, and the limit is {MOST_COLUMNS}. Delete the columns that are not "
+        "imported, and upload the file again."
+    )
 
 
 class OverlongLine(str):

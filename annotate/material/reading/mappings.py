@@ -107,7 +107,7 @@ def _with_refusals(
     try:
         yield from rows(record)
     except RefusedFieldError as refused:
-        yield RefusedLine(record.line, refused.field, refused.reason)
+        yield refused.at(record.line)
 
 
 def misfit(mapping: Mapping, columns: Collection[str]) -> str:

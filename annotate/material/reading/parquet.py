@@ -107,6 +107,8 @@ def _records(lines: IO[bytes], name: str) -> Generator[Record, None, bool]:
         content = json.loads(line[1:])
         if line.startswith(b"="):
             yield Record(number, content)
+        elif isinstance(content, list):
+            raise UnreadableFileError(0, content[0])
         elif content:
             raise UnreadableFileError(
                 0, f"The {name} cannot be read ({content}); write it again, or upload JSONL."

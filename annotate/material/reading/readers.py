@@ -7,11 +7,13 @@ from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePath
+from time import monotonic
 from typing import IO, cast
 
 from annotate.material.reading.datasets import Split, splits_of, splits_of_part
 from annotate.material.reading.folders import folder_at, is_workbook
 from annotate.material.reading.jsonl import read_jsonl
+from annotate.material.reading.lines import MOST_COLUMNS, too_many_columns
 from annotate.material.reading.parquet import read_arrow, read_parquet
 from annotate.material.reading.rows import EmptyRow, Record, RefusedLine, UnreadableFileError
 from annotate.material.reading.sheets import SheetChoice, choice_of_part
@@ -22,6 +24,7 @@ AllRows = Iterator[Record | RefusedLine | EmptyRow]
 Reader = Callable[[IO[bytes]], AllRows]
 
 FORMATS = "JSONL, CSV, TSV, XLSX, Parquet or a zipped data set folder (JSONL, CSV and TSV also as .gz)"
+MOST_SECONDS = 600.0  # that reading a file may take, as for a Parquet file's decoder
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK\x03\x04"
 PARQUET_MAGIC = b"PAR1"
@@ -44,6 +47,8 @@ class RecordFile:
     Of workbooks `part` may be a SheetChoice's. empty_rows: how many rows of separators were passed over.
     """
 
+    is_whole = True
+
     def __init__(self, path: Path, name: str = "", part: str = "") -> None:
         self.choice = choice_of_part(part)
         self.path, self.name, self.part = path, name or path.name, "" if self.choice else part
@@ -61,11 +66,33 @@ class RecordFile:
         self.opened.close()
 
     def __iter__(self) -> Records:
-        for row in self._rows():
+        names: set[str] = set()
+        for row in self._timed_rows():
             if isinstance(row, EmptyRow):
                 self.empty_rows += 1
-            else:
-                yield row
+                continue
+            if isinstance(row, Record) and not row.fields.keys() <= names:
+                names.update(row.fields)
+                if len(names) > MOST_COLUMNS:
+                    raise UnreadableFileError(row.line, too_many_columns(len(names)))
+            yield row
+
+    def _timed_rows(self) -> AllRows:
+        """Yield the rows until reading alone has taken too long."""
+        rows, taken = self._rows(), 0.0
+        while True:
+            began = monotonic()
+            row = next(rows, None)
+            taken += monotonic() - began
+            if row is None:
+                return
+            if taken > MOST_SECONDS:
+                limit = round(MOST_SECONDS / 60)
+                reason = (
+                    f"Reading the file takes more than {limit} minutes, which is the limit. Split the file."
+                )
+                raise UnreadableFileError(row.line, reason)
+            yield row
 
     def _rows(self) -> AllRows:
         if self.file is None or is_zipped_folder(self.file):

@@ -1,12 +1,15 @@
-"""What an import found and made, as people and programs read it."""
+"""What an import of any kind found and made, as people and programs read it."""
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, Self
 
 from annotate.material.reading.rows import RefusedLine, printable
 
-MOST_LISTED = 1000
+MOST_LISTED = 1000  # causes and, of all causes together, lines
+SHOWN_LINES = 10
+MOST_NAMES = 5
 
 
 class Tally:
@@ -42,39 +45,90 @@ class ImportCounts(Tally):
 
 
 @dataclass(slots=True)
-class Refusals:
-    """Refused lines: how many there are, and the first of them."""
+class Cause:
+    """A reason with its lines: their count, the first of them, and the first values. Line 0 is the file."""
 
+    field: str
+    reason: str
     count: int = 0
-    listed: list[RefusedLine] = field(default_factory=list)
+    lines: list[int] = dataclasses.field(default_factory=list)
+    names: list[str] = dataclasses.field(default_factory=list)
+    more_names: bool = False
+
+    @property
+    def shown_lines(self) -> list[int]:
+        """The first lines."""
+        return self.lines[:SHOWN_LINES]
+
+    @property
+    def more_lines(self) -> int:
+        """The number of lines that are not shown."""
+        return self.count - len(self.shown_lines)
+
+    def __str__(self) -> str:
+        lines = ", ".join(f"{line:,}" for line in self.shown_lines)
+        more = f" and {self.more_lines:,} more" if self.more_lines else ""
+        place = f"Line{'s' if self.count > 1 else ''} {lines}{more}" if self.lines[:1] != [0] else "The file"
+        names = f" Here: {', '.join(self.names)}{', …' if self.more_names else ''}." if self.names else ""
+        return f"{place}{', ' if self.field else ''}{self.field}: {self.reason}{names}"
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "Cause":
+        """Read a cause of a stored report, or a line as reports of items and ratings stored it until 1.1."""
+        if "line" in content:
+            return cls(content["field"], content["reason"], 1, [content["line"]])
+        return cls(**content)
+
+
+class Causes:
+    """Causes in the order in which they first occur, within a limit; beyond it lines are only counted."""
+
+    def __init__(self) -> None:
+        self.count = self._listed = 0
+        self._by_reason: dict[tuple[str, str], Cause] = {}
+
+    @property
+    def listed(self) -> tuple[Cause, ...]:
+        """The first causes."""
+        return tuple(self._by_reason.values())
 
     def add(self, refused: RefusedLine) -> None:
-        """Note a refused line, in a form that any report can hold."""
+        """Count a line, in a form that any report can hold."""
         self.count += 1
-        if len(self.listed) < MOST_LISTED:
-            self.listed.append(RefusedLine(refused.line, printable(refused.field), printable(refused.reason)))
+        key = printable(refused.field), printable(refused.reason)
+        if key not in self._by_reason and self._listed >= MOST_LISTED:
+            return
+        cause = self._by_reason.setdefault(key, Cause(*key))
+        cause.count += 1
+        if self._listed < MOST_LISTED:
+            self._listed += 1
+            cause.lines.append(refused.line)
+        name = printable(refused.name, 80)
+        if name and name not in cause.names:
+            cause.more_names = len(cause.names) == MOST_NAMES
+            cause.names += [] if cause.more_names else [name]
 
 
-@dataclass(frozen=True, slots=True)
-class ImportReport:
+@dataclass(frozen=True, kw_only=True)
+class FileReport:
     """What a file makes in a project, or why nothing of it is imported.
 
-    left_out: how many refused lines were left out. stopped: whether more than single lines is refused.
-    empty_rows: how many rows held only separators. of_other_round: how many ratings the file says are of the
-    round that is not imported.
+    lines: the last line that was read. refused: the reasons with their lines, within a limit. left_out: the
+    number of skipped lines. stopped: whether more than single lines is refused. empty_rows: the number of
+    rows with separators only.
     """
 
-    made: ImportCounts
-    already_there: ImportCounts
-    opens_round_one: bool
+    counts: ClassVar[type[Tally]] = Tally
+
+    made: Tally
+    already_there: Tally
     lines: int
     complete: bool
     refused_count: int
-    refused: tuple[RefusedLine, ...]
+    refused: tuple[Cause, ...]
     left_out: int = 0
     stopped: bool = False
     empty_rows: int = 0
-    of_other_round: int = 0
 
     @property
     def is_refused(self) -> bool:
@@ -87,57 +141,76 @@ class ImportReport:
         return bool(self.made.total) and not self.stopped
 
     @property
+    def refused_lines(self) -> list[RefusedLine]:
+        """The listed lines in their order, each with its reason."""
+        lines = [RefusedLine(line, each.field, each.reason) for each in self.refused for line in each.lines]
+        return sorted(lines, key=lambda each: each.line)
+
+    @property
     def unlisted(self) -> int:
-        """How many refused lines are counted but not listed."""
-        return self.refused_count - len(self.refused)
+        """The number of refused lines without a listed cause."""
+        return self.refused_count - sum(cause.count for cause in self.refused)
 
     @property
     def remarks(self) -> list[str]:
         """What else happened, in sentences."""
-        remarks = ["Round I was opened, and its guideline is frozen."] if self.opens_round_one else []
-        if self.left_out:
-            remarks.append(f"Lines with something refused were left out: {self.left_out:,}.")
-        remarks.extend(other_round_remark(self.of_other_round))
-        return [*remarks, *empty_rows_remark(self.empty_rows)]
+        said = {"Lines with something refused were left out": self.left_out}
+        said["Rows with only empty cells were left out"] = self.empty_rows
+        return [f"{sentence}: {count:,}." for sentence, count in said.items() if count]
+
+    @property
+    def unread(self) -> tuple[Cause, ...]:
+        """Why values of new rows could not be read."""
+        return ()
 
     def to_json(self) -> dict[str, Any]:
-        """What is stored and what the command line prints."""
-        listed = [{"line": each.line, "field": each.field, "reason": each.reason} for each in self.refused]
-        return {**asdict(replace(self, refused=())), "refused": listed}
+        """Return the stored and printed form."""
+        return asdict(self)
 
     @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> "ImportReport":
+    def from_json(cls, content: Mapping[str, Any]) -> Self:
         """Read what `to_json` wrote."""
-        return cls(
-            made=ImportCounts(**content["made"]),
-            already_there=ImportCounts(**content["already_there"]),
-            opens_round_one=content["opens_round_one"],
-            lines=content["lines"],
-            complete=content["complete"],
-            refused_count=content["refused_count"],
-            refused=tuple(RefusedLine(**line) for line in content["refused"]),
-            left_out=content.get("left_out", 0),
-            stopped=content.get("stopped", False),
-            empty_rows=content.get("empty_rows", 0),
-            of_other_round=content.get("of_other_round", 0),
-        )
+        counts = {name: cls.counts(**content[name]) for name in ("made", "already_there")}
+        listed = {
+            name: tuple(map(Cause.from_json, content[name]))
+            for name in ("refused", "unreadable")
+            if name in content
+        }
+        return cls(**{**content, **counts, **listed})
 
 
-def empty_rows_remark(count: int) -> list[str]:
-    """Say in a sentence that rows of separators were left out, nothing where there are none."""
-    return [f"Rows with only empty cells were left out: {count:,}."] if count else []
+@dataclass(frozen=True, kw_only=True)
+class ImportReport(FileReport):
+    """The report of a file of items and ratings.
+
+    of_other_round: the number of ratings that the file assigns to the round that is not imported.
+    """
+
+    counts: ClassVar[type[Tally]] = ImportCounts
+
+    made: ImportCounts
+    already_there: ImportCounts
+    opens_round_one: bool
+    of_other_round: int = 0
+
+    @property
+    def remarks(self) -> list[str]:
+        """What else happened, in sentences."""
+        opened = ["The import opens Round I and freezes its guideline."] if self.opens_round_one else []
+        other = f"Ratings of the other round were left out: {self.of_other_round:,}; import them as that."
+        return [*opened, *([other] if self.of_other_round else []), *super().remarks]
 
 
-def other_round_remark(count: int) -> list[str]:
-    """Say in a sentence that ratings of the other round were left out, nothing where there are none."""
-    if not count:
-        return []
-    return [
-        f"Ratings that the file says are of the other round were left out: {count:,}; import them as that."
-    ]
-
-
-def refusal(line: RefusedLine) -> str:
-    """A refused line as one line of text."""
-    place = f"Line {line.line:,}" if line.line else "The file"
-    return f"{place}, {line.field}: {line.reason}" if line.field else f"{place}: {line.reason}"
+def report_lines(report: FileReport, *, dry_run: bool) -> list[str]:
+    """Return the report as lines of text."""
+    if report.is_refused:
+        more = [f"and {report.unlisted:,} more lines."] if report.unlisted else []
+        head = f"Nothing was imported. Refused lines: {report.refused_count:,}."
+        return [head, *map(str, report.refused), *more]
+    if not report.made.total:
+        there = str(report.already_there) or "its rows"
+        return [f"Nothing is new: all {there} were already there.", *report.remarks]
+    lines = [f"{'Would import' if dry_run else 'Imported'} {report.made}."]
+    if report.already_there.total:
+        lines.append(f"Already there: {report.already_there}.")
+    return [*lines, *report.remarks, *map(str, report.unread)]

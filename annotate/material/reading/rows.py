@@ -35,13 +35,14 @@ class EmptyRow:
 class RefusedLine:
     """A line that cannot be imported: where, which field, and why in one sentence.
 
-    text: the line as it stands where it could not be read at all.
+    name: the refused value. text: the line as it stands where it could not be read at all.
     """
 
     line: int
     field: str
     reason: str
     text: str = dataclasses.field(default="", compare=False, repr=False)
+    name: str = dataclasses.field(default="", compare=False)
 
 
 def printable(text: str, limit: int = 300) -> str:

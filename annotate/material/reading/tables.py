@@ -5,10 +5,17 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import IO
 
-from annotate.material.reading.lines import MAX_LINE_BYTES, OverlongLine, numbered_lines
+from annotate.material.reading.lines import (
+    MAX_LINE_BYTES,
+    MOST_COLUMNS,
+    OverlongLine,
+    numbered_lines,
+    too_many_columns,
+)
 from annotate.material.reading.rows import EmptyRow, Record, RefusedLine, UnreadableFileError
 
 DELIMITERS = ",;\t"
+WIDEST_SHEET = 16_384  # columns of any spreadsheet, which may save the empty ones too
 csv.field_size_limit(MAX_LINE_BYTES)
 
 
@@ -48,7 +55,9 @@ def read_csv(stream: IO[bytes], delimiter: str = "") -> Iterator[Record | Refuse
     lines = _CsvLines(stream)
     texts = iter(lines)
     header_line = next((text for text in texts if text.strip()), "")
-    delimiter = delimiter or _delimiter(header_line)
+    delimiter, columns = _delimiter(header_line, delimiter or DELIMITERS)
+    if columns > WIDEST_SHEET:  # splitting the line would take much memory
+        raise UnreadableFileError(lines.number, too_many_columns(columns))
     rows = csv.reader(_chain(header_line, texts), delimiter=delimiter, strict=True)
     header: tuple[str, ...] = ()
     for cells in _csv_rows(rows, lines):
@@ -92,14 +101,18 @@ def _csv_record(line: int, header: Sequence[str], cells: Sequence[str]) -> Recor
     return Record(line, named_cells(header, cells))
 
 
-def _delimiter(header_line: str) -> str:
+def _delimiter(header_line: str, delimiters: str) -> tuple[str, int]:
+    """Return the delimiter of a header and the number of its columns."""
     unquoted = re.sub(r'"[^"]*"', "", header_line)
-    return max(DELIMITERS, key=unquoted.count)
+    delimiter = max(delimiters, key=unquoted.count)
+    return delimiter, unquoted.count(delimiter) + 1
 
 
 def header_names(cells: Sequence[object], line: int) -> tuple[str, ...]:
-    """The column names of a header row; a name that is there twice makes the file unreadable."""
+    """The column names of a header row; a duplicate or too many names make the file unreadable."""
     names = tuple("" if cell is None else str(cell).strip() for cell in cells)
+    if (named := sum(map(bool, names))) > MOST_COLUMNS:
+        raise UnreadableFileError(line, too_many_columns(named))
     seen: set[str] = set()
     for name in filter(None, names):
         if name in seen:

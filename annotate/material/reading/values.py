@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from annotate.core.scale import int_if_whole
-from annotate.material.reading.rows import Part
+from annotate.material.reading.rows import Part, RefusedLine
 
 KEY_LIMIT = 200
 TITLE_LIMIT = 300
@@ -17,12 +17,15 @@ KINDS = {bool: "a yes-or-no value", list: "a list", dict: "an object", type(None
 
 
 class RefusedFieldError(Exception):
-    """A field that cannot be imported, with one sentence why."""
+    """A field that cannot be imported, with one sentence why. name: the refused value."""
 
-    def __init__(self, field: str, reason: str) -> None:
+    def __init__(self, field: str, reason: str, name: object = "") -> None:
         super().__init__(reason)
-        self.field = field
-        self.reason = reason
+        self.field, self.reason, self.name = field, reason, str(name)
+
+    def at(self, line: int) -> RefusedLine:
+        """Return the refusal of a line."""
+        return RefusedLine(line, self.field, self.reason, name=self.name)
 
 
 def require_field(fields: Mapping[str, object], name: str) -> object:

@@ -21,6 +21,7 @@ logger = logging.getLogger(__name__)
 
 # Rows are streamed, but openpyxl holds a workbook's table of texts in memory while it reads: this bounds it.
 MAX_WORKBOOK_BYTES = 512 * 1024 * 1024
+MAX_TEXT_BYTES = 128 * 1024 * 1024
 LAST_ROW = 1_048_576  # of any spreadsheet; openpyxl would count up to whatever number a damaged file gives
 DAMAGED = (
     zipfile.BadZipFile,
@@ -128,8 +129,14 @@ def _values(stream: IO[bytes], name: str) -> Iterator[tuple[object, ...]]:
 
 def _check_size(stream: IO[bytes]) -> None:
     with zipfile.ZipFile(stream) as archive:
-        declared = sum(part.file_size for part in archive.infolist())
+        sizes = {part.filename: part.file_size for part in archive.infolist()}
     stream.seek(0)
+    texts = [size for name, size in sizes.items() if "worksheets/" not in name]
+    if max(texts, default=0) > MAX_TEXT_BYTES:
+        limit = MAX_TEXT_BYTES // 1024**2
+        reason = f"The workbook's texts unpack to more than {limit} MiB. Split it, or save it as “CSV UTF-8”."
+        raise UnreadableFileError(0, reason)
+    declared = sum(sizes.values())
     if declared > MAX_WORKBOOK_BYTES:
         limit = MAX_WORKBOOK_BYTES // 1024**2
         raise UnreadableFileError(

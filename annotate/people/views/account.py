@@ -16,14 +16,14 @@ from annotate.core.errors import (
     DomainError,
 )
 from annotate.core.mails import mail_is_sent
-from annotate.core.page import request_user, show_refusal
+from annotate.core.page import request_user
 from annotate.core.password_again import ask_to_sign_in_again, password_again
-from annotate.people.addresses import change_token, proven_change, send_change_link, send_changed
+from annotate.people.addresses import change_token, proven_change, send_change_link
 from annotate.people.commands import change_address
-from annotate.people.erasure import data_as_json
 from annotate.people.forms import AddressForm, TokenForm
+from annotate.people.own_data import data_as_json
 from annotate.people.sessions import end_session, end_sessions, signed_in
-from annotate.people.views.mail import mail_link
+from annotate.people.sign_in_limits import may_send_mail
 
 
 @never_cache
@@ -31,15 +31,19 @@ from annotate.people.views.mail import mail_link
 @require_http_methods(["GET", "POST"])
 @password_again
 def address(request: HttpRequest) -> HttpResponse:
-    """Show one's address; a POST mails a link to a new one, until whose confirmation the old one stays."""
+    """Show one's address; a POST has a link mailed to a new one, until whose confirmation the old one stays.
+
+    The page says the same where the address had several links just now: nobody learns it.
+    """
     user = request_user(request)
     form = AddressForm(request.POST if request.method == "POST" else None)
     if form.is_valid() and mail_is_sent():
         email = form.cleaned_data["email"]
         link = reverse("address_confirm", args=[change_token(user, email)])
         url = request.build_absolute_uri(link)
-        if mail_link(request, email, lambda: send_change_link(email, url), purpose="new address"):
-            return render(request, "people/address_sent.html", {"email": email})
+        if may_send_mail(request, email, purpose="new address"):
+            send_change_link(user, email, url)
+        return render(request, "people/address_sent.html", {"email": email})
     context = {"form": form, "mail_is_sent": mail_is_sent()}
     return render(request, "people/address.html", context, status=422 if form.is_bound else 200)
 
@@ -62,12 +66,10 @@ def address_confirm(request: HttpRequest, token: str) -> HttpResponse:
         email = proven_change(user, token)
         if request.method == "GET":
             return render(request, "people/address_confirm.html", {"email": email})
-        before = change_address(user=user, token=token)
+        email = change_address(user=user, token=token, session=request.session.session_key)
     except DomainError as error:
         return render(request, "people/address_unusable.html", {"error": error}, status=error.status)
-    with show_refusal(request):
-        send_changed(before, email)
-    messages.success(request, gettext("Your address is {email} now.").format(email=email))
+    messages.success(request, gettext("Your e-mail is {email} now.").format(email=email))
     return redirect("address")
 
 
@@ -120,7 +122,8 @@ def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
     token = token_of_user(request.user, pk)
     revoke_token(token=token)
     messages.success(
-        request, gettext("{token} is revoked: what uses it is refused from now on.").format(token=token)
+        request,
+        gettext("{token} is revoked: programs that use it have no access from now on.").format(token=token),
     )
     return redirect("tokens")
 

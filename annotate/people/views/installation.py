@@ -54,7 +54,7 @@ class EraseForm(_ReasonedForm):
     """Whom to erase, by their address once more, and why."""
 
     email = forms.CharField(
-        label=_("Their address, to confirm"),
+        label=_("E-mail, to confirm"),
         max_length=254,
         widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "ltr"}),
     )
@@ -68,7 +68,7 @@ class EraseForm(_ReasonedForm):
         """Refuse another address than theirs."""
         email: str = self.cleaned_data["email"].strip()
         if email.casefold() != self.person.email.casefold():
-            raise forms.ValidationError(gettext("This is not their address; nothing was erased."))
+            raise forms.ValidationError(gettext("The e-mail does not match; no data was erased."))
         return email
 
 

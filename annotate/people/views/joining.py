@@ -17,7 +17,7 @@ from annotate.people.first_account import may_make_first_account
 from annotate.people.forms import AddressForm, FirstAccountForm
 from annotate.people.invitations import signed_invitation, usable_invitation
 from annotate.people.session import ADDRESS_IN_SESSION, INVITATION_IN_SESSION, invitation_of, proven_address
-from annotate.people.views.mail import mail_link
+from annotate.people.sign_in_limits import may_send_mail
 
 
 @never_cache
@@ -54,8 +54,9 @@ def signup(request: HttpRequest) -> HttpResponse:
         email = form.cleaned_data["email"]
         link = reverse("signup_address", args=[signup_token(offer, email)])
         url = request.build_absolute_uri(link)
-        if mail_link(request, email, lambda: send_signup_link(email, url), purpose="new account"):
-            return render(request, "people/address_sent.html", {"email": email})
+        if may_send_mail(request, email, purpose="new account"):
+            send_signup_link(email, url)
+        return render(request, "people/address_sent.html", {"email": email})
     return render(request, "people/signup_address.html", {"form": form}, status=422 if form.is_bound else 200)
 
 

@@ -11,19 +11,17 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.core.access import invitation_in, place_in, project_for_admin
 from annotate.core.errors import (
     DomainError,
-    InvalidValueError,
-    InvitationUnusableError,
 )
 from annotate.core.mails import mail_is_sent
 from annotate.core.models import Invitation, Membership, Project, Role
 from annotate.core.page import render_in_project, request_user, show_refusal
 from annotate.people.commands import (
     Invited,
+    ask_for_mail,
     change_role,
     deactivate_member,
     invite,
     invite_many,
-    mark_sent,
     reactivate_member,
     rename_place,
     withdraw_invitation,
@@ -36,11 +34,8 @@ from annotate.people.forms import (
     LabelForm,
     RoleForm,
 )
-from annotate.people.invitation_mail import send_invitation
-from annotate.people.invitations import invitation_token, refuse_unusable
 from annotate.people.queries import Workload, loads_of, other_annotators, people_of
 from annotate.people.recorded_raters import join_recorded_rater, possible_members
-from annotate.people.tasks import ask_worker_to_mail
 from annotate.rating.commands.reassignment import HandedOver, hand_over_work
 
 
@@ -77,7 +72,7 @@ def invite_several(request: HttpRequest, slug: str) -> HttpResponse:
     )
     for offer in found.made if chosen["send"] else ():
         with show_refusal(request):
-            ask_worker_to_mail(invitation=offer, site=request.build_absolute_uri("/"))
+            ask_for_mail(invitation=offer, site=request.build_absolute_uri("/"))
     messages.success(request, _invitations_made(found))
     return redirect("people", slug)
 
@@ -85,7 +80,7 @@ def invite_several(request: HttpRequest, slug: str) -> HttpResponse:
 def _invitations_made(found: Invited) -> str:
     count = len(found.made)
     sentences = [
-        ngettext("{count} invitation was made.", "{count} invitations were made.", count).format(count=count)
+        ngettext("{count} invitation created.", "{count} invitations created.", count).format(count=count)
     ]
     if found.members:
         sentences.append(gettext("Members already: {emails}.").format(emails=", ".join(found.members)))
@@ -137,7 +132,7 @@ def place_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if now.pk != pk:
         messages.success(
             request,
-            gettext("{label} is {role} now; what they rated stays.").format(
+            gettext("{label} is now {role}; their ratings stay.").format(
                 label=now.label, role=now.get_role_display()
             ),
         )
@@ -232,26 +227,16 @@ def invitation_withdraw(request: HttpRequest, slug: str, pk: int) -> HttpRespons
 def invitation_send(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Send a link to its address, for the first time or again."""
     offer = invitation_in(project_for_admin(request.user, slug), pk)
-    try:
-        _send(request, refuse_unusable(offer))
-    except InvitationUnusableError as error:
-        messages.error(request, error.message)
+    _send(request, offer)
     return _to_link(slug, offer)
 
 
 def _send(request: HttpRequest, made: Invitation) -> None:
-    link = request.build_absolute_uri(reverse("invitation", args=[invitation_token(made)]))
-    try:
-        if not (made.email and mail_is_sent()):
-            raise InvalidValueError(
-                gettext("This link has no address, or no mail server is configured: pass it on yourself.")
-            )
-        send_invitation(made, link)
-    except DomainError as error:
-        messages.error(request, error.message)
-        return
-    mark_sent(invitation=made)
-    messages.success(request, gettext("The invitation was sent to {email}.").format(email=made.email))
+    with show_refusal(request):
+        ask_for_mail(invitation=made, site=request.build_absolute_uri("/"), by_hand=True)
+        messages.success(
+            request, gettext("A worker sends the invitation to {email}.").format(email=made.email)
+        )
 
 
 def _person(
@@ -277,15 +262,22 @@ def _person(
 
 def _handed_over(work: HandedOver) -> str:
     if not work.given + work.freed:
-        return "Nothing was unfinished, so nothing was handed over."
-    parts = [f"{work.given} of {work.given + work.freed} unfinished items have another rater now"]
+        return gettext("There was no unfinished work to reassign.")
+    total = work.given + work.freed
+    parts = [
+        gettext("{given} of {total} unfinished items have another rater now.").format(
+            given=work.given, total=total
+        )
+    ]
     if work.freed:
-        parts.append(f"{work.freed} are free for whoever asks for work next")
+        parts.append(gettext("{count} went back to the queue.").format(count=work.freed))
     if work.begun:
         parts.append(
-            f"{work.begun} had been begun: what was answered stays with its rater, the rest went along"
+            gettext(
+                "{count} were started: their answers stay with the first rater, the other dimensions moved."
+            ).format(count=work.begun)
         )
-    return "; ".join(parts) + "."
+    return " ".join(parts)
 
 
 def _to_link(slug: str, made: Invitation) -> HttpResponse:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from allauth.mfa.base.views import ReauthenticateView
+from allauth.mfa.recovery_codes.views import GenerateRecoveryCodesView
 from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
 from allauth.mfa.webauthn.internal.auth import begin_authentication, begin_registration
 from allauth.mfa.webauthn.views import AddWebAuthnView, ReauthenticateWebAuthnView, RemoveWebAuthnView
@@ -15,8 +16,13 @@ from django.utils.decorators import method_decorator
 
 from annotate.core.page import request_user
 from annotate.core.password_again import password_again
+from annotate.people.account_changes import AccountChange, note_account_change
 from annotate.people.passkey_forms import PasskeyForm
-from annotate.people.second_factor import ADDED, REMOVED, record_own_change
+from annotate.people.second_factor import record_own_change
+
+
+def _record(request: HttpRequest, change: AccountChange, kind: str) -> None:
+    record_own_change(request_user(request), change, kind=kind, session=request.session.session_key)
 
 
 @method_decorator(password_again, name="dispatch")
@@ -27,7 +33,7 @@ class Activate(ActivateTOTPView):  # type: ignore[misc]
     def form_valid(self, form: Any) -> HttpResponse:
         """Keep it, and record that."""
         response: HttpResponse = super().form_valid(form)
-        record_own_change(request_user(self.request), ADDED, kind="codes of an app")
+        _record(self.request, AccountChange.FACTOR_ADDED, "codes of an app")
         return response
 
 
@@ -39,7 +45,7 @@ class Deactivate(DeactivateTOTPView):  # type: ignore[misc]
     def form_valid(self, form: Any) -> HttpResponse:
         """Forget it, and record that."""
         response: HttpResponse = super().form_valid(form)
-        record_own_change(request_user(self.request), REMOVED, kind="codes of an app")
+        _record(self.request, AccountChange.FACTOR_REMOVED, "codes of an app")
         return response
 
 
@@ -59,7 +65,7 @@ class AddPasskey(AddWebAuthnView):  # type: ignore[misc]
     def form_valid(self, form: Any) -> HttpResponse:
         """Keep it, and record that."""
         response: HttpResponse = super().form_valid(form)
-        record_own_change(request_user(self.request), ADDED, kind=f"passkey {form.cleaned_data['name']}")
+        _record(self.request, AccountChange.FACTOR_ADDED, f"passkey {form.cleaned_data['name']}")
         return response
 
 
@@ -74,7 +80,20 @@ class RemovePasskey(RemoveWebAuthnView):  # type: ignore[misc]
         """Forget it, and record that."""
         name = self.get_object().wrap().name
         response: HttpResponse = super().form_valid(form)
-        record_own_change(request_user(self.request), REMOVED, kind=f"passkey {name}")
+        _record(self.request, AccountChange.FACTOR_REMOVED, f"passkey {name}")
+        return response
+
+
+@method_decorator(password_again, name="dispatch")
+class MakeRecoveryCodes(GenerateRecoveryCodesView):  # type: ignore[misc]
+    """Makes new recovery codes in place of the old ones."""
+
+    @transaction.atomic
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Make them, and tell the person."""
+        response: HttpResponse = super().form_valid(form)
+        user, session = request_user(self.request), self.request.session.session_key
+        note_account_change(user=user, change=AccountChange.CODES_MADE, session=session)
         return response
 
 

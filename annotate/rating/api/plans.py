@@ -27,7 +27,7 @@ class PlanRow(serializers.ModelSerializer[AssignmentPlan]):
 
 
 class PlanInput(Input):
-    """A plan; fixed lists are uploaded on the page “Who rates what”."""
+    """A plan; fixed lists are uploaded on the page “Assignment plan”."""
 
     kind = serializers.ChoiceField([kind for kind in Kind.values if kind != Kind.LISTED])
     share = Whole(required=False, min_value=0, max_value=100, help_text="Percent that every pair shares.")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.db.models import Max
 
-from annotate.agreement.streams import Stream
+from agreement.streams import Stream
 from annotate.core.models import Assignment, Membership, Round
 from annotate.fastpath.queries import NUMBERS, Prepared
 from annotate.rating.commands.new_places import NewPlace, next_slots, write_places

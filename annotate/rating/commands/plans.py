@@ -7,7 +7,7 @@ from typing import Required, TypedDict, Unpack
 from django.db import transaction
 from django.utils.translation import gettext, gettext_lazy
 
-from annotate.agreement.streams import Stream
+from agreement.streams import Stream
 from annotate.core.audit import facts, record
 from annotate.core.configuration import lock_configurable
 from annotate.core.errors import InvalidValueError, NotReadyError
@@ -130,7 +130,14 @@ def _order(
     if checks is None:
         return [Turn(item) for item in items]
     checking = checking_of(plan_of(round.project))
-    return with_checks(items, gold_for(round, annotator), checking, generator, document_of)
+    return with_checks(
+        items,
+        gold_for(round, annotator),
+        checking,
+        generator,
+        document_of,
+        is_compared=round.revises_documents,
+    )
 
 
 def _places(

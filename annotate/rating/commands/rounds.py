@@ -1,21 +1,24 @@
 """Opening and closing rounds."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from itertools import islice
+from uuid import uuid4
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotate.agreement.streams import Stream
+from agreement.streams import Stream
 from annotate.core.audit import record
-from annotate.core.configuration import lock_project
+from annotate.core.configuration import ProjectHeldError, holding_project, lock_project
 from annotate.core.errors import NotReadyError
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.guidelines import current_guideline
+from annotate.core.jobs import JobKind
+from annotate.core.long_writes import lock_rows, long_write, step, write_in_steps
 from annotate.core.models import (
     Assignment,
     Dispute,
@@ -34,7 +37,7 @@ from annotate.core.notices import give_notice, members_of
 from annotate.core.raters import places_of_raters
 from annotate.core.rounds import round_one, rounds_of, seed_of_round
 from annotate.disputes.commands.asking import ask_raters
-from annotate.disputes.queries.rules import rules_of, spreads_of
+from annotate.disputes.queries.rules import ValueSpread, rules_of, spreads_of
 from annotate.rating.commands.hidden_checks import round_of_checks
 from annotate.rating.commands.new_places import NewPlace, write_places
 from annotate.rating.commands.plans import give_planned_items
@@ -44,26 +47,30 @@ from annotate.webhooks.commands import announce
 from annotate.webhooks.events import ROUND_CLOSED
 
 BATCH = 5000
+DISPUTES_AT_ONCE = 100
+FINISHERS: list[Callable[[Round], bool]] = []
+"""What apps write in steps into an open Round I; each returns whether all places follow from it."""
 
 
-@transaction.atomic
 def open_round_one(*, project: Project, by: User | None, as_planned: bool = True) -> Round:
     """Freeze the guideline and make every item's places for raters; an open Round I is returned as it is.
 
     Places are given out by the project's plan, or left free for whoever asks, as ratings that were recorded
-    elsewhere need them. Locks the project's row. Raises NotReadyError without dimensions or items, when
-    Round I was closed, and for a plan that cannot be met.
+    elsewhere need them. Locks the project's row; free places follow in steps, see `finish_round`.
+    Raises NotReadyError without dimensions or items, when Round I was closed, and for a plan that cannot be
+    met.
     """
-    project = lock_project(project)
-    if existing := open_or_unopened(project):
-        return existing
-    round = _new_round(project, 1, by)
-    round_of_checks(round)
-    if as_planned and give_planned_items(round=round):
+
+    def decide(project: Project) -> Round:
+        if existing := open_or_unopened(project):
+            return existing
+        round = _new_round(project, 1, by)
+        round_of_checks(round)
+        if not (as_planned and give_planned_items(round=round)):
+            note_finished(round, finished=False)
         return round
-    items = items_of_round_one(project)
-    add_places(round=round, items=items.order_by("pk").values_list("pk", flat=True).iterator(BATCH))
-    return round
+
+    return _change_round(project, 1, Round.Status.OPEN, decide)
 
 
 @transaction.atomic
@@ -105,33 +112,46 @@ def add_places(*, round: Round, items: Iterable[int]) -> int:
     return made
 
 
-@transaction.atomic
 def close_round_one(*, project: Project, by: User | None) -> Round:
     """Close Round I and open a dispute for each unit that is far enough apart; a closed one is returned.
 
     Locks the project, as an import does, the round, and then all its assignments, in order: an import or a
-    rating being saved is finished first, and one that comes later finds the round closed.
+    rating being saved is finished first, and one that comes later finds the round closed. Disputes follow in
+    steps, see `finish_round`.
     """
-    lock_project(project)
-    round = _locked_round(project, 1)
-    if not round.is_open:
+
+    def decide(project: Project) -> Round:
+        round = _locked_round(project, 1)
+        if not round.is_open:
+            return round
+        lock_rows(Assignment.objects.filter(round=round))
+        closed_at = _close(round, by)
+        Round.with_checks.filter(project=project, number=Round.CHECKS).update(
+            status=Round.Status.CLOSED, closed_at=closed_at, closed_by=by
+        )
+        note_finished(round, finished=False)
         return round
-    list(Assignment.objects.select_for_update().filter(round=round).order_by("pk").values_list("pk"))
-    closed_at = _close(round, by)
-    Round.with_checks.filter(project=project, number=Round.CHECKS).update(
-        status=Round.Status.CLOSED, closed_at=closed_at, closed_by=by
-    )
-    _open_disputes(round, by)
-    return round
+
+    return _change_round(project, 1, Round.Status.CLOSED, decide)
 
 
-@transaction.atomic
 def open_round_two(*, project: Project, by: User | None) -> Round:
     """Freeze the guideline and hand each open dispute to its Round I raters; an open Round II is returned.
 
     Locks the project's row. Raises NotReadyError unless Round I is closed, or when Round II was closed.
     """
-    project = lock_project(project)
+
+    def decide(project: Project) -> Round:
+        if existing := _open_round_two(project):
+            return existing
+        round = _new_round(project, 2, by)
+        note_finished(round, finished=False)
+        return round
+
+    return _change_round(project, 2, Round.Status.OPEN, decide)
+
+
+def _open_round_two(project: Project) -> Round | None:
     rounds = rounds_of(project)
     if 1 not in rounds or rounds[1].is_open:
         raise NotReadyError(gettext("Close Round I before you open Round II."))
@@ -143,34 +163,99 @@ def open_round_two(*, project: Project, by: User | None) -> Round:
         )
     if not rounds[1].disputes.exists():
         raise NotReadyError(gettext("Round I left no disputes, so there is nothing to discuss in Round II."))
-    round = _new_round(project, 2, by)
-    _hand_disputes_to_raters(rounds[1], round)
-    return round
+    return None
 
 
-@transaction.atomic
 def close_round_two(*, project: Project, by: User | None) -> Round:
     """Close Round II; what is still apart is left open and recorded so. A closed Round II is returned.
 
     Locks the project, the round and then all disputes, in order, so that no answer is lost between.
     """
-    lock_project(project)
-    round = _locked_round(project, 2)
-    if not round.is_open:
+
+    def decide(project: Project) -> Round:
+        round = _locked_round(project, 2)
+        if not round.is_open:
+            return round
+        lock_rows(Dispute.objects.filter(round__project=project))
+        _close(round, by)
+        note_finished(round, finished=False)
         return round
-    disputes = Dispute.objects.select_for_update().filter(round__project=project).order_by("pk")
-    apart = [dispute for dispute in disputes if dispute.status == Dispute.Status.OPEN]
-    now = _close(round, by)
-    Dispute.objects.filter(pk__in=[dispute.pk for dispute in apart]).update(
-        status=Dispute.Status.LEFT_OPEN, updated_at=now, active_at=now
-    )
-    DisputeRater.objects.filter(dispute__in=apart).update(since=None)
-    kind = DisputeEvent.Kind.LEFT_OPEN
-    note = "Round II was closed before the values met."
-    DisputeEvent.objects.bulk_create(
-        [DisputeEvent(dispute=dispute, at=now, actor=by, kind=kind, note=note) for dispute in apart], BATCH
-    )
+
+    return _change_round(project, 2, Round.Status.CLOSED, decide)
+
+
+def _change_round(
+    project: Project, number: int, status: Round.Status, decide: Callable[[Project], Round]
+) -> Round:
+    """Open or close a round in one step, then finish it, also where another process did the same."""
+    with long_write():
+        try:
+            with step():
+                round = decide(lock_project(project))
+        except ProjectHeldError:
+            own = Round.objects.filter(project=project, number=number, status=status, is_unfinished=True)
+            if (same := own.first()) is None:
+                raise
+            round = same
+        if round.is_unfinished:
+            finish_round(round=round)
     return round
+
+
+def finish_round(*, round: Round) -> None:
+    """Write what follows from opening or closing a round, in steps, and hold the project no longer.
+
+    Each step reads what is there already, so this is safe to run twice, and by two workers at once.
+    """
+    with holding_project():
+        if round.number == 2:
+            (_hand_disputes_to_raters if round.is_open else _leave_disputes_open)(round)
+        elif round.is_open and not any(finish(round) for finish in FINISHERS):
+            items = items_of_round_one(round.project).order_by("pk").values_list("pk", flat=True)
+            write_in_steps(items.iterator(BATCH), lambda some: add_places(round=round, items=some))
+        elif not round.is_open:
+            _open_disputes(round)
+    with step():
+        note_finished(round, finished=True)
+
+
+ROUND_JOB = JobKind(
+    "round",
+    Round,
+    lambda round: finish_round(round=round),
+    does="finishes opening or closing a round",
+    reason="problem",
+    related=("project",),
+    condition=lambda: Q(is_unfinished=True, problem=""),
+)
+
+
+def note_finished(round: Round, *, finished: bool) -> None:
+    """Hold the round's project until `finish_round` has written what follows, or no longer.
+
+    This process finishes the round itself. A worker does if it takes longer than a worker may be silent.
+    """
+    round.is_unfinished, round.lease = not finished, None if finished else uuid4()
+    round.attempts, round.problem, round.touched_at = 0, "", timezone.now()
+    round.save(update_fields=["is_unfinished", "lease", "attempts", "problem", "touched_at"])
+
+
+def _leave_disputes_open(round: Round) -> None:
+    apart = Dispute.objects.filter(round__project=round.project_id, status=Dispute.Status.OPEN)
+    kind, at, by = DisputeEvent.Kind.LEFT_OPEN, round.closed_at or timezone.now(), round.closed_by
+    note = "Round II was closed before the values met."
+
+    def write(keys: Sequence[int]) -> None:
+        own = list(apart.filter(pk__in=keys).values_list("pk", flat=True))
+        Dispute.objects.filter(pk__in=own).update(
+            status=Dispute.Status.LEFT_OPEN, updated_at=at, active_at=at
+        )
+        DisputeRater.objects.filter(dispute__in=own).update(since=None)
+        DisputeEvent.objects.bulk_create(
+            DisputeEvent(dispute_id=dispute, at=at, actor=by, kind=kind, note=note) for dispute in own
+        )
+
+    write_in_steps(list(apart.order_by("pk").values_list("pk", flat=True)), write)
 
 
 def freeze_guideline(project: Project, *, note: str = "", by: User | None = None) -> Guideline:
@@ -241,7 +326,7 @@ def _tell_members(round: Round, *, opened: bool) -> None:
     )
 
 
-def _open_disputes(round: Round, by: User | None) -> None:
+def _open_disputes(round: Round) -> None:
     rules = rules_of(round.project)
     apart = [spread for spread in spreads_of(round) if spread.points >= rules[spread.dimension].threshold]
     Stream(round.seed).of("disputes").shuffler().shuffle(apart)
@@ -250,9 +335,12 @@ def _open_disputes(round: Round, by: User | None) -> None:
         place = {item: number for number, item in enumerate(items)}
         dimension = {key: number for number, key in enumerate(rules)}
         apart.sort(key=lambda spread: (place[spread.item], dimension[spread.dimension]))
-    now = round.closed_at or timezone.now()
-    disputes = Dispute.objects.bulk_create(
-        (
+    at, by, kind = round.closed_at or timezone.now(), round.closed_by, DisputeEvent.Kind.OPENED
+
+    def write(numbered: Sequence[tuple[int, ValueSpread]]) -> None:
+        numbers = [number for number, _ in numbered]
+        there = set(round.disputes.filter(number__in=numbers).values_list("number", flat=True))
+        disputes = Dispute.objects.bulk_create(
             Dispute(
                 round=round,
                 item_id=spread.item,
@@ -261,26 +349,27 @@ def _open_disputes(round: Round, by: User | None) -> None:
                 spread=spread.points,
                 threshold=rules[spread.dimension].threshold,
                 tolerance=rules[spread.dimension].tolerance,
-                updated_at=now,
-                active_at=now,
+                updated_at=at,
+                active_at=at,
             )
-            for number, spread in enumerate(apart, start=1)
-        ),
-        BATCH,
-    )
-    kind = DisputeEvent.Kind.OPENED
-    DisputeEvent.objects.bulk_create(
-        (DisputeEvent(dispute=dispute, at=now, actor=by, kind=kind) for dispute in disputes), BATCH
-    )
-    ask_raters(disputes)
+            for number, spread in numbered
+            if number not in there
+        )
+        DisputeEvent.objects.bulk_create(
+            DisputeEvent(dispute=dispute, at=at, actor=by, kind=kind) for dispute in disputes
+        )
+        ask_raters(disputes)
+
+    write_in_steps(enumerate(apart, start=1), write, most=DISPUTES_AT_ONCE)
 
 
 def _document_of_items(round: Round) -> dict[int, int]:
     return dict(Item.objects.filter(document__project=round.project_id).values_list("pk", "document"))
 
 
-def _hand_disputes_to_raters(first: Round, second: Round) -> None:
+def _hand_disputes_to_raters(second: Round) -> None:
     by_annotator: dict[Membership, list[Assignment]] = defaultdict(list)
+    first = rounds_of(second.project)[1]
     for place in places_of_raters(first).select_related("annotator").order_by("item"):
         if place.annotator:
             by_annotator[place.annotator].append(place)
@@ -291,20 +380,25 @@ def _hand_disputes_to_raters(first: Round, second: Round) -> None:
         for annotator, own in by_annotator.items():
             place_of = {place.item_id: place for place in own}
             by_annotator[annotator] = [place_of[item] for item in by_group(list(place_of), document_of)]
-    Assignment.objects.bulk_create(
+
+    def write(places: Sequence[NewPlace]) -> None:
+        items = {place.item for place in places}
+        there = set(Assignment.objects.filter(round=second, item__in=items).values_list("item", "slot"))
+        write_places(place for place in places if (place.item, place.slot) not in there)
+
+    write_in_steps(
         (
-            Assignment(
-                round=second,
-                item_id=place.item_id,
-                slot=place.slot,
-                annotator=annotator,
-                position=position,
-                plan=Assignment.Plan.DISPUTES,
-                seed=second.seed,
-                inclusion_probability=1.0,
+            NewPlace(
+                second.pk,
+                place.item_id,
+                place.slot,
+                annotator.pk,
+                position,
+                Assignment.Plan.DISPUTES,
+                second.seed,
             )
             for annotator, own in by_annotator.items()
             for position, place in enumerate(own, start=1)
         ),
-        BATCH,
+        write,
     )

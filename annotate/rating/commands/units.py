@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils.translation import gettext
 
+from annotate.core.bulk import write_rows
 from annotate.core.errors import NotReadyError
 from annotate.core.guideline import FrozenGuideline
+from annotate.core.long_writes import long_write, write_in_steps
 from annotate.core.models import AssignedUnit, Assignment, GoldItem, Round
 from annotate.rating.commands.new_places import next_slots
 from annotate.rating.commands.rounds import BATCH
@@ -33,22 +35,22 @@ class _DealtPlace:
     gets: dict[int, float]
 
 
-@transaction.atomic
 def ask_for_units(*, round: Round, units: Iterable[WantedUnit], raters: int, origin: str, seed: int) -> int:
     """Let every unit have places for so many raters in the round; return how many units lacked some.
 
     Places that are there count. What is missing is added to the origin's own places of the item first, so
     that whoever rated the item is asked again, then as new places; asked twice it adds nothing. The caller
-    holds the project's lock; locks all assignments of the items. Raises NotReadyError for gold items.
+    holds the project; a long write, which locks all assignments of the items. Raises NotReadyError for gold
+    items.
     """
     by_item: dict[int, list[WantedUnit]] = defaultdict(list)
     for unit in units:
         by_item[unit.item].append(unit)
-    _refuse_gold(round, by_item)
+    refuse_gold(round, by_item)
     missing_count = 0
-    items = sorted(by_item)  # locked in one order, whoever asks
-    for start in range(0, len(items), BATCH):
-        batch = items[start : start + BATCH]
+
+    def write(batch: Sequence[int]) -> None:
+        nonlocal missing_count
         there = _places(round, batch)
         slots = next_slots(round, batch)
         changed = []
@@ -59,6 +61,9 @@ def ask_for_units(*, round: Round, units: Iterable[WantedUnit], raters: int, ori
             )
             changed += [place for place in places if place.gets]
         _write(changed)
+
+    with long_write():
+        write_in_steps(sorted(by_item), write)  # locked in one order, whoever asks
     return missing_count
 
 
@@ -110,7 +115,8 @@ def change_probabilities(*, round: Round, units: Mapping[Unit, float], origin: s
         AssignedUnit.objects.bulk_update(changed, ["inclusion_probability"], batch_size=500)
 
 
-def _refuse_gold(round: Round, items: Collection[int]) -> None:
+def refuse_gold(round: Round, items: Collection[int]) -> None:
+    """Raise NotReadyError if any of these items (ids) has gold values."""
     gold = GoldItem.objects.filter(item__document__project=round.project_id).values_list("item", flat=True)
     if count := len(set(gold) & set(items)):
         raise NotReadyError(
@@ -182,14 +188,22 @@ def _new_place(round: Round, item: int, slot: int, origin: str, seed: int) -> As
 
 def _write(changed: Sequence[_DealtPlace]) -> None:
     """Store new places and units; whoever had completed a place has it open again."""
-    Assignment.objects.bulk_create([place.row for place in changed if place.row.pk is None], BATCH)
+    new = [place.row for place in changed if place.row.pk is None]
+    keys = write_rows(
+        Assignment,
+        ("round", "item", "slot", "plan", "origin", "partial", "seed"),
+        [(row.round_id, row.item_id, row.slot, row.plan, row.origin, True, row.seed) for row in new],
+    )
+    for row, key in zip(new, keys, strict=True):
+        row.pk = key
     again = [place.row.pk for place in changed if place.row.completed_at is not None]
     Assignment.objects.filter(pk__in=again).update(completed_at=None)
-    AssignedUnit.objects.bulk_create(
-        (
-            AssignedUnit(assignment=place.row, dimension_id=dimension, inclusion_probability=probability)
+    write_rows(
+        AssignedUnit,
+        ("assignment", "dimension", "inclusion_probability"),
+        [
+            (place.row.pk, dimension, probability)
             for place in changed
             for dimension, probability in place.gets.items()
-        ),
-        BATCH,
+        ],
     )

@@ -4,6 +4,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 GAP = 10
 """How many items lie at least between an item and its repeat, so that it is rated and not remembered."""
@@ -45,16 +46,25 @@ class _Walk:
 
     def due(self, fitting: Sequence[int] | None = None) -> list[Turn]:
         """Return the checks that come now: at most one gold item, of the `fitting` ones, and one repeat."""
-        work, gold = self.counts[""], self.counts["gold"]
-        every_gold, every_repeat = self.checking.gold_every, self.checking.repeat_every
-        checks = []
-        if every_gold and gold < min(work // every_gold, len(self.gold)):
-            met = {turn.item for turn in self.order if turn.check == "gold"}
-            left = [item for item in (self.gold if fitting is None else fitting) if item not in met]
-            checks += [Turn(item, "gold") for item in left[:1]]
-        if every_repeat and self.counts["repeat"] < work // every_repeat and self.far_back:
+        checks = self.due_gold(fitting)
+        if self.is_repeat_due and self.far_back:
             checks.append(Turn(self.generator.choice(self.far_back), "repeat"))
         return checks
+
+    def due_gold(self, fitting: Sequence[int] | None = None) -> list[Turn]:
+        """Return the gold item that comes now, of the `fitting` ones, if one is due."""
+        every, gold = self.checking.gold_every, self.counts["gold"]
+        if not every or gold >= min(self.counts[""] // every, len(self.gold)):
+            return []
+        met = {turn.item for turn in self.order if turn.check == "gold"}
+        left = [item for item in (self.gold if fitting is None else fitting) if item not in met]
+        return [Turn(item, "gold") for item in left[:1]]
+
+    @property
+    def is_repeat_due(self) -> bool:
+        """Whether fewer repeats came than the work so far asks for."""
+        every = self.checking.repeat_every
+        return bool(every) and self.counts["repeat"] < self.counts[""] // every
 
 
 def due(
@@ -81,25 +91,87 @@ def with_checks(
     checking: Checking,
     generator: random.Random,
     document_of: Mapping[int, int] | None = None,
+    *,
+    is_compared: bool = False,
 ) -> list[Turn]:
     """Return an annotator's whole order, planned before the round, with its checks among the items.
 
-    With documents a check comes only where a document ends, so that none tears one apart, and a gold item
-    waits for its own document where that is still to come: alone it would be read for one item and stand out.
+    With documents a check comes only after a document, so that none divides one. A gold item waits for its
+    own document if that is still to come: alone it would be read for one item and be recognised. A repeat
+    comes with an item of its document that was kept back, so that both look like a return to a document.
+    is_compared: the annotator compares the items of a document at its end, so the new one comes last.
     """
-    of = document_of or {}
     walk = _Walk(gold, checking, generator)
-    for number, item in enumerate(items, start=1):
-        walk.meet(Turn(item))
-        if of and number < len(items) and of[items[number]] == of[item]:
-            continue
-        fitting = _fitting(gold, of, of[item], [of[each] for each in items[number:]]) if of else None
-        found = walk.due(fitting)
-        while found:
-            for check in found:
+    if not document_of:
+        for item in items:
+            walk.meet(Turn(item))
+            for check in walk.due():
                 walk.meet(check)
-            found = walk.due(fitting) if of else []  # a document may have made more than one due
+        return walk.order
+    of = document_of
+    documents = [list(group) for _, group in groupby(items, key=of.__getitem__)]
+    returns = _Returns(walk, of, len(items), is_compared=is_compared)
+    for number, document in enumerate(documents):
+        to_come = [item for later in documents[number + 1 :] for item in later]
+        for item in returns.keep_one_back(document, len(to_come)):
+            walk.meet(Turn(item))
+        fitting = _fitting(gold, of, of[document[0]], [of[each] for each in to_come])
+        while found := walk.due_gold(fitting):
+            walk.meet(found[0])
+        while walk.is_repeat_due and returns.come():
+            pass
+    returns.end()
+    if all(len(document) == 1 for document in documents):
+        while found := [check for check in walk.due([]) if check.check == "repeat"]:
+            walk.meet(found[0])
     return walk.order
+
+
+MOST_KEPT_BACK = 3
+"""From how many documents an item is kept back at the same time."""
+
+
+class _Returns:
+    """Returns to documents: an item that was kept back, together with the repeat of another."""
+
+    def __init__(self, walk: _Walk, of: Mapping[int, int], work: int, *, is_compared: bool) -> None:
+        self.walk, self.of, self.is_compared = walk, of, is_compared
+        self.wanted = work // walk.checking.repeat_every if walk.checking.repeat_every else 0
+        self.kept: dict[int, int] = {}
+
+    def keep_one_back(self, document: list[int], to_come: int) -> list[int]:
+        """Return the items of a document that are met now; one is kept back if a return is wanted."""
+        is_wanted = self.walk.counts["repeat"] + len(self.kept) < self.wanted
+        if len(document) < 2 or len(self.kept) >= MOST_KEPT_BACK or to_come < GAP or not is_wanted:
+            return document
+        kept = self.walk.generator.choice(document)
+        self.kept[self.of[kept]] = kept
+        return [item for item in document if item != kept]
+
+    def come(self) -> bool:
+        """Return to a document that lies far enough back; whether there was one."""
+        far = [document for document in self.kept if self._repeatable(document)]
+        if not far:
+            return False
+        document = self.walk.generator.choice(far)
+        repeat = Turn(self.walk.generator.choice(self._repeatable(document)), "repeat")
+        pair = [repeat, Turn(self.kept.pop(document))]
+        if not self.is_compared:
+            self.walk.generator.shuffle(pair)
+        for turn in pair:
+            self.walk.meet(turn)
+        return True
+
+    def end(self) -> None:
+        """Return to the documents that are left, with repeats as long as they are due."""
+        while self.kept:
+            if self.walk.is_repeat_due and self.come():
+                continue
+            document = next(iter(self.kept))
+            self.walk.meet(Turn(self.kept.pop(document)))
+
+    def _repeatable(self, document: int) -> list[int]:
+        return [item for item in self.walk.far_back if self.of[item] == document]
 
 
 def _fitting(gold: Sequence[int], of: Mapping[int, int], ending: int, to_come: Sequence[int]) -> list[int]:

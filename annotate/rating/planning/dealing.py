@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from math import ceil, comb
 
-from annotate.agreement.streams import Stream
+from agreement.streams import Stream
 from annotate.rating.planning.plan import CannotBeMetError, DealtPlan
 
 

@@ -23,7 +23,7 @@ class DealtPlan:
 
     @cached_property
     def table(self) -> npt.NDArray[np.int64]:
-        """Who rates what, (items, annotators): 1 where an annotator rates an item."""
+        """(items, annotators): 1 if an annotator rates an item."""
         table = np.zeros((len(self.raters), self.annotators), dtype=np.int64)
         sizes = np.fromiter(map(len, self.raters), np.int64, len(self.raters))
         rated_by = np.fromiter(chain.from_iterable(self.raters), np.int64, int(sizes.sum()))

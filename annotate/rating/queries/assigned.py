@@ -6,7 +6,7 @@ from statistics import median
 
 from django.db.models import Count, Q
 
-from annotate.agreement.streams import Stream
+from agreement.streams import Stream
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import (
     AssignedUnit,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.guidelines import guideline_of
-from annotate.core.models import Acknowledgement, Guideline, Membership, Rating, Round
+from annotate.core.models import Acknowledgement, Guideline, Membership, PracticeAnswer, Rating, Round
 from annotate.core.wording import Change, changes_of_wording
 
 
@@ -29,6 +29,20 @@ def new_wording(round: Round, annotator: Membership, *, shown: str = "") -> NewW
         return None
     changes = list(changes_of_wording(FrozenGuideline.from_json(known.content), guideline_of(round)))
     return NewWording(round.guideline.version, changes) if changes else None
+
+
+def has_guidelines_to_read(annotator: Membership, guideline: FrozenGuideline) -> bool:
+    """Return whether this is a first visit to a project with guidelines. Three queries at most.
+
+    An annotator who has rated or practised has made that visit already.
+    """
+    if not (guideline.guidelines or any(each.guidelines for each in guideline.dimensions)):
+        return False
+    return not (
+        Acknowledgement.objects.filter(annotator=annotator).exists()
+        or Rating.objects.filter(assignment__annotator=annotator).exists()
+        or PracticeAnswer.objects.filter(place=annotator).exists()
+    )
 
 
 def last_known_version(annotator: Membership) -> Guideline | None:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotate.core.guideline import FrozenDimension, FrozenPoint
@@ -17,7 +18,9 @@ from annotate.rating.evidence import passages_as_sent, passages_from_json
 from annotate.rating.queries.assigned import asked_dimensions, in_own_order
 from annotate.rating.queries.places import available_places, met_together, own_order
 
+LAST_POSITION = 2**31 - 1
 LONGEST_BUTTON_ROW = 11
+MOST_WORDED_POINTS = 7  # more buttons in a row are too narrow for words
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,16 @@ class Row:
     def has_buttons(self) -> bool:
         """Whether there is a button a value: for short scales and categories; otherwise a number is typed."""
         return self.dimension.is_named or len(self.dimension.values) <= LONGEST_BUTTON_ROW
+
+    @property
+    def has_many_points(self) -> bool:
+        """Whether the buttons show numbers only, with their words in a line above."""
+        return not self.dimension.is_named and len(self.dimension.values) > MOST_WORDED_POINTS
+
+    @property
+    def has_one_and_ten(self) -> bool:
+        """Whether the key 1 may begin 10; categories have names instead of numbers."""
+        return self.has_buttons and not self.dimension.is_named and {1, 10} <= set(self.dimension.values)
 
     @property
     def choices(self) -> list[ScaleChoice]:
@@ -79,8 +92,9 @@ def _keys(values: Sequence[float]) -> dict[float, str]:
 class PlaceInOrder:
     """Where an item stands among the annotator's own, by document.
 
-    all_items: as far as others leave them. all_documents: None where items are taken from a shared queue,
-    so that nobody knows yet how many there will be.
+    nth_item, all_items: in this visit to the document, as far as others leave them. A return is a visit of
+    its own, so that no count announces a repeat.
+    all_documents: None if items come from a shared queue, since their number is not known yet.
     ends_document: whether it is the last own item of its document, and there are others to compare it with.
     """
 
@@ -157,10 +171,15 @@ def _place_in_order(assignment: Assignment, document: int) -> PlaceInOrder | Non
     project, annotator, position = _here(assignment)
     mine = met_together(project).filter(annotator=annotator)
     until, same = Q(position__lte=position), Q(item__document=document)
+    others = mine.exclude(item__document=document).order_by().values("annotator")
+    before = others.filter(position__lt=position).annotate(at=Max("position")).values("at")
+    after = others.filter(position__gt=position).annotate(at=Min("position")).values("at")
+    visit = same & Q(position__gt=Coalesce(Subquery(before), 0))
+    visit &= Q(position__lt=Coalesce(Subquery(after), LAST_POSITION))
     first_time = same & ~Q(plan=Assignment.Plan.REPEAT)
     counts = mine.aggregate(
-        nth_item=Count("pk", filter=until & same),
-        all_items=Count("pk", filter=same),
+        nth_item=Count("pk", filter=until & visit),
+        all_items=Count("pk", filter=visit),
         nth_document=Count("item__document", filter=until, distinct=True),
         all_documents=Count("item__document", distinct=True),
         taken=Count("pk", filter=Q(plan=Assignment.Plan.N_OF_M)),

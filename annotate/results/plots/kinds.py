@@ -211,4 +211,4 @@ KINDS: Mapping[str, Callable[[Table], Figure]] = {
     "widths": widths,
     "curve": curve,
 }
-"""By what a table says of its plot."""
+"""By the name of the plot in a table."""

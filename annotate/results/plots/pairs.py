@@ -37,8 +37,8 @@ def movement(table: Table) -> Figure:
     axes.set_yticks(range(len(rows)), before)
     axes.set_xlim(-0.6, len(table.columns) - 2.4)
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.set_xlabel("points apart at the end of Round II")
-    axes.set_ylabel("points apart in Round I")
+    axes.set_xlabel("difference at the end of Round II")
+    axes.set_ylabel("difference in Round I")
     return figure
 
 

@@ -56,7 +56,7 @@ def description(table: Table) -> str:
     """Return what the plot shows in words: what it is of, and the first rows where they are few."""
     figures = ", ".join(column.name for column in table.columns[table.heads :])
     rows = "1 row" if len(table.rows) == 1 else f"{len(table.rows)} rows"
-    said = [table.says, f"{rows}: {figures}, as in the table beside it."]
+    said = [table.says, f"{rows}: {figures}, as in its table."]
     if len(table.rows) <= _MOST:
         said += [describe_row(table, row) for row in table.rows]
     return " ".join(part for part in said if part)

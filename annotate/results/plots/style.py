@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from annotate.results.plots.said import POINT
 
-# Replaced by variables of the stylesheet where an SVG stands in a page (annotate.results.plots.for_page).
+# Files for papers have their own colours; charts of pages take those of the stylesheet.
 INK, SOFT, LINE, PAPER = "#1d2327", "#5a646b", "#d9d6d0", "#ffffff"
 SERIES = ("#0072b2", "#d55e00", "#009e73")  # Okabe and Ito 2008
 MARKERS = ("o", "s", "^")

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from django.db.models import Count, Q
 
-from annotate.agreement import (
+from agreement import (
     COEFFICIENTS,
     Coefficient,
     PairMeasure,
@@ -24,8 +24,9 @@ from annotate.agreement import (
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import MeasurementLevelChoices, Project, Rating, Round
 from annotate.core.scale import normalize
+from annotate.disputes.queries.counts import DisputeCounts, dispute_counts_by_dimension
 from annotate.results.page import Section
-from annotate.results.queries.agreement import DisputeFigures, Drawn, dispute_figures
+from annotate.results.queries.agreement import Drawn
 from annotate.results.queries.breakdown import breakdowns
 from annotate.results.queries.latent import latent_tables
 from annotate.results.queries.material import ItemOrigins, RatedRound, items_of, rated_rounds
@@ -73,12 +74,12 @@ def answers_without_value(round: Round) -> Mapping[int, WithoutValue]:
 
 
 RELIABILITY = (
-    "Raters worked alone, without seeing each other’s values: agreement here is reliability, and says what "
-    "other raters of the same kind might give."
+    "Raters worked alone, without seeing each other’s values. Agreement here is reliability: it shows what "
+    "to expect from other raters of the same kind."
 )
 AFTER_DISCUSSION = (
     "Raters of disputed units had seen each other’s values and reasons: this is agreement after discussion, "
-    "not reliability. It says that a panel came to terms, not that other raters would have come to the same."
+    "not reliability. It shows that this panel agreed, not that another panel would."
 )
 _NAMES = {
     "percent_agreement": "equal",
@@ -94,7 +95,7 @@ _NAMES = {
 # McGraw and Wong's interval from the F distribution holds; drawing units, of which raters are no part, does
 # not (docs/statistics.md).
 _WITH_OWN_INTERVAL = {"icc_a1", "icc_ak", "icc_ck"}
-_HOW_OFTEN = "How often each value was given, and its mean (function value_distributions)."
+_HOW_OFTEN = "Counts of each value, and their mean (function value_distributions)."
 _SHARES = {"percent_agreement", "within_one_agreement"}
 _NOT_OPENED = "Round II has not been opened."
 _NOT_ON_THIS_SCALE = "A ratio needs a scale without negative values."
@@ -120,7 +121,7 @@ def agreement_sections(project: Project, chosen: Chosen) -> list[Section]:
         return []
     items = items_of(project)
     first = rounds[0].rated.round
-    disputes, without_value = dispute_figures(project), answers_without_value(first)
+    disputes, without_value = dispute_counts_by_dimension(project), answers_without_value(first)
     together = [
         _rounds(rounds, disputes),
         _both_rounds(rounds),
@@ -141,7 +142,7 @@ def alpha_of(rated: RatedRound, dimension: FrozenDimension) -> Coefficient:
 
 
 def _state(first: Round) -> str:
-    return "Round I is still open: these are its figures so far." if first.is_open else ""
+    return "Round I is still open: values may change." if first.is_open else ""
 
 
 def _measure_round(rated: RatedRound) -> MeasuredRound:
@@ -161,40 +162,42 @@ def _alpha_at(rated: RatedRound, dimension: FrozenDimension, level: str) -> Coef
     return rated.once(dimension, ("alpha at", level), lambda: compute(rated.data(dimension).at_level(level)))
 
 
-def _of_round(each: MeasuredRound, items: ItemOrigins, disputes: Iterable[DisputeFigures]) -> Section:
+def _of_round(each: MeasuredRound, items: ItemOrigins, disputes: Iterable[DisputeCounts]) -> Section:
     rated = each.rated
     says = RELIABILITY if rated.round.is_independent else f"{AFTER_DISCUSSION} {_apart(disputes)}".strip()
     tables = [_levels(each), _coefficients(rated), _distributions(rated), *_pairs(rated)]
     return Section(rated.label, says, [*tables, *latent_tables(rated), *breakdowns(rated, items)])
 
 
-def _apart(disputes: Iterable[DisputeFigures]) -> str:
-    """Say how many disputes discussion has not ended, whose values are those of Round I or nearly so."""
+def _apart(disputes: Iterable[DisputeCounts]) -> str:
+    """Return a sentence about the disputes that discussion has not ended."""
     each = list(disputes)
-    opened, apart = sum(one.opened for one in each), sum(one.open + one.left_open for one in each)
-    if not apart:
+    total, unresolved = sum(one.total for one in each), sum(one.unresolved for one in each)
+    if not unresolved:
         return ""
-    return f"{apart:,} of {opened:,} disputes are not settled: on these units the values still lie apart."
+    return f"{unresolved:,} of {total:,} disputes are unresolved: the values of these units still differ."
 
 
-def _rounds(rounds: Sequence[MeasuredRound], disputes: Mapping[int, DisputeFigures]) -> Table:
-    names = {"opened": "disputes opened", "settled": "settled", "adjudicated": "adjudicated"}
+def _rounds(rounds: Sequence[MeasuredRound], disputes: Mapping[int, DisputeCounts]) -> Table:
+    names = {"settled": "settled", "adjudicated": "adjudicated"}
     names |= {"irresolvable": "irresolvable by discussion", "left_open": "left open"}
     columns = [
         DIMENSION,
         Column("level", "level", ColumnKind.TEXT),
         *_columns_of(1, "Round I, reliability"),
+        Column("opened", "disputes opened", ColumnKind.COUNT),
         *(Column(key, name, ColumnKind.COUNT) for key, name in names.items()),
         *_columns_of(2, "Round II, agreement after discussion"),
     ]
     rows = []
     for dimension in rounds[0].rated.dimensions:
-        became = disputes.get(dimension.id, DisputeFigures())
+        became = disputes.get(dimension.id, DisputeCounts())
         rows.append(
             [
                 text(dimension.name, key=dimension.key),
                 text(dimension.measurement_level),
                 *_of_dimension(rounds[0], dimension),
+                Cell(became.total),
                 *(Cell(getattr(became, key)) for key in names),
                 *(_of_dimension(rounds[1], dimension) if len(rounds) > 1 else [Cell(reason=_NOT_OPENED)] * 4),
             ]
@@ -260,7 +263,7 @@ def _without_value(rated: RatedRound, found: Mapping[int, WithoutValue]) -> list
         DIMENSION,
         Column("not_applicable", "does not apply", ColumnKind.COUNT),
         Column("cannot_rate", "cannot rate", ColumnKind.COUNT),
-        Column("apart", "does not apply for one, rated by another", ColumnKind.COUNT),
+        Column("apart", "not applicable for one rater, rated by another", ColumnKind.COUNT),
     ]
     says = "Answers of Round I without a value are gaps to every coefficient."
     title = "Answers without a value"
@@ -353,11 +356,11 @@ def _distributions(rated: RatedRound) -> Table:
     ]
     return Table(
         f"{rated.prefix}-distribution",
-        f"How often each value was given ({rated.label})",
+        f"Values given ({rated.label})",
         columns,
         rows,
         heads=2,
-        says="Means describe all values that were given, so they have no interval.",
+        says="Means describe all values, so they have no interval.",
         plot="distribution",
     )
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import numpy as np
 import numpy.typing as npt
 
-from annotate.agreement import Coefficient, Resampling, checked_alpha, checked_alphas_of_parts
+from agreement import Coefficient, Resampling, checked_alpha, checked_alphas_of_parts
 from annotate.core.guideline import FrozenDimension
 from annotate.results.queries.material import ItemOrigins, RatedRound
 from annotate.results.table import Column, ColumnKind, Table, figure, text

@@ -1,12 +1,14 @@
 """What the tables of systems share: values by document and system, and a difference as a cell."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from annotate.agreement.data import FloatArray
-from annotate.agreement.pairs import mean_values
-from annotate.agreement.system_differences import SystemDifference
+from agreement.data import FloatArray
+from agreement.pairs import mean_values
+from agreement.summary import UNEQUAL
+from agreement.system_differences import SystemDifference
 from annotate.core.guideline import FrozenDimension
 from annotate.results.queries.material import ItemOrigins, RatedRound
 from annotate.results.table import Cell
@@ -39,9 +41,17 @@ def mean_over_raters(values: FloatArray) -> FloatArray:
     return mean_values(values.reshape(raters, documents * systems)).reshape(documents, systems)
 
 
-def difference_cell(each: SystemDifference, how: str) -> Cell:
-    """Return a difference with its interval and the documents that it rests on."""
-    return Cell(
+def warn_if(cell: Cell, unequal: bool) -> Cell:
+    """Return a value, with a warning if its units had unequal probabilities."""
+    return replace(cell, warning=f"{UNEQUAL} The page Estimates has it.") if unequal else cell
+
+
+def difference_cell(each: SystemDifference, how: str, unequal: Collection[str]) -> Cell:
+    """Return a difference with its interval and the documents that it rests on.
+
+    unequal: the systems with unequal probabilities.
+    """
+    cell = Cell(
         each.value,
         each.low,
         each.high,
@@ -50,3 +60,4 @@ def difference_cell(each: SystemDifference, how: str) -> Cell:
         reason=each.reason if each.value is None else "",
         how=how,
     )
+    return warn_if(cell, each.first in unequal or each.second in unequal)

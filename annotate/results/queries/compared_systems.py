@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from annotate.agreement import (
+from agreement import (
     CrossedDifferences,
+    CrossedModelError,
     SystemDifference,
     crossed_differences,
     system_differences,
-    why_not_crossed,
 )
-from annotate.agreement.data import FloatArray, IntArray
-from annotate.agreement.system_differences import KNOWN
+from agreement.data import FloatArray, IntArray
+from agreement.system_differences import KNOWN
 from annotate.core.models import Project
 from annotate.results.queries.by_system import mean_over_raters
 from annotate.results.registry import Chosen, Parameter
@@ -20,7 +20,7 @@ RATERS, DOCUMENTS, TEXTS = "raters", "documents", "texts"
 READINGS = {
     RATERS: "raters and documents like these",
     DOCUMENTS: "these raters, documents like these",
-    TEXTS: "these raters and these texts only",
+    TEXTS: "these raters and these outputs only",
 }
 _PAIRED = (
     "Paired differences by document of the raters’ mean (function system_differences); t interval with n - 1 "
@@ -42,9 +42,11 @@ _SAYS = {
     DOCUMENTS: "Documents are a sample, raters are these: a difference that counts is one that they would "
     f"find on other documents like these. Other raters may not; choose “{READINGS[RATERS]}” above to ask "
     "that.",
-    TEXTS: "About these texts only, as these raters score them. Where every text is rated the difference is "
-    "known: there is no p value, and there are no ranks. Whether other texts or raters would show it is not "
-    f"asked; choose “{READINGS[RATERS]}” above to ask that.",
+    TEXTS: (
+        "About these outputs only, as these raters score them. If every output is rated, the difference is "
+        "known: there is no p value, and there are no ranks. Other outputs or raters may not show it; "
+        f"choose “{READINGS[RATERS]}” above to cover them."
+    ),
 }
 _DISCUSSED = (
     " These values follow a discussion, in which raters came nearer to each other: other raters would differ "
@@ -89,11 +91,14 @@ def compare_systems(
 
     texts: (systems, systems), how many documents have texts of both.
     """
-    about = chosen.get(ABOUT.name, RATERS)
-    why_not = why_not_crossed(values) if about == RATERS else ""
-    if about == RATERS and not why_not:
-        found = crossed_differences(values, names)
-        return ComparedSystems(found.differences, _HOW.format(method=found.method), found)
+    why_not = ""
+    if chosen.get(ABOUT.name, RATERS) == RATERS:
+        try:
+            found = crossed_differences(values, names)
+        except CrossedModelError as undefined:
+            why_not = str(undefined)
+        else:
+            return ComparedSystems(found.differences, _HOW.format(method=found.method), found)
     scores = mean_over_raters(values)
     if is_about_these_texts(chosen):
         return ComparedSystems(system_differences(scores, names, texts=texts), _OF_THESE)

@@ -1,16 +1,20 @@
 """Units that raters disagree on, and everything that was said about one of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Dimension, Dispute, Item, Post, Project, Rating, Round
 from annotate.core.scale import normalize
 from annotate.results.queries.kept import KeptPage
-from annotate.results.queries.spreads import units_of
+from annotate.results.queries.spreads import SPREADS, units_of
+from annotate.results.registry import ResultsPage
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 
 
 @dataclass(frozen=True)
@@ -24,8 +28,16 @@ class Disagreement:
 
 
 @dataclass(frozen=True)
+class GivenValue:
+    """A value of a unit, and who gave it."""
+
+    name: str
+    value: float
+
+
+@dataclass(frozen=True)
 class UnitApart:
-    """A unit with its lowest and highest Round I value, how many there are, and how far they lie apart."""
+    """A unit with its lowest and highest value, the number of values, their range, and who gave them."""
 
     item: Item
     dimension: Dimension
@@ -33,6 +45,25 @@ class UnitApart:
     highest: float
     ratings: int
     apart: float
+    given: Sequence[GivenValue] = ()
+
+
+@dataclass(frozen=True)
+class DisagreementSource:
+    """Whose disagreements are listed: among people, or between judges and people.
+
+    part: the kept result that has the units. units: those that are meant, the largest difference first.
+    """
+
+    name: str
+    label: str | Promise
+    lead: str | Promise
+    part: ResultsPage
+    units: Callable[[Project, Disagreement, KeptPage], Sequence[UnitApart]]
+
+
+SOURCES: dict[str, DisagreementSource] = {}
+"""By the word that URLs use; the page shows the first one first."""
 
 
 @dataclass(frozen=True)
@@ -103,13 +134,13 @@ class UnitsApart(Sequence[UnitApart]):
     @overload
     def __getitem__(self, place: slice) -> list[UnitApart]: ...
     def __getitem__(self, place: int | slice) -> UnitApart | list[UnitApart]:
-        """Return a unit, or some of them with their names in two queries."""
+        """Return a unit, or some of them with their names and values in three queries."""
         if isinstance(place, int):
             return self[slice(place, place + 1)][0]
         chosen = self._units[place]
-        items = Item.objects.select_related("document", "system").defer("text", "document__parts")
-        by_key = items.in_bulk(chosen["item"].tolist())
+        by_key = items_with_texts(chosen["item"].tolist())
         dimensions = self._project.dimensions.in_bulk()
+        given = _values_of_raters(by_key)
         return [
             UnitApart(
                 item=by_key[item],
@@ -118,9 +149,66 @@ class UnitsApart(Sequence[UnitApart]):
                 highest=normalize(highest),
                 ratings=ratings,
                 apart=normalize(apart),
+                given=given.get((item, dimension), ()),
             )
             for item, dimension, lowest, highest, ratings, apart in chosen.tolist()
         ]
+
+
+def items_with_texts(keys: Sequence[int]) -> Mapping[int, Item]:
+    """Return these items with document, system and text, by their keys. One query."""
+    items = Item.objects.select_related("document", "system").defer("document__parts")
+    return items.in_bulk(keys)
+
+
+def _values_of_raters(items: Iterable[int]) -> Mapping[tuple[int, int], list[GivenValue]]:
+    """Return the Round I values of these items by item and dimension, in the order of raters. One query."""
+    ratings = Rating.objects.filter(
+        assignment__item__in=list(items),
+        assignment__round__number=1,
+        assignment__annotator__counted=True,
+        value__isnull=False,
+    ).select_related("assignment__annotator")
+    found: dict[tuple[int, int], list[GivenValue]] = {}
+    for rating in ratings.order_by("assignment__annotator__joined_at", "assignment__annotator"):
+        place, value = rating.assignment.annotator, rating.value
+        if place is not None and value is not None:
+            unit = (rating.assignment.item_id, rating.dimension_id)
+            found.setdefault(unit, []).append(GivenValue(place.rater_name, normalize(value)))
+    return found
+
+
+def units_table(units: Sequence[UnitApart], *, with_systems: bool) -> Table:
+    """Return units with their texts and values as a table for a file."""
+    system = [Column("system", "System", ColumnKind.TEXT)] if with_systems else []
+    columns = [
+        Column("document", "Document", ColumnKind.TEXT),
+        Column("title", "Title", ColumnKind.TEXT),
+        *system,
+        DIMENSION,
+        Column("difference", "difference", decimals=2),
+        Column("lowest", "lowest", decimals=2),
+        Column("highest", "highest", decimals=2),
+        Column("ratings", "ratings", ColumnKind.COUNT),
+        Column("values", "Values", ColumnKind.TEXT),
+        Column("text", "Text", ColumnKind.TEXT),
+    ]
+    rows = [
+        [
+            text(each.item.document.key),
+            text(str(each.item.document)),
+            *([text(each.item.system.name)] if with_systems else []),
+            text(each.dimension.name, key=each.dimension.key),
+            Cell(float(each.apart)),
+            Cell(float(each.lowest)),
+            Cell(float(each.highest)),
+            Cell(each.ratings),
+            text("; ".join(f"{one.name}: {one.value:g}" for one in each.given)),
+            text(each.item.text),
+        ]
+        for each in units
+    ]
+    return Table("disagreements", "Disagreements", columns, rows, heads=len(system) + 3)
 
 
 def unit_page(project: Project, item_id: int, key: str) -> UnitPage | None:
@@ -155,3 +243,12 @@ def _answers_of_raters(item: Item, dimension: FrozenDimension) -> list[RaterSaid
             name = rating.assignment.annotator.rater_name
             by_rater.setdefault(name, {})[rating.assignment.round.number] = rating
     return [RaterSaid(name, given.get(1), given.get(2)) for name, given in by_rater.items()]
+
+
+AMONG_PEOPLE = DisagreementSource(
+    "people",
+    _("Among people"),
+    _("Units with the largest range of Round I values come first."),
+    SPREADS,
+    UnitsApart,
+)

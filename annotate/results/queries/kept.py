@@ -28,12 +28,22 @@ class KeptPage:
     @property
     def is_current(self) -> bool:
         """Whether the figures are those of the data as they are now."""
-        return self.row.version == self.version
+        return self.is_there and self.row.version == self.version
+
+    @property
+    def was_undefined(self) -> bool:
+        """Whether the worker that tried last had nothing to compute; `row.problem` is the reason."""
+        return bool(self.row.version and self.row.problem) and not self.is_there
+
+    @property
+    def is_undefined(self) -> bool:
+        """Whether that holds for the data as they are now."""
+        return self.was_undefined and self.row.version == self.version
 
     @property
     def is_there(self) -> bool:
         """Whether there are figures at all."""
-        return bool(self.row.version)
+        return bool(self.row.version and self.row.content)
 
     @property
     def waits_for_worker(self) -> bool:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotate.agreement import DawidSkene, Mace, Majority, dawid_skene, mace, majority, why_not_latent
-from annotate.agreement.data import FloatArray
+from agreement import DawidSkene, Mace, Majority, dawid_skene, mace, majority, why_not_latent
+from agreement.data import FloatArray
 from annotate.core.guideline import FrozenDimension
 from annotate.results.queries.material import RatedRound
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
@@ -28,12 +28,13 @@ _SAYS = (
     "majority, which stays what other pages use. The export’s table soft_labels has them for every unit."
 )
 _RATERS_SAY = (
-    "How often a rater gives the category that the model finds true (Dawid and Skene), and how often a rater "
-    "knows the category rather than guesses (MACE). Of three raters two who err alike outvote the third."
+    "Dawid and Skene: the probability that a rater gives the category that the model finds true. MACE: the "
+    "probability that a rater knows the category rather than guesses. Of three raters, two who make the "
+    "same error outvote the third."
 )
 _CONFUSION_SAYS = (
-    "Where the category that the model finds true is the first, how often the rater gives the second; below "
-    "0.5 % is left out."
+    "The probability that the rater gives the second category if the first is true by the model. "
+    "Probabilities below 0.5 % are omitted."
 )
 
 
@@ -133,7 +134,7 @@ def _raters(found: Sequence[_Found]) -> Table:
         for place, rater in enumerate(each.raters)
         if each.values[place]
     ]
-    title = "How often raters give the category that the others point to"
+    title = "Estimated accuracy of raters by category models"
     return Table("raters-of-categories", title, columns, rows, heads=2, says=_RATERS_SAY)
 
 
@@ -166,7 +167,7 @@ def _confusion(found: Sequence[_Found]) -> Table:
         for column, given in enumerate(each.dimension.whole_values)
         if (share := each.models[0].confusion[place, row, column]) >= 0.005
     ]
-    title = "What raters give where a category is true"
+    title = "Given categories by estimated true category"
     return Table("confusion-of-raters", title, columns, rows, heads=4, says=_CONFUSION_SAYS)
 
 

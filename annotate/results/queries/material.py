@@ -7,9 +7,9 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from annotate.agreement import ReliabilityData, Resampling
-from annotate.agreement.data import IntArray
-from annotate.agreement.streams import Stream
+from agreement import ReliabilityData, Resampling
+from agreement.data import IntArray
+from agreement.streams import Stream
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Item, Project, Round
 from annotate.core.rounds import rounds_of

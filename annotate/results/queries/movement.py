@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from annotate.agreement import value_ranges
-from annotate.agreement.data import FloatArray
+from agreement import value_ranges
+from agreement.data import FloatArray
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Dispute
 from annotate.core.scale import normalize

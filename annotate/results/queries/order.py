@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from annotate.agreement.coefficient import Coefficient
-from annotate.agreement.order_effects import OrderEffect, carry_over, position_effect
-from annotate.agreement.ranks import holm_by_key
+from agreement.coefficient import Coefficient
+from agreement.order_effects import OrderEffect, carry_over, position_effect
+from agreement.ranks import holm_by_key
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models.rounds import WorkOrder
 from annotate.results.page import Section
@@ -15,10 +15,10 @@ from annotate.results.queries.timed import UNTIMED, timed_of
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 
 _SAYS = (
-    "Items come in an order drawn for each rater, so that without an effect of order values have nothing to "
-    "do with their place. Position: the rank correlation of value with place in a document. "
-    "Carry-over: by how many points a value follows its rater’s value on the item before, per point of it; "
-    "above 0 values follow the one before, below 0 they stand off from it."
+    "Each rater gets the items in random order, so without an effect of order, values are unrelated to "
+    "position. Position: the rank correlation of value and position in a document. Carry-over: the points "
+    "by which a value follows its rater’s value on the item before, per point of it. Above 0, values "
+    "follow the one before; below 0, they move away from it."
 )
 _CORRECTED = "The two p values of a dimension are corrected together (Holm), not over dimensions."
 _NAMED = "Categories have no order, so there is nothing to rise or to follow."
@@ -32,7 +32,7 @@ _COLUMNS = (
 _LEVEL = 0.05
 _READINGS = {
     "position": ("values fall towards the end of a document", "values rise towards the end of a document"),
-    "carry-over": ("values stand off from the one before", "values follow the one before"),
+    "carry-over": ("values move away from the one before", "values follow the one before"),
 }
 
 
@@ -45,7 +45,7 @@ def order_section(rated: RatedRound, timed: np.ndarray) -> Section:
     rows = [
         row for dimension in rated.dimensions for row in _rows(dimension, _effects(rated, dimension, timed))
     ]
-    title = "Whether values depend on the order of work"
+    title = "Effects of the order of work"
     return Section("Order", _SAYS, [Table("order", title, _COLUMNS, rows, heads=2, says=_CORRECTED)], "order")
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from annotate.core.models import Project
+from annotate.results.arrangements import AGREEMENT, PASSAGES, SEVERITY, SO_FAR, STUDY, SYSTEMS
 from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import agreement_sections
 from annotate.results.queries.compared_systems import ABOUT
@@ -20,7 +21,7 @@ def _ways_to_draw(project: Project) -> Sequence[tuple[str, str]]:
     return [(name, name) for name in sorted(("units", "documents"), key=lambda each: each != first)]
 
 
-DRAWN = Parameter("drawn", "Intervals by drawing", _ways_to_draw)
+DRAWN = Parameter("drawn", "Resample", _ways_to_draw)
 
 
 def _kinds_of_values(project: Project) -> Sequence[tuple[str, str]]:
@@ -40,13 +41,14 @@ OWN_PAGES = (
     ResultsPage(
         "agreement",
         "Agreement",
-        "Round I beside what followed discussion: alpha at several levels, other coefficients, pairs of "
-        "raters, systems, documents, one rater left out.",
+        "Round I compared with rounds after discussion: alpha at several levels, other coefficients, pairs "
+        "of raters, systems, documents, one rater left out.",
         agreement_sections,
         version_of_ratings,
         ratings_of,
         [DRAWN, VALUES],
         _version_of_values,
+        arrangement=AGREEMENT,
     ),
     ResultsPage(
         "systems",
@@ -56,6 +58,7 @@ OWN_PAGES = (
         version_of_ratings,
         ratings_of,
         [ABOUT, ORDER],
+        arrangement=SYSTEMS,
     ),
     ResultsPage(
         "severity",
@@ -65,6 +68,7 @@ OWN_PAGES = (
         severity_sections,
         version_of_ratings,
         size_of_severity,
+        arrangement=SEVERITY,
     ),
     ResultsPage(
         "passages",
@@ -73,23 +77,26 @@ OWN_PAGES = (
         passages_sections,
         version_of_ratings,
         ratings_of,
+        arrangement=PASSAGES,
     ),
     ResultsPage(
         "study",
-        "How much human work a study needs",
+        "Study planner",
         "From Round I or your assumptions: raters for a reliable mean, documents for a sure alpha, power, "
         "hours and money.",
         study_sections,
         version_of_ratings,
         ratings_of,
         STUDY_PARAMETERS,
+        arrangement=STUDY,
     ),
     ResultsPage(
         "so-far",
-        "How Round I goes",
+        "Agreement so far",
         "Alpha of the ratings given until now, and whether raters drift.",
         so_far_sections,
         version_of_ratings,
         ratings_of,
+        arrangement=SO_FAR,
     ),
 )

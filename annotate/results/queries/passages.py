@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from annotate.agreement import MarkedText, Stream, gamma, unitizing_alpha, word_f1
+from agreement import MarkedText, Stream, gamma, unitizing_alpha, word_f1
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Item, Membership, Project, Rating, Round
 from annotate.core.rounds import rounds_of
@@ -16,16 +16,16 @@ from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, f
 
 _WORD = re.compile(r"\S+")
 _SAYS = (
-    "From Round I, on each dimension the items in which two raters or more marked a passage, each with its "
-    "document. Who marked nothing gave no reason, which is not the same as seeing none, and is left out: "
-    "figures say whether those who mark, mark the same."
+    "From Round I: on each dimension, the items in which at least two raters marked a passage, each with "
+    "its document. Raters who marked nothing are excluded: no mark does not mean that they saw no reason. "
+    "The results show whether raters who mark choose the same passages."
 )
 _HOW_TO_READ = (
     "Alpha is about characters and corrected for chance. Gamma aligns whole passages with each other, so "
     "that two halves are not the whole. F1 is about words and not corrected: the longer the passages, the "
-    "higher it is by luck. Intervals draw documents."
+    "higher it is by luck. Intervals resample documents."
 )
-_PAIRS_SAY = "The same for every two raters, without intervals where they share few texts."
+_PAIRS_SAY = "The same for every pair of raters, without intervals if they share few items."
 
 Marked = Mapping[str, Sequence[MarkedText]]
 """By dimension key."""
@@ -110,7 +110,7 @@ def _all_raters(project: Project, dimensions: Sequence[FrozenDimension], marked:
                 figure(word_f1(texts, generator=stream)),
             ]
         )
-    return Table("passages", "Do raters mark the same passages?", columns, rows, says=_HOW_TO_READ)
+    return Table("passages", "Agreement on marked passages", columns, rows, says=_HOW_TO_READ)
 
 
 def _pairs_of_raters(project: Project, dimensions: Sequence[FrozenDimension], marked: Marked) -> Table:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from django.db.models import F
 from django.db.models.functions import Coalesce
 
-from annotate.agreement import ReliabilityData
+from agreement import ReliabilityData
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Membership, Rating, Round
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from annotate.agreement import CrossedDifferences
+from agreement import CrossedDifferences
 from annotate.core.guideline import FrozenDimension
 from annotate.results.page import Section
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
@@ -18,10 +18,10 @@ _SAYS = (
 _HOW = (
     "Smallest true difference that the crossed model finds with a probability of 80 % after Bonferroni’s "
     "correction over all pairs of a dimension (method ErrorVariances.smallest_difference), if every rater "
-    "rates every text; noncentral t."
+    "rates every output; noncentral t."
 )
-_LARGER = "Larger than the scale is long: so few cannot tell systems apart."
-_TOO_MANY = f"More than {MOST_RATERS} raters with so many documents."
+_LARGER = "Larger than the scale: this many cannot distinguish systems."
+_TOO_MANY = f"More than {MOST_RATERS} raters with this number of documents."
 Found = Mapping[str, CrossedDifferences]
 
 
@@ -30,7 +30,7 @@ def resolution_section(dimensions: Sequence[FrozenDimension], found: Found, rate
     known = [each for each in dimensions if each.key in found]
     numbers = sorted({*FEW_RATERS, raters} - {1})
     tables = [_sources(known, found), _designs(known, found, numbers)]
-    return Section("What more raters or documents would tell apart", _SAYS, tables)
+    return Section("Smallest differences for more raters or documents", _SAYS, tables)
 
 
 def _sources(dimensions: Sequence[FrozenDimension], found: Found) -> Table:
@@ -50,7 +50,7 @@ def _sources(dimensions: Sequence[FrozenDimension], found: Found) -> Table:
         Column("residual", "the rest"),
     ]
     says = "Standard deviations in points of the scale; a variance below 0 is cut at 0."
-    return Table("error-sources", "What the error of a difference is made of", columns, rows, says=says)
+    return Table("error-sources", "Sources of the error of a difference", columns, rows, says=says)
 
 
 def _designs(dimensions: Sequence[FrozenDimension], found: Found, numbers: Sequence[int]) -> Table:
@@ -73,9 +73,9 @@ def _designs(dimensions: Sequence[FrozenDimension], found: Found, numbers: Seque
     ]
     says = (
         "In points: found with a probability of 80 %, corrected for all pairs of the dimension, if every "
-        "rater rates every text. On a scale from 1 to 5 an eighth is half a point."
+        "rater rates every output. On a scale from 1 to 5, an eighth is half a point."
     )
-    title = "Smallest difference of systems that is found"
+    title = "Smallest detectable difference of systems"
     return Table("smallest-differences", title, columns, rows, heads=2, says=says)
 
 

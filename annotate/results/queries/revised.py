@@ -7,7 +7,7 @@ from datetime import datetime
 import numpy as np
 from django.db.models import Count, F, Max
 
-from annotate.agreement import Coefficient, alpha_difference
+from agreement import Coefficient, alpha_difference
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Assignment, Rating, RatingChange, Round
 from annotate.results.page import Section
@@ -16,13 +16,13 @@ from annotate.results.queries.reliability_data import RatedItems, rated_items
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 
 SAYS = (
-    "At the end of a document raters saw their own values of all its items side by side and could revise "
-    "them. The independent values are primary: all other figures take them. Raters still worked alone."
+    "At the end of a document, raters saw their own values of all its items side by side and could revise "
+    "them. The independent values are primary: all other results use them. Raters still worked alone."
 )
-_HOW = "How many values differ from the independent ones (of counted raters)."
+_HOW = "Number of values that differ from the independent ones (of counted raters)."
 _LATER = (
-    "How many independent values (of counted raters) were changed after their rater had rated all of the "
-    "document, and so may have seen the others beside them."
+    "Number of independent values (of counted raters) that changed after their rater had rated the whole "
+    "document, and so may have seen its other values."
 )
 
 Work = tuple[int, int]  # annotator, document

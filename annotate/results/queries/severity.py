@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from annotate.agreement import Severity, rater_severity, severity_drift, why_not_severity
-from annotate.agreement.estimated import Estimated
+from agreement import Severity, rater_severity, severity_drift, why_not_severity
+from agreement.coefficient import Estimated
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.results.page import Section
@@ -25,31 +25,31 @@ _HOW = (
     "Linacre 1989, Andrich 1978; 95 % interval: t, variances summed within documents."
 )
 _HOW_FIT = (
-    "Mean square of residuals, each value beside what the other raters of its unit predict (function "
-    "rater_severity); source: Wright and Masters 1982."
+    "Mean square of residuals, each value compared with the prediction from the other raters of its unit "
+    "(function rater_severity); source: Wright and Masters 1982."
 )
 _SAYS = (
-    "From Round I. A rater who is one logit more severe has odds of a point rather than the next one that "
-    "are 2.7 times as high. Severity is corrected for which texts a rater got; the mean of raters is 0."
+    "From Round I. One logit more severe multiplies the odds of the lower of two adjacent points by 2.7. "
+    "Severity is corrected for which outputs a rater got; the mean of raters is 0."
 )
 _RATERS_SAY = (
-    "Fair mean: what the rater would give to all texts on average. Infit and outfit are 1 where a rater’s "
-    "values are as regular as the model has it; above 1.5 they go less with the others’, below 0.5 they vary "
-    "less than others predict, as when the middle of the scale is taken throughout."
+    "Fair mean: the rater’s expected mean over all outputs. Infit and outfit are 1 if a rater’s values are "
+    "as regular as the model expects. Above 1.5, they agree less with other raters. Below 0.5, they vary "
+    "less than predicted, for example if a rater always chooses the middle of the scale."
 )
 _DRIFT_SAYS = (
-    "Each rater’s severity in each third of the rater’s own time, as if these were three raters; change: the "
-    "last minus the first, above 0 more severe. Units and systems hold still, so it is raters who change "
-    "where they had texts in orders of their own. p values are corrected over the raters of a dimension "
-    "(Holm), not over dimensions."
+    "Each rater’s severity in each third of the rater’s own time, as if these were three raters. Change: "
+    "the last minus the first; above 0 is more severe. The model keeps units and systems fixed, so change "
+    "is due to the raters if they rated in different orders. p values are corrected over the raters of a "
+    "dimension (Holm), not over dimensions."
 )
 _HOW_DRIFT = (
     "Rating scale model with raters by thirds of time as a facet (function severity_drift); sources: Linacre "
     "1989; Myford and Wolfe 2009; t, variances summed within documents; Holm 1979."
 )
 _SYSTEMS_SAY = (
-    "Fair mean: what raters of average severity would give. It differs from the mean where severe raters "
-    "happened to get a system’s texts; where all rated everything, it hardly does."
+    "Fair mean: the expected mean from raters of average severity. It differs from the mean if severe "
+    "raters happened to get a system’s outputs; if all raters rated everything, it hardly differs."
 )
 
 
@@ -104,7 +104,7 @@ def _raters(rated: RatedRound, found: Mapping[str, Severity], reasons: Mapping[s
         Column("outfit", "outfit", decimals=2),
     ]
     rows = [row for each in rated.dimensions for row in _rater_rows(each, found, reasons)]
-    return Table("raters", "How severe raters are", columns, rows, heads=2, says=_RATERS_SAY)
+    return Table("raters", "Severity by rater", columns, rows, heads=2, says=_RATERS_SAY)
 
 
 def _rater_rows(
@@ -154,7 +154,7 @@ def _systems(rated: RatedRound, found: Mapping[str, Severity]) -> Table:
         if dimension.key in found
         for each in sorted(found[dimension.key].systems, key=lambda one: (one.fair_rank, one.system))
     ]
-    title = "What systems would score with raters of average severity"
+    title = "Systems with raters of average severity"
     return Table("fair", title, columns, rows, heads=2, says=_SYSTEMS_SAY)
 
 

@@ -2,25 +2,27 @@
 
 from collections.abc import Mapping, Sequence
 
-from annotate.agreement import Resampling, mean
-from annotate.agreement.data import FloatArray
-from annotate.agreement.system_differences import adjust_p_values
+from agreement import mean_score
+from agreement.data import FloatArray, IntArray
+from agreement.system_differences import adjust_p_values
 from annotate.core.guideline import FrozenDimension
 from annotate.results.page import Section
-from annotate.results.queries.by_system import difference_cell, mean_over_raters, values_by_document
+from annotate.results.queries.by_system import difference_cell, mean_over_raters, values_by_document, warn_if
 from annotate.results.queries.compared_systems import (
     ComparedSystems,
     compare_systems,
+    is_about_these_texts,
     what_differences_are_about,
 )
+from annotate.results.queries.drawn import Unequal
 from annotate.results.queries.material import ItemOrigins, RatedRound
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 
 _SAYS = (
-    "Categories have no order and no distance, so there is no mean score. The share of a category on an "
-    "item is that of its raters who chose it, and a system’s the mean over its items. Intervals of shares "
-    "are over documents like these, by these raters."
+    "Categories have no order and no distance, so there is no mean score. An item’s share of a category is "
+    "the share of its raters who chose it; a system’s share is the mean over its items. Intervals of "
+    "shares are over documents like these, by these raters."
 )
 _TOGETHER = " The p values of all categories and pairs of a dimension are corrected together: Holm 1979."
 _SYSTEM, _SHARE = Column("system", "System", ColumnKind.TEXT), Column("share", "share", ColumnKind.SHARE)
@@ -35,6 +37,7 @@ def shares_section(
     dimensions: Sequence[FrozenDimension],
     names: Sequence[str],
     chosen: Chosen,
+    unequal: Unequal,
 ) -> Section:
     """Return the tables of dimensions with named categories."""
     shares: dict[Category, FloatArray] = {}
@@ -51,24 +54,30 @@ def shares_section(
         for category in each.whole_values
     }
     about = what_differences_are_about(by_name, chosen, independent=rated.round.is_independent)
-    tables = [_shares(rated, shares, dimensions, names), _comparing_table(compared, dimensions)]
+    all_there_are = texts.diagonal() if is_about_these_texts(chosen) else None
+    tables = [
+        _shares(shares, dimensions, names, all_there_are, unequal),
+        _comparing_table(compared, dimensions, unequal),
+    ]
     return Section("Shares of categories", f"{_SAYS} {about}", tables)
 
 
 def _shares(
-    rated: RatedRound,
     shares: Mapping[Category, FloatArray],
     dimensions: Sequence[FrozenDimension],
     names: Sequence[str],
+    all_there_are: IntArray | None,
+    unequal: Unequal,
 ) -> Table:
     rows = []
     for dimension in dimensions:
         for category in dimension.whole_values:
             table = shares[dimension.key, category]
             for index, name in enumerate(names):
-                stream = rated.stream(dimension, name, "share", dimension.name_of(category))
-                found = mean(table[:, index], generator=stream, resampling=Resampling())
+                texts = None if all_there_are is None else int(all_there_are[index])
+                found = mean_score(table[:, index], (0, 1), texts=texts)
                 share = figure(found, count=found.counts.ratings)
+                share = warn_if(share, name in unequal[dimension.key])
                 rows.append([*_category_cells(dimension, category), text(name), share])
     columns = [DIMENSION, _CATEGORY, _SYSTEM, _SHARE]
     return Table("shares", "Share of each category by system", columns, rows, heads=3)
@@ -80,7 +89,7 @@ def _category_cells(dimension: FrozenDimension, category: int) -> list[Cell]:
 
 
 def _comparing_table(
-    compared: Mapping[Category, ComparedSystems], dimensions: Sequence[FrozenDimension]
+    compared: Mapping[Category, ComparedSystems], dimensions: Sequence[FrozenDimension], unequal: Unequal
 ) -> Table:
     rows = []
     for dimension in dimensions:
@@ -98,7 +107,7 @@ def _comparing_table(
                     *_category_cells(dimension, category),
                     text(each.first),
                     text(each.second),
-                    difference_cell(each, how),
+                    difference_cell(each, how, unequal[dimension.key]),
                     Cell(each.adjusted_p_value, reason="" if known else each.reason, how=how),
                 ]
             )

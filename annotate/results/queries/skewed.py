@@ -2,17 +2,17 @@
 
 from collections.abc import Callable, Sequence
 
-from annotate.agreement import Coefficient
-from annotate.agreement.rare_values import LARGEST_MODAL_SHARE, modal_share
+from agreement import Coefficient
+from agreement.rare_values import LARGEST_MODAL_SHARE, modal_share
 from annotate.core.guideline import FrozenDimension
 from annotate.results.queries.material import RatedRound
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 
 Measured = Callable[[RatedRound, FrozenDimension], Coefficient]
 _SAYS = (
-    f"More than {LARGEST_MODAL_SHARE:.0%} of the values are the same, so alpha rests on the few units that "
-    "differ and may be near 0 where raters agree on nearly all. Read percent agreement and Gwet’s AC beside "
-    "it. The intervals of alpha and of kappas allow for rare values that this sample lacks."
+    f"More than {LARGEST_MODAL_SHARE:.0%} of the values are the same, so alpha depends on the few units "
+    "that differ and may be near 0 even if raters agree on nearly all. Compare it with percent agreement "
+    "and Gwet’s AC. The intervals of alpha and of kappas allow for rare values that this sample lacks."
 )
 _HOW = "Share of the most frequent value among units with two values or more (function modal_share)."
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from annotate.agreement.drift import RaterDrift, alpha_by_third, rater_drift
+from agreement.drift import RaterDrift, alpha_by_third, rater_drift
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.results.page import Section
@@ -19,10 +19,10 @@ from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 
 _SAYS = (
-    "Round I in thirds of its time. A unit belongs where its last value was given. A rater’s difference is "
+    "Round I in thirds of its time. A unit counts in the third of its last value. A rater’s difference is "
     "the mean of own value minus the mean of the others’ on the same units, by thirds of that rater’s own "
-    "time: above 0 gives higher values. What counts is the change, since raters may differ all along. These "
-    "are reasons to check, not verdicts. Categories have no distance, so no mean difference either."
+    "time: above 0 gives higher values. What counts is the change, since raters may differ all along. "
+    "These are reasons to check, not verdicts. Categories have no distance, so no mean difference either."
 )
 
 

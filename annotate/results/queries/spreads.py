@@ -50,13 +50,13 @@ def spread_sections(project: Project, _chosen: Chosen) -> list[Section]:
         [text(keys[pk], key=str(pk)), Cell(normalize(apart)), Cell(count)]
         for (pk, apart), count in sorted(counts.items())
     ]
-    table = Table("units", "Units by how far apart their values are", _COLUMNS, rows, heads=2)
-    return [Section("How far apart values are", "", [table], packed=_pack(units))]
+    table = Table("units", "Units by the range of their values", _COLUMNS, rows, heads=2)
+    return [Section("Range of values", "", [table], packed=_pack(units))]
 
 
 SPREADS = ResultsPage(
     "spreads",
-    "How far apart values are",
+    "Range of values",
     "Round I values of each unit, the largest minus the smallest.",
     spread_sections,
     version_of_round_one,

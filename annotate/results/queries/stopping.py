@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from django.db.models import Count, Max, Q
 
-from annotate.agreement.always_valid import AlwaysValid, always_valid_alpha
-from annotate.agreement.data import MeasurementLevel
-from annotate.agreement.decision_study import units_needed
-from annotate.agreement.streams import Stream
+from agreement.always_valid import AlwaysValid, always_valid_alpha
+from agreement.data import MeasurementLevel
+from agreement.streams import Stream
+from agreement.variance_components import units_needed
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Assignment, Item, Round
 from annotate.results.page import Section
@@ -19,15 +19,15 @@ from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, t
 
 WIDTHS = (0.2, 0.1)
 _SAYS = (
-    "The usual interval is for one look at the end: whoever looks again and again and stops when it is "
-    "narrow enough gets one that holds less often than it says. The always-valid interval may be looked at "
-    "as often as one likes, and one may stop by it; it is wider. It is about documents that all their "
-    "raters have finished, in the order in which they were, and takes them for a sample in random order."
+    "The standard interval assumes one look at the end. If you check repeatedly and stop as soon as it is "
+    "narrow, it covers less often than stated. The always-valid interval is wider, but you may check it at "
+    "any time and stop by it. It uses the documents that all their raters have finished, in order of "
+    "completion, and treats them as a sample in random order."
 )
 _TABLE_SAYS = (
-    "More items: how many more must be rated for the usual interval to be so narrow, if they are like those "
-    "until now. Always valid: 95 % at all looks together, by betting on pairs of documents; at interval "
-    "level where values are ordered, nominal where they are names."
+    "More items: the number needed for a standard interval of that width, if they are like the items until "
+    "now. Always valid: 95 % at all looks together, by betting on pairs of documents; at interval level if "
+    "values are ordered, nominal if they are names."
 )
 _HOW_MORE = "Today’s width times the root of documents today by documents then (function units_needed)."
 _HOW = (
@@ -51,8 +51,8 @@ def stopping_section(rated: RatedRound) -> Section:
         Column("always_valid", "alpha, always valid"),
         Column("always_valid_width", "its width"),
     ]
-    table = Table("stopping", "Is alpha sure enough?", columns, rows, says=_TABLE_SAYS)
-    return Section("When is it enough?", _SAYS, [table], "stopping")
+    table = Table("stopping", "Width of alpha’s interval, and when to stop", columns, rows, says=_TABLE_SAYS)
+    return Section("Enough ratings", _SAYS, [table], "stopping")
 
 
 def say_outlook(stopping: Section) -> str:
@@ -65,7 +65,7 @@ def say_outlook(stopping: Section) -> str:
     if not missing:
         return ""
     listed = ", ".join(missing)
-    return f"At this rate its interval will be {WIDTHS[-1]:g} wide after so many more items: {listed}."
+    return f"At this rate, more items needed for an interval {WIDTHS[-1]:g} wide: {listed}."
 
 
 def _cells(

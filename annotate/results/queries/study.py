@@ -7,8 +7,8 @@ from statistics import median
 import numpy as np
 from django.db.models import Q, Sum
 
-from annotate.agreement import Coefficient, intraclass_correlation
-from annotate.agreement.decision_study import (
+from agreement import Coefficient, intraclass_correlation
+from agreement.variance_components import (
     MOST_RATERS,
     expected_width,
     raters_needed,
@@ -42,12 +42,14 @@ _HOW_MEAN = (
     "Brennan 2001, chapter 2."
 )
 _HOW_WIDTH = "Today’s width times the square root of documents today by documents planned (expected_width)."
-_SAYS = "From Round I: what the same kind of raters, texts and guideline would give in a larger study."
-_SAYS_BEFORE = "Before Round I: what is planned by the seconds that you assume for an item."
+_SAYS = (
+    "From Round I: expected results of a larger study with the same kind of raters, outputs and guideline."
+)
+_SAYS_BEFORE = "Before Round I: a plan from the seconds that you assume for an item."
 _NO_END = f"The interval of ICC(A,1) does not exclude that more than {MOST_RATERS} raters are needed."
 _RATERS_SAY = (
-    "Reliability of the mean of so many raters, ICC(A,m), if each rates every text, and the fewest raters "
-    "that reach the target."
+    "Reliability of the mean of the given number of raters, ICC(A,m), if each rates every output, and the "
+    "fewest raters that reach the target."
 )
 _ALPHA_SAYS = (
     "Width of alpha’s 95 % interval with more documents, rated as today. Needed: documents for a width of "
@@ -55,9 +57,9 @@ _ALPHA_SAYS = (
 )
 _CURVES_SAY = "The same for more numbers of raters and documents. Bands are 95 % intervals."
 _EFFORT_SAYS = (
-    "Hours of active time if the raters each rate every text of so many documents, from the median time that "
-    "an item took in Round I, or the seconds given above. Reading the guideline, training and discussion "
-    "come on top."
+    "Hours of active time if all raters rate every output of the given number of documents. The time per "
+    "item is the median of Round I, or the seconds given above. Reading the guideline, training and "
+    "discussion come on top."
 )
 
 
@@ -112,7 +114,7 @@ def _raters(single: Sequence[tuple[FrozenDimension, Coefficient]], target: float
         ]
         for dimension, one in single
     ]
-    return Table("raters-needed", "How many raters a reliable mean needs", columns, rows, says=_RATERS_SAY)
+    return Table("raters-needed", "Raters for a reliable mean", columns, rows, says=_RATERS_SAY)
 
 
 def _of_mean(one: Coefficient, raters: int) -> Cell:
@@ -163,7 +165,9 @@ def _alphas(rated: RatedRound) -> Table:
         *(Column(f"times_{times}", f"width, {times} × documents") for times in TIMES),
     ]
     rows = [[text(each.name, key=each.key), *_alpha_cells(rated, each)] for each in rated.dimensions]
-    return Table("documents-needed", "How many documents a sure alpha needs", columns, rows, says=_ALPHA_SAYS)
+    return Table(
+        "documents-needed", "Documents for a narrow interval of alpha", columns, rows, says=_ALPHA_SAYS
+    )
 
 
 def _alpha_cells(rated: RatedRound, dimension: FrozenDimension) -> Iterator[Cell]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotate.agreement import VarianceComponents, variance_components, why_no_components
+from agreement import VarianceComponents, variance_components, why_no_components
 from annotate.core.guideline import FrozenDimension
 from annotate.results.page import Section
 from annotate.results.queries.by_system import values_by_document
@@ -41,7 +41,7 @@ _SOURCES = {
     "sd_e": ("rest", "the rest"),
 }
 WANTED = "What is wanted"
-_KNOWN = "What is known: standard deviations (SD)"
+_KNOWN = "Known standard deviations (SD)"
 FIND = NumberParameter("find", "Difference to find, in points", group=WANTED, least=0.01, most=100)
 DEVIATIONS = tuple(
     NumberParameter(name, f"SD of {label}, in points", group=_KNOWN, most=100)
@@ -54,11 +54,11 @@ _HOW = (
 )
 _HOW_PHI = (
     "Phi of a system’s mean from the variances above (method VarianceComponents.dependability), each rater "
-    "rating every text; source: Brennan 2001, equations 4.10 to 4.12."
+    "rating every output; source: Brennan 2001, equations 4.10 to 4.12."
 )
 _HOW_POWER = (
     "Power of the crossed model’s t test at 5 % after Bonferroni’s correction over all pairs of systems "
-    "(method ErrorVariances.power), each rater rating every text; noncentral t."
+    "(method ErrorVariances.power), each rater rating every output; noncentral t."
 )
 _SAYS = (
     "What ratings differ by, and what that makes of designs. Raters by systems: raters rank systems "
@@ -72,7 +72,7 @@ _PHI_SAYS = (
     "systems alone (E rho squared)."
 )
 _NO_VARIANCE = "There is no variance at all."
-_TOO_MANY = f"More than {MOST_RATERS} raters with so many documents."
+_TOO_MANY = f"More than {MOST_RATERS} raters with this number of documents."
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def _variances(planned: Sequence[Planned]) -> Table:
         *(Column(field, label, decimals=2) for field, label in _SOURCES.values()),
         Column("basis", "from", ColumnKind.TEXT),
     ]
-    return Table("variances", "By what ratings differ", columns, rows, says=_VARIANCES_SAY)
+    return Table("variances", "Sources of variance", columns, rows, says=_VARIANCES_SAY)
 
 
 def _deviations(planned: Planned) -> Iterator[Cell]:
@@ -200,7 +200,7 @@ def _dependability(planned: Sequence[Planned], size: Size, target: float) -> Tab
         Column("needed", f"raters for {target:g}", ColumnKind.COUNT),
         Column("needed_differences", f"for {target:g} of differences", ColumnKind.COUNT),
     ]
-    title = "How dependable systems’ means are"
+    title = "Dependability of systems’ means"
     return Table("dependability", title, columns, rows, heads=2, says=_PHI_SAYS)
 
 
@@ -245,10 +245,10 @@ def _power(planned: Sequence[Planned], size: Size, find: float | None) -> Table:
         *(Column(f"raters_{number}", f"{number} raters", ColumnKind.SHARE) for number in RATERS),
     ]
     says = (
-        f"Probability that a true difference of so many points is found, of {size.systems} systems and "
-        "corrected for all their pairs. An eighth of the scale unless you say otherwise."
+        f"Probability of finding a true difference of this size in points, of {size.systems} systems and "
+        "corrected for all their pairs. An eighth of the scale unless you set another difference."
     )
-    return Table("power", "Whether a difference of systems is found", columns, rows, heads=2, says=says)
+    return Table("power", "Power to find a difference of systems", columns, rows, heads=2, says=says)
 
 
 def _to_find(planned: Planned, find: float | None) -> float:

@@ -5,17 +5,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from annotate.agreement import RankSet, Resampling, SystemDifference, mean, rank_sets
-from annotate.agreement.data import FloatArray, IntArray
+from agreement import RankSet, SystemDifference, mean, mean_score, rank_sets
+from agreement.data import FloatArray, IntArray
 from annotate.core.models import MeasurementLevelChoices, Project
 from annotate.results.page import Section
-from annotate.results.queries.by_system import difference_cell, mean_over_raters, values_by_document
+from annotate.results.queries.by_system import difference_cell, mean_over_raters, values_by_document, warn_if
 from annotate.results.queries.compared_systems import (
     ComparedSystems,
     compare_systems,
     is_about_these_texts,
     what_differences_are_about,
 )
+from annotate.results.queries.drawn import Unequal, unequally_drawn
 from annotate.results.queries.material import ItemOrigins, RatedRound, items_of, rated_rounds
 from annotate.results.queries.resolution import resolution_section
 from annotate.results.queries.shares import shares_section
@@ -28,9 +29,8 @@ _RANKS = (
     "Ranks by inverting the simultaneous 95 % intervals (Bonferroni) of all pairs (function rank_sets); "
     "source: Chatzi and others 2024, algorithm 1."
 )
-_KNOWN_MEAN = "Every text is rated, so this mean is known."
 _NO_RANKS = (
-    "Every text is rated: about these texts only there is nothing to test, and no rank to be unsure of."
+    "Every output is rated: for these outputs only, there is nothing to test, and ranks have no uncertainty."
 )
 BY_NAME, AS_IMPORTED = "name", "imported"
 
@@ -49,19 +49,22 @@ Compared = Mapping[str, ComparedSystems]
 
 
 def systems_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return all tables about systems, none before Round I. Six queries at most."""
+    """Return all tables about systems, none before Round I. Seven queries at most."""
     rounds = rated_rounds(project, "documents")
     if not rounds:
         return []
     everything, items = rounds[-1], items_of(project)
     names = sorted(set(items.systems.values()))
     named = [each for each in everything.dimensions if each.is_named]
-    shares = [shares_section(everything, items, named, names, chosen)] if named else []
+    unequal = unequally_drawn(everything, items)
+    shares = [shares_section(everything, items, named, names, chosen, unequal)] if named else []
     rated = replace(everything, dimensions=tuple(each for each in everything.dimensions if not each.is_named))
-    return [*(_of_scores(rated, items, names, chosen) if rated.dimensions else []), *shares]
+    return [*(_of_scores(rated, items, names, chosen, unequal) if rated.dimensions else []), *shares]
 
 
-def _of_scores(rated: RatedRound, items: ItemOrigins, names: Sequence[str], chosen: Chosen) -> list[Section]:
+def _of_scores(
+    rated: RatedRound, items: ItemOrigins, names: Sequence[str], chosen: Chosen, unequal: Unequal
+) -> list[Section]:
     compared: dict[str, ComparedSystems] = {}
     tables: dict[str, FloatArray] = {}
     texts = items.shared_texts(names)
@@ -86,7 +89,7 @@ def _of_scores(rated: RatedRound, items: ItemOrigins, names: Sequence[str], chos
             "Mean scores",
             says,
             [
-                _means(rated, tables, names, order, all_there_are),
+                _means(rated, tables, names, order, all_there_are, unequal),
                 _ranks(rated, compared, names, order),
                 _quartiles(rated, tables, names, order),
             ],
@@ -94,7 +97,7 @@ def _of_scores(rated: RatedRound, items: ItemOrigins, names: Sequence[str], chos
         Section(
             "Which systems differ",
             f"{about} Ranks follow from these differences.",
-            [_differences(rated, compared)],
+            [_differences(rated, compared, unequal)],
         ),
     ]
     return [*found, resolution_section(rated.dimensions, crossed, len(rated.raters))] if crossed else found
@@ -106,26 +109,26 @@ def _means(
     names: Sequence[str],
     order: Sequence[int],
     all_there_are: IntArray | None,
+    unequal: Unequal,
 ) -> Table:
     """all_there_are: (systems,), the texts of each, where the means are about these alone."""
     rows = []
     for index in order:
         name, cells = names[index], []
         for dimension in rated.dimensions:
-            found = mean(
+            found = mean_score(
                 tables[dimension.key][:, index],
-                generator=rated.stream(dimension, name),
-                resampling=Resampling(),
+                (dimension.scale_minimum, dimension.scale_maximum),
+                texts=None if all_there_are is None else int(all_there_are[index]),
             )
             cell = figure(found, count=found.counts.ratings)
-            if all_there_are is not None and found.counts.ratings == all_there_are[index]:
-                cell = replace(cell, low=None, high=None, interval_reason=_KNOWN_MEAN)
-            cells.append(cell)
+            cells.append(warn_if(cell, name in unequal[dimension.key]))
         rows.append([text(name), *cells])
     columns = [_SYSTEM, *(Column(each.key, each.name, decimals=2) for each in rated.dimensions)]
     says = (
-        "A system has one item for each document; n is the number of its rated items. The largest mean of a "
-        "dimension and the second largest, as they are printed, are marked; which differences count is below."
+        "A system has one item for each document; n is the number of its rated items. Marks show the "
+        "largest and the second largest mean of a dimension, as printed; see below for the differences "
+        "that count."
     )
     marked = mark_best(rows, columns)
     return Table("means", "Mean score of every system", columns, marked, says=says, plot="intervals")
@@ -202,13 +205,13 @@ def _quantile_cells(values: FloatArray) -> list[Cell]:
     ]
 
 
-def _differences(rated: RatedRound, compared: Compared) -> Table:
+def _differences(rated: RatedRound, compared: Compared, unequal: Unequal) -> Table:
     rows = [
         [
             text(dimension.name, key=dimension.key),
             text(each.first),
             text(each.second),
-            difference_cell(each, own.how),
+            difference_cell(each, own.how, unequal[dimension.key]),
             _p(each, each.p_value, own.how),
             _p(each, each.adjusted_p_value, own.how + _ADJUSTED),
         ]

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from annotate.agreement.data import FloatArray
+from agreement.data import FloatArray
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Assignment, Rating, Round
 from annotate.results.queries.reliability_data import RatedItems
@@ -11,7 +11,7 @@ from annotate.results.queries.reliability_data import RatedItems
 _NUMBERS = ("dimension", "item", "annotator", "document", "position")
 _TIMED = np.dtype([*((name, "i8") for name in _NUMBERS), ("value", "f8"), ("at", "f8")])
 NAMES_OF_THIRDS = ("first third", "middle", "last third")
-UNTIMED = "Nobody rated this here: ratings that were recorded elsewhere do not say when they were given."
+UNTIMED = "No one rated this here: ratings that were recorded elsewhere have no times."
 
 
 def read_timed_ratings(round: Round) -> np.ndarray:

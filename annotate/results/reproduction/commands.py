@@ -10,7 +10,7 @@ from annotate.core.models import Project, Role, User
 from annotate.material.commands.imports import import_file
 from annotate.material.reading.mappings import Mapping
 from annotate.material.reading.progress import OnProgress, silent
-from annotate.material.reading.report import ImportReport, refusal
+from annotate.material.reading.report import ImportReport
 from annotate.material.reading.source import Source
 from annotate.people.commands import add_member
 from annotate.results.reproduction.papers import Paper, release_files
@@ -36,7 +36,7 @@ def import_release(
     project = _project(paper, admin)
     for file, path in zip(paper.files, paths, strict=True):
         if refused := file.bring(project, path, on_progress):
-            raise ReleaseRefusedError(f"{path.name} is not as it was released: {refused}")
+            raise ReleaseRefusedError(f"{path.name} differs from the released file: {refused}")
     return project
 
 
@@ -53,7 +53,7 @@ def ratings_of_release(mapping: Mapping, project: Project, path: Path, on_progre
 
 
 def _first_refusal(report: ImportReport) -> str:
-    return refusal(report.refused[0]) if report.is_refused else ""
+    return str(report.refused[0]) if report.is_refused else ""
 
 
 @transaction.atomic

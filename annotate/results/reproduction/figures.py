@@ -129,7 +129,7 @@ def compare(figure: Figure, computed: float | None, reasons: Mapping[str, str]) 
     if figure.release_gives is not None and abs(computed - figure.release_gives) <= SIX_DECIMALS:
         return FigureComparison(figure, computed, FigureMatch.EXPLAINED, reasons[figure.reason])
     return FigureComparison(
-        figure, computed, FigureMatch.DIFFERS, f"It is {apart:.6f} away from the published figure."
+        figure, computed, FigureMatch.DIFFERS, f"It differs from the published value by {apart:.6f}."
     )
 
 

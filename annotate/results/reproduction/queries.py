@@ -18,7 +18,7 @@ from annotate.results.reproduction.figures import (
 from annotate.results.reproduction.papers import PAPERS, Paper
 
 BEGUN = "reproduction.begun"
-"""The act, in the audit log, by which a project is known to be made for a paper."""
+"""The act in the audit log that marks a project as made for a paper."""
 
 
 @dataclass(frozen=True)

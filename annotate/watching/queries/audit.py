@@ -84,7 +84,7 @@ def audit_choices(project: Project) -> AuditChoices:
     people = User.objects.filter(acted).distinct().order_by("name", "email")
     things = {act.partition(".")[0] for act in acts.values_list("act", flat=True).distinct()}
     return AuditChoices(
-        [(str(user.pk), str(user)) for user in people] + [("0", "nobody signed in")],
+        [(str(user.pk), str(user)) for user in people] + [("0", "without an account")],
         sorted({*things, RATING, DISPUTE}),
     )
 

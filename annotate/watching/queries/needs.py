@@ -1,4 +1,4 @@
-"""What waits for an admin of a project, in sentences with the page where it is done."""
+"""Open tasks of a project's admin, each as a message with the page that solves it."""
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
@@ -9,6 +9,7 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, 
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import gettext, ngettext
 
 from annotate.core.models import DataImport, Export, Project, Round
 from annotate.disputes.queries.activity import AgeCount
@@ -28,44 +29,66 @@ def needs_of(
     project: Project, first: RoundProgress | None, second: Round | None, ages: Sequence[AgeCount]
 ) -> list[Need]:
     """Return what needs an admin now, the most pressing first. Two queries, and those of other apps."""
-    return [
+    rounds = [round for round in (first.round if first else None, second) if round]
+    found = [
         *_imports(project),
+        *_rounds(rounds),
         *_webhooks(project),
         *(need for watched in WATCHED.values() for need in watched.needs(project)),
-        *_deadlines(project, [first.round if first else None, second]),
+        *_deadlines(project, rounds),
         *_people(project, first),
         *_disputes(project, ages),
     ]
+    return sorted(found, key=lambda need: not need.is_urgent)
 
 
 def _imports(project: Project) -> Iterator[Need]:
     stuck = DataImport.objects.filter(
         project=project, status__in=(Status.REFUSED, Status.STOPPED, Status.UPLOADED)
     )
-    said = {
-        Status.REFUSED: "was refused; see why, mend it and import it again",
-        Status.STOPPED: "stopped; start it again",
-        Status.UPLOADED: "is uploaded and not imported yet",
+    messages = {
+        Status.REFUSED: gettext(
+            "The file {name} was rejected. Correct the listed lines and import it again."
+        ),
+        Status.STOPPED: gettext("The import of {name} stopped. Start it again."),
+        Status.UPLOADED: gettext("The file {name} is uploaded but not imported yet."),
     }
     for each in stuck.order_by("-pk")[:LISTED]:
         page = reverse(KINDS[each.kind].page, args=[project.slug, each.pk])
-        yield Need(f"The file {each.name} {said[Status(each.status)]}.", page)
+        yield Need(messages[Status(each.status)].format(name=each.name), page)
 
 
 def _webhooks(project: Project) -> Iterator[Need]:
     for webhook in project.webhooks.filter(disabled_at__isnull=False)[:LISTED]:
         page = reverse("webhook", args=[project.slug, webhook.pk])
-        yield Need(f"The webhook {webhook.url} is disabled: {webhook.disabled_because}", page)
+        message = gettext("The webhook {url} is disabled: {reason}")
+        yield Need(message.format(url=webhook.url, reason=webhook.disabled_because), page)
 
 
-def _deadlines(project: Project, rounds: Sequence[Round | None]) -> Iterator[Need]:
+def _rounds(rounds: Sequence[Round]) -> Iterator[Need]:
     for round in rounds:
-        if round and round.is_open and round.deadline and round.deadline_passed:
-            day = date_format(round.deadline, "MONTH_DAY_FORMAT")
-            yield Need(
-                f"{round}’s deadline, {day}, has passed and it is open: close it, or move the deadline.",
-                reverse("deadline", args=[project.slug, round.number]),
+        if round.problem:
+            slug, step = round.project.slug, f"{'open' if round.is_open else 'close'}-{round.number}"
+            message = gettext(
+                "{round} is not complete, and the project cannot change until it is. {problem} "
+                "The operator can try again: manage.py rounds {slug} {step}"
             )
+            yield Need(
+                message.format(round=round, problem=round.problem, slug=slug, step=step),
+                reverse("project", args=[slug]),
+                is_urgent=True,
+            )
+
+
+def _deadlines(project: Project, rounds: Sequence[Round]) -> Iterator[Need]:
+    for round in rounds:
+        if round.is_open and round.deadline and round.deadline_passed:
+            day = date_format(round.deadline, "MONTH_DAY_FORMAT")
+            message = gettext(
+                "{round} is still open after its deadline, {day}. Close the round or move the deadline."
+            )
+            page = reverse("deadline", args=[project.slug, round.number])
+            yield Need(message.format(round=round, day=day), page)
 
 
 def _people(project: Project, first: RoundProgress | None) -> Iterator[Need]:
@@ -75,7 +98,8 @@ def _people(project: Project, first: RoundProgress | None) -> Iterator[Need]:
     active = [rater for rater in first.raters if rater.active]
     asked = project.raters_per_item
     if first.round.every_item and len(active) < asked:
-        yield Need(f"{len(active)} annotators cannot give {asked} ratings to an item; invite more.", people)
+        message = gettext("Each item needs {raters} raters, but the project has {annotators}. Invite more.")
+        yield Need(message.format(raters=asked, annotators=len(active)), people)
     with_account = [rater for rater in active if rater.has_account]
     now = timezone.now()
     late = [
@@ -84,7 +108,8 @@ def _people(project: Project, first: RoundProgress | None) -> Iterator[Need]:
         if rater.last_rated is None and max(rater.joined_at, first.round.opened_at) < now - NOT_BEGUN_AFTER
     ]
     if late:
-        yield Need(f"{_join_names(late)} never began, {NOT_BEGUN_AFTER.days} days after they could.", people)
+        message = gettext("Not started for {days} days: {raters}.")
+        yield Need(message.format(days=NOT_BEGUN_AFTER.days, raters=_join_names(late)), people)
     silent = [
         rater
         for rater in with_account
@@ -93,25 +118,28 @@ def _people(project: Project, first: RoundProgress | None) -> Iterator[Need]:
         and rater.counts.done < rater.counts.taken
     ]
     if silent:
-        yield Need(
-            f"{_join_names(silent)} rated nothing for {SILENT_AFTER.days} days and hold unfinished items.",
-            people,
-        )
+        message = gettext("Unfinished items, but no ratings for {days} days: {raters}.")
+        yield Need(message.format(days=SILENT_AFTER.days, raters=_join_names(silent)), people)
 
 
 def _join_names(raters: Sequence[RaterProgress]) -> str:
     names = [rater.label or rater.name for rater in raters[:LISTED]]
-    if len(raters) > LISTED:
-        names.append(f"{len(raters) - LISTED} more")
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    listed = ", ".join(names)
+    if len(raters) <= LISTED:
+        return listed
+    return gettext("{names} and {count} more").format(names=listed, count=len(raters) - LISTED)
 
 
 def _disputes(project: Project, ages: Sequence[AgeCount]) -> Iterator[Need]:
     count = sum(age.count for age in ages if age.days >= UNANSWERED_DAYS)
     if count:
-        noun = "dispute has" if count == 1 else "disputes have"
+        message = ngettext(
+            "{count} open dispute has had no activity for {days} days. Remind its raters or decide it.",
+            "{count} open disputes have had no activity for {days} days. Remind their raters or decide them.",
+            count,
+        )
         yield Need(
-            f"{count} open {noun} had no word for {UNANSWERED_DAYS} days: nudge their raters, or decide.",
+            message.format(count=count, days=UNANSWERED_DAYS),
             f"{reverse('disputes', args=[project.slug])}?all=1&status=open&silent={UNANSWERED_DAYS}",
         )
 

@@ -3,35 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Q
-
-from annotate.core.models import Dispute, Item, Membership, Project, Role, Round
+from annotate.core.models import Item, Membership, Project, Role, Round
 from annotate.core.rounds import rounds_of
 from annotate.core.workers import WorkerHealth, worker_health
 from annotate.disputes.queries.activity import AgeCount, RaterDisputes, open_by_age, open_by_rater
+from annotate.disputes.queries.counts import DisputeCounts, dispute_counts
 from annotate.disputes.queries.disputes import MOST_NEW, WorkCounts, count_needing_and_new, work_counts
 from annotate.rating.queries.progress import Progress, count_left, progress
 from annotate.rating.queries.wording import new_wording
 from annotate.watching.queries.needs import needs_of
 from annotate.watching.queries.round_progress import RoundProgress, round_progress
 from annotate.watching.registry import WATCHED, Need, OverviewSection
-
-
-@dataclass(frozen=True)
-class DisputeCounts:
-    """How many disputes there are and what became of them."""
-
-    total: int
-    open: int
-    settled: int
-    adjudicated: int
-    left_open: int
-    irresolvable: int
-
-    @property
-    def unresolved(self) -> int:
-        """Those that are neither settled nor adjudicated once Round II is closed."""
-        return self.left_open + self.irresolvable
 
 
 @dataclass(frozen=True)
@@ -86,16 +68,6 @@ def overview(project: Project, *, for_admin: bool) -> Overview:
         needs=needs_of(project, progress_one, second, ages) if for_admin else [],
         workers=worker_health() if for_admin else None,
     )
-
-
-def dispute_counts(project: Project) -> DisputeCounts:
-    """Return how many disputes the project has, by status. One query."""
-    status = Dispute.Status
-    counts = Dispute.objects.filter(round__project=project).aggregate(
-        total=Count("pk"),
-        **{name: Count("pk", filter=Q(status=name)) for name in status.values},
-    )
-    return DisputeCounts(**counts)
 
 
 @dataclass(frozen=True)

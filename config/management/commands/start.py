@@ -17,7 +17,10 @@ from annotate.core.models import Project, User
 from annotate.management.demonstration.load import NAME
 from annotate.people.first_account import first_account_token
 from config.processes import run_together
+from config.schema.comparison import compare_database
 from judges.management.demonstration.finished import is_wanted
+from judges.management.demonstration.recorded_server import PORT as RECORDED_PORT
+from judges.management.demonstration.recorded_server import serve_recorded_replies
 from judges.management.demonstration.tasks import load_finished_demonstration
 
 # Others come in through a proxy with HTTPS, and not to the demonstration, whose passwords everyone knows.
@@ -25,8 +28,9 @@ HOST = "127.0.0.1"
 LOOPBACK = frozenset({"localhost", HOST, "[::1]"})
 LOCAL_ENDPOINTS = "CONCORD_LOCAL_ENDPOINTS"
 WEB = "config.web --workers 1 --blocking-threads 4 --log-level warning"
-# Where servers of models usually answer: llama.cpp, docs/judges.md, LM Studio, vLLM beside Concord, Ollama.
-MODEL_PORTS = (8080, 8090, 1234, 8001, 11434)
+# Where servers of models usually answer: llama.cpp, docs/judges.md, LM Studio, vLLM beside Concord, Ollama;
+# and the demonstration's recorded replies.
+MODEL_PORTS = (8080, 8090, 1234, 8001, 11434, RECORDED_PORT)
 WORKER = "celery --quiet -A config worker --pool threads --concurrency 4 --loglevel INFO"
 
 
@@ -43,6 +47,7 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, port: int, empty: bool, **_options: Any) -> None:
         """Prepare everything, say where it is, and run until stopped."""
         refuse_unusable_port(port)
+        refuse_other_schema()
         call_command("migrate", interactive=False, verbosity=0)
         collect_static_files()
         address = f"http://{HOST}:{port}/"
@@ -52,6 +57,8 @@ class Command(BaseCommand):
         web = [*python, *WEB.split(), "--host", HOST, "--port", str(port)]
         worker = [*python, *WORKER.split()]
         environment = {**os.environ, **local_models(port)}
+        if not empty:
+            serve_recorded_replies()
         run_together({"web": web, "worker": worker}, environment=environment)
 
 
@@ -64,6 +71,12 @@ def refuse_unusable_port(port: int) -> None:
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or "a port is a number from 1 to 65535"
         raise CommandError(f"Port {port} cannot be used ({reason}): try make run PORT=9000.") from error
+
+
+def refuse_other_schema() -> None:
+    """Stop if `migrate` cannot prepare this database."""
+    if mismatch := compare_database().mismatch():
+        raise CommandError(mismatch)
 
 
 def local_models(own_port: int) -> dict[str, str]:

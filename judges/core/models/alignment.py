@@ -88,6 +88,10 @@ class PromptSearch(models.Model):
         "judges.Run", models.SET_NULL, null=True, related_name="+", help_text="Of the stage under way."
     )
     runs = models.ManyToManyField("judges.Run", related_name="searches")
+    lease = models.UUIDField(null=True, help_text="The worker that advances it.")
+    attempts = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="Number of workers that took this stage."
+    )
     created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
     touched_at = models.DateTimeField(default=timezone.now, help_text="When it last went on.")
@@ -134,6 +138,9 @@ class Proposal(models.Model):
     drafting = models.ForeignKey(Drafting, models.SET_NULL, null=True, related_name="proposals")
     request = models.TextField(blank=True, help_text="What the model is asked that drafts it.")
     is_in_flight = models.BooleanField(default=False, help_text="Whether the model is asked just now.")
+    reply = models.TextField(  # noqa: DJ001 - an empty reply is one
+        null=True, help_text="The reply of the model; null: none yet."
+    )
     problem = models.TextField(blank=True, help_text="Why it was not drafted, in a sentence.")
     drafted_by = models.CharField(max_length=120, blank=True, help_text="The model; empty: no model did.")
     input_tokens = models.PositiveIntegerField(null=True)

@@ -1,7 +1,6 @@
 """Stored replies read anew by a worker: first what would change, then the change."""
 
 from django.db import models
-from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 
@@ -15,6 +14,7 @@ class Rereading(models.Model):
         CONFIRMED = "confirmed", _("waiting for a worker to change them")
         APPLYING = "applying", _("changing judgments")
         APPLIED = "applied", _("changed")
+        STOPPED = "stopped", _("stopped")
 
     UNDER_WAY = (Status.WAITING, Status.READING, Status.CONFIRMED, Status.APPLYING)
 
@@ -24,7 +24,13 @@ class Rereading(models.Model):
     )
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.WAITING)
     lease = models.UUIDField(null=True, help_text="Of its worker: no other may write to the row.")
-    heartbeat_at = models.DateTimeField(help_text="When its worker last reported progress.")
+    attempts = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="Number of workers that took this step."
+    )
+    touched_at = models.DateTimeField(
+        db_column="heartbeat_at", help_text="When its worker last reported progress."
+    )
+    reason = models.TextField(blank=True, db_default="", help_text="The reason of a stop.")
     would_change = models.PositiveIntegerField(null=True)
     first_changes = models.JSONField(default=list, help_text="The first hundred, for the page.")
     changed = models.PositiveIntegerField(default=0)
@@ -34,12 +40,6 @@ class Rereading(models.Model):
 
     class Meta:
         ordering = ["-pk"]
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(status__in=["waiting", "reading"]) | Q(would_change__isnull=False),
-                name="a_preview_comes_before_the_change",
-            ),
-        ]
 
     def __str__(self) -> str:
         return f"rereading {self.pk}"

@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from judges.reliability import LEAST_RATINGS
+from agreement.reliability import LEAST_RATINGS
 
 
 class RoutingPolicy(models.Model):

@@ -4,13 +4,16 @@ from decimal import Decimal
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core.models.mails import MailedRow
 from judges.core.mapping import map_values
 
 
-class Run(models.Model):
+class Run(MailedRow):
     """A plan to collect judgments within a budget; workers follow it as long as it is running."""
 
     class Status(models.TextChoices):
@@ -43,6 +46,12 @@ class Run(models.Model):
         null=True, help_text="Until when it resumes by itself once that endpoint answers."
     )
     told_at = models.DateTimeField(null=True, help_text="When it was mailed that it stopped.")
+    mail_due_at = models.DateTimeField(
+        null=True,
+        default=timezone.now,
+        db_default=Now(),
+        help_text="When a worker mails that, or mails it again.",
+    )
     accepts_unreadable = models.BooleanField(
         default=False, help_text="Whether someone lets it go on however many replies are unreadable."
     )

@@ -24,6 +24,7 @@ class StepsWriting(models.Model):
     judge = models.ForeignKey("judges.Judge", models.CASCADE, related_name="+")
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.WAITING)
     reason = models.TextField(blank=True, help_text="Why it stopped, in sentences.")
+    replies = models.JSONField(null=True, help_text="The replies of the model, by the dimension's id.")
     spent = models.DecimalField(
         max_digits=14, decimal_places=8, null=True, default=0, help_text="Null: unknown."
     )

@@ -1,5 +1,6 @@
 """An endpoint, and what to try it with."""
 
+from dataclasses import MISSING, fields
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,7 +27,7 @@ class EndpointForm(forms.Form):
         label=_("Address"),
         max_length=300,
         widget=forms.TextInput(attrs={"inputmode": "url", "placeholder": "https://api.openai.com/v1"}),
-        help_text=_("The base address of the OpenAI-compatible API. It usually ends in /v1."),
+        help_text=_("The base URL of the OpenAI-compatible API. It usually ends in /v1."),
     )
     key = forms.CharField(
         label=_("API key"),
@@ -34,8 +35,8 @@ class EndpointForm(forms.Form):
         max_length=LONGEST_KEY,
         widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
         help_text=_(
-            "Stored encrypted, sent only to this address's server, and never shown again. "
-            "Leave it empty to keep the current key, or if the server needs none."
+            "Concord stores it encrypted, sends it only to this server, and never shows it again."
+            " Leave it empty to keep the current key, or if the server needs none."
         ),
     )
     password = forms.CharField(
@@ -43,7 +44,7 @@ class EndpointForm(forms.Form):
         required=False,
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
-        help_text=_("Only if you enter a key, so that nobody else does at a computer that you left."),
+        help_text=_("Required to save a key, to protect your account on an unlocked computer."),
     )
     key_variable = forms.CharField(
         label=_("Variable with the key"),
@@ -68,7 +69,7 @@ class EndpointForm(forms.Form):
         min_value=0,
         max_digits=12,
         decimal_places=6,
-        help_text=_("Empty: unknown, and then no budget can be kept. 0 for a server of your own."),
+        help_text=_("Leave empty if unknown (budgets then cannot be enforced). Use 0 for your own server."),
     )
     cached_price = forms.DecimalField(
         label=_("Price of a million cached input tokens"),
@@ -93,11 +94,12 @@ class EndpointForm(forms.Form):
     samples_in_one_call = forms.BooleanField(
         label=_("Ask for all samples of a judgment in one call"),
         required=False,
-        help_text=_("With n: the prompt is paid once. What the server does not give so is asked one by one."),
+        help_text=_(
+            "With n, you pay once for the prompt. If the server returns fewer replies, Concord "
+            "requests the others individually."
+        ),
     )
-    timeout_seconds = forms.IntegerField(
-        label=_("Seconds until a call is given up"), min_value=1, max_value=3600
-    )
+    timeout_seconds = forms.IntegerField(label=_("Timeout of a call in seconds"), min_value=1, max_value=3600)
     patience_minutes = forms.IntegerField(
         label=_("Minutes without an answer until runs stop"),
         required=False,
@@ -137,13 +139,11 @@ class EndpointForm(forms.Form):
         except ValueError:
             known = False
         if not known or any(character.isspace() for character in url):
-            raise forms.ValidationError(
-                gettext("This is no address; it looks like https://api.openai.com/v1.")
-            )
+            raise forms.ValidationError(gettext("Enter a valid URL, such as https://api.openai.com/v1."))
         if parts.username is not None or parts.query or parts.fragment:
             raise forms.ValidationError(
                 gettext(
-                    "Leave user name, password and query out of the address: everyone who can read "
+                    "Leave user name, password and query out of the URL: everyone who can read "
                     "this project's judges sees it. Enter the key in its own field."
                 )
             )
@@ -192,7 +192,7 @@ class TrialForm(forms.Form):
 def initial_of(endpoint: Endpoint | None) -> dict[str, Any]:
     """Return what the form starts with: the endpoint as it is, or usual values."""
     if endpoint is None:
-        return {"timeout_seconds": 60, "calls_in_flight": 16, "patience_minutes": 15, "resume_hours": 24}
+        return {each.name: each.default for each in fields(EndpointSpec) if each.default is not MISSING}
     values = {name: getattr(endpoint, name) for name in EndpointForm.base_fields if name not in SECRETS}
     prices = {name: values[name] for name in PRICES if values[name] is not None}
     return values | {name: f"{price.normalize():f}" for name, price in prices.items()}

@@ -9,7 +9,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.models import Dimension, System
-from judges.core.models import CallOrder, Endpoint, Judge, MaxTokensName, PromptTemplate, ScoreFrom
+from judges.core.judge_settings import JUDGE_SETTINGS, SettingSection, names_of_settings
+from judges.core.models import CallOrder, Endpoint, Judge, PromptTemplate, ScoreFrom
 from judges.core.specification import JudgeSpec
 from judges.endpoints.shipped import shipped_prompt, shipped_prompts_of
 from judges.methods import METHODS
@@ -18,166 +19,25 @@ from judges.methods.variants import VARIANTS
 SHIPPED = "shipped:"
 MOST_STOPS = 4  # that OpenAI takes
 NEW_LINE = "\\n"  # as it is typed
-OWN_SCALE = ("scale_minimum", "scale_maximum", "scale_modifiers", "scale_thirds", "scale_table")
-MORE = (
-    "reference",
-    "top_p",
-    "seed",
-    "max_tokens_name",
-    "reasoning_effort",
-    "system_message",
-    "stop",
-    "extra_body",
-)
-SCORE_FROM = [
-    (ScoreFrom.TEXT, "the reply's text, as the published methods do"),
-    (
-        ScoreFrom.PROBABILITIES,
-        "the probabilities of the scores, their mean (G-Eval); the server must give logprobs",
-    ),
-]
-
-
-class _OptionalJSONField(forms.JSONField):
-    """An empty field where there is nothing, which Django's own shows as “null”."""
-
-    def prepare_value(self, value: Any) -> Any:
-        """Return what is shown."""
-        return "" if value is None or value == {} else super().prepare_value(value)
+FOLDED = (SettingSection.OWN_SCALE, SettingSection.SEVERAL, SettingSection.MORE)
+_UNSET = {each.name: (None, "", each.default) for each in JUDGE_SETTINGS}
 
 
 class JudgeForm(forms.Form):
-    """Everything about a judge. The method is that of the chosen prompt."""
+    """Everything about a judge. The method is that of the chosen prompt; `JUDGE_SETTINGS` are added below."""
 
     name = forms.CharField(max_length=80, widget=forms.TextInput(attrs={"dir": "auto"}))
     endpoint = forms.ModelChoiceField(Endpoint.objects.none(), empty_label=None)
     model = forms.CharField(
         max_length=120,
         widget=forms.TextInput(attrs={"spellcheck": "false"}),
-        help_text=_("As the server calls it. A version with a date can be asked again next year."),
+        help_text=_("The server's name of the model. A version with a date stays available longer."),
     )
     template = forms.ChoiceField(
         label=_("Prompt"),
         help_text=_(
             "Says the method as well. A prompt as shipped can be changed on its own page afterwards."
         ),
-    )
-    score_from = forms.ChoiceField(
-        label=_("The score is read from"), choices=SCORE_FROM, widget=forms.RadioSelect
-    )
-    structured = forms.BooleanField(
-        label=_("Ask for JSON of a given shape"),
-        required=False,
-        help_text=_("Only if the server supports JSON schemas. The published methods do not need it."),
-    )
-    samples = forms.IntegerField(
-        min_value=1, max_value=100, help_text=_("Judgments of each unit; their mean counts.")
-    )
-    temperature = forms.FloatField(
-        required=False,
-        min_value=0,
-        max_value=2,
-        widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text=_("0: always the likeliest reply. More than one sample needs more. Empty: not sent."),
-    )
-    max_tokens = forms.IntegerField(
-        label=_("Longest reply in tokens"),
-        required=False,
-        min_value=1,
-        max_value=100_000,
-        help_text=_("Empty: what the method needs. A model that thinks before it answers needs much more."),
-    )
-
-    top_p = forms.FloatField(
-        label="top_p",
-        required=False,
-        min_value=0.000001,
-        max_value=1,
-        widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text=_("Empty: not sent, as everything below."),
-    )
-    seed = forms.IntegerField(
-        required=False,
-        min_value=0,
-        max_value=2**53,
-        help_text=_("Of the first sample; each further one adds 1. Few servers keep to it exactly."),
-    )
-    max_tokens_name = forms.ChoiceField(
-        label=_("Name of the longest reply"),
-        required=False,
-        choices=MaxTokensName.choices,
-        help_text=_("One short call finds it out before the first run."),
-    )
-    reasoning_effort = forms.CharField(
-        required=False,
-        max_length=20,
-        widget=forms.TextInput(attrs={"spellcheck": "false", "placeholder": "low"}),
-        help_text=_("For models that think before they answer, in their server's words."),
-    )
-    stop = forms.CharField(
-        label=_("Texts that end a reply"),
-        required=False,
-        strip=False,
-        max_length=1000,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=_("One on a line, at most four; \\n stands for a new line."),
-    )
-    system_message = forms.CharField(
-        required=False,
-        max_length=20_000,
-        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
-        help_text=_("Sent before the prompt."),
-    )
-    extra_body = _OptionalJSONField(
-        label=_("Further fields of the request"),
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "placeholder": '{"top_k": 20}'}),
-        help_text=_("A JSON object that is sent as it is. Everyone who reads this project sees it: no keys."),
-    )
-
-    scale_minimum = forms.IntegerField(
-        label=_("Own scale from"),
-        required=False,
-        min_value=-1000,
-        max_value=1000,
-        help_text=_("Empty: the scale of the dimension. Else the judge is asked and read on this one."),
-    )
-    scale_maximum = forms.IntegerField(label=_("to"), required=False, min_value=-1000, max_value=1000)
-    scale_modifiers = forms.BooleanField(
-        label=_("With “weak” and “strong”"),
-        required=False,
-        help_text=_(
-            "“Weak 4” is 3.67 and “strong 4” is 4.33. The prompt must ask for it, as {{ answer }} does."
-        ),
-    )
-    scale_thirds = forms.BooleanField(
-        label=_("In thirds"),
-        required=False,
-        help_text=_("3, 3.33 and 3.67 are scores. The prompt must ask for it, as {{ answer }} does."),
-    )
-    scale_table = forms.CharField(
-        label=_("Value of the dimension for each point"),
-        required=False,
-        max_length=10_000,
-        widget=forms.TextInput(attrs={"spellcheck": "false", "placeholder": "1, 1, 2, 2, 3, 3, 4, 4, 5, 5"}),
-        help_text=_("Of the own scale, from its lowest point, with commas. Empty: linear, ends to ends."),
-    )
-
-    asked_together = forms.CharField(
-        label=_("Dimensions in one call"),
-        required=False,
-        max_length=5_000,
-        widget=forms.TextInput(attrs={"dir": "auto"}),
-        help_text=_(
-            "For prompts that ask about several: their names in the order of the prompt, with commas. Empty: "
-            "all, as they are listed."
-        ),
-    )
-    call_order = forms.ChoiceField(label=_("Their order"), required=False, choices=CallOrder.choices)
-    reference = forms.ChoiceField(
-        label=_("Reference"),
-        required=False,
-        help_text=_("For prompts with {{ reference }}: the system whose text of the same document is shown."),
     )
 
     def __init__(
@@ -206,22 +66,19 @@ class JudgeForm(forms.Form):
             field.disabled = reads
 
     @property
-    def has_own_scale(self) -> bool:
-        """Whether a scale of its own is set, or refused."""
-        return self._uses(*OWN_SCALE)
+    def sections(self) -> dict[str, list[forms.BoundField]]:
+        """The settings by the section of the page in which they are entered."""
+        return {section: [self[name] for name in names_of_settings(section)] for section in SettingSection}
 
     @property
-    def has_several(self) -> bool:
-        """Whether dimensions of one call are named, or refused."""
-        return self._uses("asked_together")
-
-    @property
-    def has_more(self) -> bool:
-        """Whether any of the parameters is set, or refused, that few judges need."""
-        return self._uses(*MORE)
-
-    def _uses(self, *names: str) -> bool:
-        return any(self[name].value() or self[name].errors for name in names)
+    def open_sections(self) -> set[str]:
+        """Folded sections in which a setting has an error or is not as in a new judge."""
+        return {
+            section
+            for section, fields in self.sections.items()
+            if section in FOLDED
+            and any(field.errors or field.value() not in _UNSET[field.name] for field in fields)
+        }
 
     def clean(self) -> dict[str, Any]:
         """Refuse several samples that would all be alike."""
@@ -267,7 +124,7 @@ class JudgeForm(forms.Form):
         lines = self.cleaned_data["stop"].splitlines()
         texts = [line.replace(NEW_LINE, "\n") for line in lines if line]
         if len(texts) > MOST_STOPS:
-            raise forms.ValidationError(gettext("At most four texts can end a reply."))
+            raise forms.ValidationError(gettext("You can enter up to four stop sequences."))
         return texts
 
     def clean_extra_body(self) -> dict[str, Any]:
@@ -284,6 +141,9 @@ class JudgeForm(forms.Form):
         if chosen.startswith(SHIPPED):
             return JudgeSpec(template=chosen.removeprefix(SHIPPED), **data)
         return JudgeSpec(template=self._templates[chosen], **data)
+
+
+JudgeForm.base_fields |= {each.name: each.field for each in JUDGE_SETTINGS}
 
 
 def stop_lines(texts: Iterable[str]) -> str:

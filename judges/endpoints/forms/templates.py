@@ -30,10 +30,10 @@ class TemplateForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 22, "dir": "auto", "spellcheck": "false", "class": "code"}),
     )
     file = forms.FileField(
-        label=_("Or a text file in its place"),
+        label=_("Or upload a file"),
         required=False,
         help_text=_(
-            "Plain text in UTF-8. It is taken word for word, with the placeholders in double braces."
+            "Plain UTF-8 file. Concord uses it word for word, with the placeholders in double braces."
         ),
     )
 
@@ -82,7 +82,7 @@ class TemplateForm(forms.Form):
         try:
             text: str = file.read().decode("utf-8-sig")
         except UnicodeDecodeError:
-            raise forms.ValidationError(gettext("This file is no text in UTF-8; save it as such.")) from None
+            raise forms.ValidationError(gettext("This file is not valid UTF-8; save it as UTF-8.")) from None
         return text
 
     def clean_pattern(self) -> str:
@@ -109,7 +109,7 @@ class StepsForm(forms.Form):
     """Whose model writes evaluation steps."""
 
     judge = forms.ModelChoiceField(
-        Judge.objects.none(), label=_("Judge whose model is asked"), empty_label=None
+        Judge.objects.none(), label=_("Judge with the model to use"), empty_label=None
     )
 
     def __init__(self, entered: Mapping[str, Any] | None, *, judges: QuerySet[Judge]) -> None:

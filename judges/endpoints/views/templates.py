@@ -21,6 +21,7 @@ from judges.core.access import dimension_in, may_change_judges, project_for_judg
 from judges.core.models import PromptTemplate, StepsWriting
 from judges.core.page import add_refusal, render_judges
 from judges.endpoints.commands import create_template, edit_template, edit_wording
+from judges.endpoints.evaluation_steps import latest_steps_writing, start_steps_writing
 from judges.endpoints.forms.templates import ShownOnForm, StepsForm, TemplateForm
 from judges.endpoints.queries import (
     keys_of_dimensions,
@@ -33,7 +34,6 @@ from judges.endpoints.queries import (
     wordings_of,
 )
 from judges.endpoints.shipped import ShippedPrompt, shipped_prompt, shipped_prompts_of
-from judges.endpoints.steps_worker import latest_steps_writing, start_steps_writing
 from judges.methods import METHODS, Method
 from judges.methods.evaluation_steps import has_steps
 from judges.methods.reading.pattern import problem_of_pattern

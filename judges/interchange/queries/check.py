@@ -9,9 +9,12 @@ from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Project
 from annotate.material.queries.catalogue import BATCH, Catalogue, KnownItem
 from annotate.material.queries.ratings import plain_word
+from annotate.material.reading.report import Causes
+from annotate.material.reading.rows import RefusedLine
+from annotate.material.reading.values import RefusedFieldError
 from judges.core.models import Judge, Judgment
-from judges.interchange.reading.report import Causes, JudgmentCounts
-from judges.interchange.reading.rows import JUDGE_LIMIT, ImportedJudgment, RefusedRowError
+from judges.interchange.reading.report import JudgmentCounts
+from judges.interchange.reading.rows import JUDGE_LIMIT, ImportedJudgment
 from judges.methods import METHODS, Method
 from judges.methods.base import Readable, Reading, Unreadable
 from judges.methods.own_scale import OwnScale
@@ -84,10 +87,12 @@ class JudgmentCheck:
         }
 
     def take(self, row: ImportedJudgment) -> ResolvedJudgment:
-        """Take a row; a RefusedRowError says what is unknown, off the scale, or not what is there."""
+        """Take a row. Raises RefusedFieldError for a name or value that the project does not have."""
         method = METHOD_BY_WORD.get(plain_word(row.method))
         if method is None:
-            raise RefusedRowError("method", f"There is no such method; there are {METHOD_NAMES}.", row.method)
+            raise RefusedFieldError(
+                "method", f"There is no such method; there are {METHOD_NAMES}.", row.method
+            )
         dimension = self._dimension(row, method)
         item, other = self._items(row, method)
         judge = self._judge(row, method)
@@ -102,7 +107,7 @@ class JudgmentCheck:
         elif _says_the_same(there, taken):
             self.already_there.judgments += 1
         else:
-            raise RefusedRowError(
+            raise RefusedFieldError(
                 "reply" if row.reply is not None else "value",
                 f"“{judge.name}” has another reply or value for this text and sample already, and nothing is "
                 "overwritten; leave the row out, or give the judge another name.",
@@ -117,7 +122,7 @@ class JudgmentCheck:
         taken.judge.samples = max(taken.judge.samples, taken.sample + 1)
         self.made.judgments += 1
         if isinstance(taken.reading, Unreadable):
-            self.unreadable.add(taken.row.line, "reply", taken.reading.reason)
+            self.unreadable.add(RefusedLine(taken.row.line, "reply", taken.reading.reason))
 
     def new_judge(self, name: str, model: str, method: Method) -> KnownJudge:
         """Note a judge that the project does not have; an importer writes it."""
@@ -129,24 +134,24 @@ class JudgmentCheck:
         dimension = self._dimensions.get(plain_word(row.dimension))
         if dimension is None:
             known = ", ".join(self._dimension_names) or "none yet"
-            raise RefusedRowError(
+            raise RefusedFieldError(
                 "dimension", f"The project has no such dimension; it has {known}.", row.dimension
             )
         if reason := method.refuses(dimension):
-            raise RefusedRowError("method", reason)
+            raise RefusedFieldError("method", reason)
         return dimension
 
     def _items(self, row: ImportedJudgment, method: Method) -> tuple[KnownItem, KnownItem | None]:
         if method.asks_pairs and not row.other:
-            raise RefusedRowError(
+            raise RefusedFieldError(
                 "other", f"{method.label} compares two systems; say which one’s text was shown second."
             )
         if row.other and not method.asks_pairs:
-            raise RefusedRowError(
+            raise RefusedFieldError(
                 "other", f"{method.label} judges one text at a time; leave the other system out."
             )
         if row.other == row.system:
-            raise RefusedRowError("other", "A system is not compared with itself.", row.system)
+            raise RefusedFieldError("other", "A system is not compared with itself.", row.system)
         return self._item(row.document, row.system), self._item(
             row.document, row.other
         ) if row.other else None
@@ -156,14 +161,14 @@ class JudgmentCheck:
             return item
         if document not in self.catalogue.documents:
             reason = "The project has no such document; import documents and items first."
-            raise RefusedRowError("document", reason, document)
+            raise RefusedFieldError("document", reason, document)
         if system not in self.catalogue.systems:
             reason = (
                 "The project has no such system; import its texts first, or use the name that it has here."
             )
-            raise RefusedRowError("system", reason, system)
+            raise RefusedFieldError("system", reason, system)
         reason = "The system has no text for this document in the project; import items first."
-        raise RefusedRowError("document", reason, f"“{system}” on “{document}”")
+        raise RefusedFieldError("document", reason, f"“{system}” on “{document}”")
 
     def _judge(self, row: ImportedJudgment, method: Method) -> KnownJudge:
         name = row.judge or f"{row.model}, {method.label}"
@@ -211,27 +216,27 @@ def _known_judge(judge: Judge) -> KnownJudge:
 
 def _refuse_made_name(row: ImportedJudgment, name: str) -> None:
     if not row.model:
-        raise RefusedRowError("judge", "The row names neither a judge nor a model; name the judge.")
+        raise RefusedFieldError("judge", "The row names neither a judge nor a model; name the judge.")
     if len(name) > JUDGE_LIMIT:
         reason = f"Model and method together are longer than the {JUDGE_LIMIT} characters of a name; name it."
-        raise RefusedRowError("judge", reason, name)
+        raise RefusedFieldError("judge", reason, name)
 
 
 def _refuse_other_judge(judge: KnownJudge, row: ImportedJudgment, method: Method) -> None:
     if judge.asks:
-        raise RefusedRowError(
+        raise RefusedFieldError(
             "judge",
             f"“{judge.name}” asks an endpoint, and judgments made elsewhere are not mixed with its own; "
             "give the imported judge another name.",
         )
     if judge.method != method.key:
-        raise RefusedRowError(
+        raise RefusedFieldError(
             "method",
             f"“{judge.name}” judges by {_label(judge.method)}, and these rows by {method.label}; "
             "give each method a judge of its own name.",
         )
     if row.model and row.model != judge.model:
-        raise RefusedRowError(
+        raise RefusedFieldError(
             "model",
             f"“{judge.name}” is {f'the model {judge.model}' if judge.model else 'without a model'}; "
             "give each model a judge of its own name.",
@@ -257,7 +262,7 @@ def _reading(row: ImportedJudgment, method: Method, judge: KnownJudge, dimension
         return reading
     assert row.value is not None
     if reason := method.refuses_value(row.value, dimension):
-        raise RefusedRowError("value", reason, f"{row.value:g}")
+        raise RefusedFieldError("value", reason, f"{row.value:g}")
     return Readable(row.value)
 
 
@@ -265,7 +270,7 @@ def _refuse_disagreement(reading: Reading, value: float) -> None:
     read = f"{reading.value:g}" if isinstance(reading, Readable) else "nothing"
     if not isinstance(reading, Readable) or reading.value != value:
         reason = "The reply reads as another value than the one beside it; import one of the two columns."
-        raise RefusedRowError("value", reason, f"{read} and {value:g}")
+        raise RefusedFieldError("value", reason, f"{read} and {value:g}")
 
 
 def _says_the_same(there: ExistingJudgment, taken: ResolvedJudgment) -> bool:

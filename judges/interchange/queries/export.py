@@ -2,17 +2,19 @@
 
 from collections.abc import Iterator
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from django.db.models import Count, Min, Q, Sum
 
 from annotate.core.models import Project
-from annotate.exports.registry import ExportPart, ExportTable, Row, kinds
+from annotate.exports.registry import ExportColumn, ExportPart, ExportTable, Row, ValueKind, read_columns
 from annotate.exports.tables.rows import ColumnRows, with_actors
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
 from annotate.results.table import Cell
 from judges.core.errors import NoJudgesError
+from judges.core.judge_settings import JUDGE_SETTINGS
 from judges.core.mapping import map_values
 from judges.core.models import (
     Certificate,
@@ -32,7 +34,7 @@ LEFT_OUT = "[left out of the export]"
 
 def _judges(project: Project) -> Iterator[Row]:
     keys = _keys_by_id(project)
-    for row in ColumnRows(Judge.objects.filter(project=project).order_by("pk"), _JUDGES):
+    for row in ColumnRows(Judge.objects.filter(project=project).order_by("pk"), JUDGES.sources):
         yield {
             **row,
             "prompt_wordings": _by_key(row["prompt_wordings"], keys),
@@ -65,9 +67,9 @@ def _is_learned(learned: dict[tuple[str, str], int], name: str, version: int | N
     return version is not None and version >= learned.get((name, key), version + 1)
 
 
-def _development_documents(project: Project) -> Iterator[Row]:
+def _development_documents(project: Project) -> ColumnRows:
     drawn = DevelopmentDocument.objects.filter(document__project=project).order_by("document__key")
-    yield from ColumnRows(drawn, {"document": "document__key", "drawn_at": "drawn_at"})
+    return ColumnRows(drawn, DEVELOPMENT_DOCUMENTS.sources)
 
 
 def _proposals(project: Project) -> Iterator[Row]:
@@ -77,31 +79,21 @@ def _proposals(project: Project) -> Iterator[Row]:
     for each in related.prefetch_related("items__document", "items__system", "parts"):
         is_open = each.status == Proposal.Status.DRAFTING  # no worker drafts it in a copy of the project
         yield {
+            **{name: getattr(each, source) for name, source in PROPOSALS.sources.items()},
             "proposal": numbers[each.pk],
             "judge": each.judge.name,
             "dimension": each.dimension.key,
-            "kind": each.kind,
             "status": str(Proposal.Status.FAILED if is_open else each.status),
-            "text": each.text,
-            "about": each.about,
             "units": [[item.document.key, item.system.name] for item in each.items.all()],
             "parts": sorted(numbers[part.pk] for part in each.parts.all()),
-            "is_chosen": each.is_chosen,
-            "drafted_by": each.drafted_by,
             "problem": _WAS_DRAFTED if is_open else each.problem,
             "cost": _amount(each.cost),
             "candidate": each.candidate.name if each.candidate else None,
             "guideline_version": each.guideline.version if each.guideline else None,
-            "created_at": each.created_at,
-            "decided_at": each.decided_at,
         }
 
 
 _WAS_DRAFTED = "It was being drafted when the project was exported."
-_PROPOSALS = (
-    *("proposal", "judge", "dimension", "kind", "status", "text", "about", "units", "parts", "is_chosen"),
-    *("drafted_by", "problem", "cost", "candidate", "guideline_version", "created_at", "decided_at"),
-)
 
 
 def _keys_by_id(project: Project) -> dict[str, str]:
@@ -113,72 +105,16 @@ def _by_key(wordings: dict[str, str] | None, keys: dict[str, str]) -> dict[str, 
     return wordings and {keys[pk]: text for pk, text in wordings.items() if pk in keys}
 
 
-_JUDGES = {
-    "judge": "name",
-    "model": "model",
-    "method": "method",
-    "prompt": "template__name",
-    "prompt_version": "template__version",
-    "prompt_text": "template__text",
-    "prompt_wordings": "template__wordings",
-    "prompt_pattern": "template__pattern",
-    "temperature": "temperature",
-    "samples": "samples",
-    "max_tokens": "max_tokens",
-    "max_tokens_name": "max_tokens_name",
-    "score_from": "score_from",
-    "structured": "structured",
-    "top_p": "top_p",
-    "seed": "seed",
-    "stop": "stop",
-    "reasoning_effort": "reasoning_effort",
-    "system_message": "system_message",
-    "extra_body": "extra_body",
-    "scale_minimum": "scale_minimum",
-    "scale_maximum": "scale_maximum",
-    "scale_modifiers": "scale_modifiers",
-    "scale_thirds": "scale_thirds",
-    "scale_table": "scale_table",
-    "asked_together": "asked_together",
-    "call_order": "call_order",
-    "reference": "reference__name",
-}
-
-
 def _keys(ids: list[int], keys: dict[str, str]) -> list[str]:
     """Return keys of dimensions; one that is gone cannot have been asked about."""
     return [keys[str(pk)] for pk in ids if str(pk) in keys]
 
 
 def _runs(project: Project) -> Iterator[Row]:
-    rows = ColumnRows(Run.objects.filter(project=project).order_by("pk"), _RUNS)
+    rows = ColumnRows(Run.objects.filter(project=project).order_by("pk"), RUNS.sources)
+    amounts = RUNS.names_of(ValueKind.AMOUNT)
     for number, row in enumerate(rows, start=1):
-        yield {**row, "run": number, **{name: _amount(row[name]) for name in RUN_AMOUNTS}}
-
-
-RUN_AMOUNTS = ("budget", "spent", "reused_cost", "cache_savings")
-
-
-_RUNS = {
-    "run": "pk",
-    "guideline_version": "guideline__version",
-    "status": "status",
-    "reason": "reason",
-    "via": "via",
-    "keeps_messages": "keeps_messages",
-    "reuses_answers": "reuses_answers",
-    "budget": "budget",
-    "spent": "spent",
-    "reused": "reused",
-    "reused_cost": "reused_cost",
-    "reused_cost_unknown": "reused_cost_unknown",
-    "cached_tokens": "cached_tokens",
-    "cached_tokens_unpriced": "cached_tokens_unpriced",
-    "cache_savings": "cache_savings",
-    "created_at": "created_at",
-    "started_at": "started_at",
-    "finished_at": "finished_at",
-}
+        yield {**row, "run": number, **{name: _amount(row[name]) for name in amounts}}
 
 
 def _judgments(project: Project) -> Iterator[Row]:
@@ -189,8 +125,9 @@ def _judgments(project: Project) -> Iterator[Row]:
     judges = Judge.objects.filter(project=project, scale_minimum__isnull=False)
     scales = {judge.name: judge.own_scale for judge in judges}
     dimensions = {each.key: each for each in project.dimensions.all()}
+    reused = {f"reused_{name}": f"reused_from__{JUDGMENTS.sources[name]}" for name in JUDGMENT_KEY}
     keys = {str(each.pk): key for key, each in dimensions.items()}
-    for row in ColumnRows(in_order, {**_JUDGMENTS, **_REUSED}):
+    for row in ColumnRows(in_order, {**JUDGMENTS.sources, **reused}):
         scale = scales.get(row["judge"])
         row["mapped_value"] = (
             float(map_values(row["value"], scale, dimensions[row["dimension"]]))
@@ -219,48 +156,14 @@ def _judgments_without_comments(project: Project) -> Iterator[Row]:
         yield {**row, "messages": None} if is_learned else row
 
 
-_JUDGMENTS = {
-    "judge": "judge__name",
-    "document": "item__document__key",
-    "system": "item__system__name",
-    "other_system": "other__system__name",
-    "dimension": "dimension__key",
-    "sample": "sample",
-    "run": "run",
-    "status": "status",
-    "value": "value",
-    "reason": "reason",
-    "problem": "problem",
-    "rationale": "rationale",
-    "reply": "reply",
-    "parameters": "parameters",
-    "messages_hash": "messages_hash",
-    "messages": "messages",
-    "asked_dimensions": "asked_dimensions",
-    "steps": "steps",
-    "finish_reason": "finish_reason",
-    "refusal": "refusal",
-    "returned_model": "returned_model",
-    "system_fingerprint": "system_fingerprint",
-    "attempts": "attempts",
-    "input_tokens": "input_tokens",
-    "output_tokens": "output_tokens",
-    "cached_tokens": "cached_tokens",
-    "reasoning_tokens": "reasoning_tokens",
-    "cost": "cost",
-    "seconds": "seconds",
-    "answered_at": "answered_at",
-    "is_corrected": "is_corrected",
-}
 JUDGMENT_KEY = ("judge", "document", "system", "other_system", "dimension", "sample")
 """The columns that name one judgment."""
-_REUSED = {f"reused_{name}": f"reused_from__{_JUDGMENTS[name]}" for name in JUDGMENT_KEY}
 
 
 def _judgment_changes(project: Project) -> Iterator[Row]:
     changes = JudgmentChange.objects.filter(judgment__judge__project=project).order_by("pk")
     keys = _keys_by_id(project)
-    rows = (_earlier_answer(row, keys) for row in ColumnRows(changes, _JUDGMENT_CHANGES))
+    rows = (_earlier_answer(row, keys) for row in ColumnRows(changes, JUDGMENT_CHANGES.sources))
     return with_actors(rows, project, of="change", not_by_raters=_BY_ADMINS)
 
 
@@ -277,40 +180,12 @@ def _earlier_answer(row: dict[str, Any], keys: dict[str, str]) -> dict[str, Any]
     return {**row, "answer_before": {**before, **elsewhere}}
 
 
-_JUDGMENT_CHANGES = {
-    "judge": "judgment__judge__name",
-    "document": "judgment__item__document__key",
-    "system": "judgment__item__system__name",
-    "other_system": "judgment__other__system__name",
-    "dimension": "judgment__dimension__key",
-    "sample": "judgment__sample",
-    "at": "at",
-    "change": "kind",
-    "status_before": "status_before",
-    "value_before": "value_before",
-    "reason_before": "reason_before",
-    "problem_before": "problem_before",
-    "answer_before": "answer_before",
-    "status_after": "status_after",
-    "value_after": "value_after",
-    "note": "note",
-    "by": "actor",
-}
 _BY_ADMINS = set(JudgmentChange.Kind)
 
 
 def _metrics(project: Project) -> ColumnRows:
     values = MetricValue.objects.filter(metric__project=project)
-    return ColumnRows(values.order_by("metric__name", "item"), _METRICS)
-
-
-_METRICS = {
-    "metric": "metric__name",
-    "source": "metric__source",
-    "document": "item__document__key",
-    "system": "item__system__name",
-    "value": "value",
-}
+    return ColumnRows(values.order_by("metric__name", "item"), METRICS.sources)
 
 
 def _indicators(project: Project) -> Iterator[Row]:
@@ -346,43 +221,11 @@ def _indicators(project: Project) -> Iterator[Row]:
 
 
 _UNRATED = Cell(count=0, reason="No person has rated these items yet.")
-_INDICATORS = (
-    *("rts", "mcq", "coefficient", "dimension", "system", "items"),
-    *("indicator", "indicator_low", "indicator_high", "reason", "rated_items", "agreement", "quality"),
-)
 
 
 def _certificates(project: Project) -> ColumnRows:
     found = Certificate.objects.filter(calibration__project=project, calibration__status="certified")
-    return ColumnRows(found.order_by("calibration", "dimension__position", "pk"), _CERTIFICATES)
-
-
-_CERTIFICATES = {
-    "calibration": "calibration__name",
-    "judge": "calibration__judge__name",
-    "other": "calibration__other__name",
-    "confidence": "calibration__confidence",
-    "loss": "calibration__loss",
-    "cut": "calibration__cut",
-    "risk": "calibration__risk",
-    "calibration_significance_level": "calibration__significance_level",
-    "raters": "calibration__raters",
-    "drawn_at": "calibration__drawn_at",
-    "computed_at": "calibration__ended_at",
-    "dimension": "dimension__key",
-    "significance_level": "significance_level",
-    "threshold": "threshold",
-    "reason": "reason",
-    "units": "units",
-    "kept": "kept",
-    "rated": "rated",
-    "missing": "missing",
-    "accepted": "accepted",
-    "errors": "errors",
-    "upper_bound": "upper_bound",
-    "ceiling": "ceiling",
-    "ceiling_units": "ceiling_units",
-}
+    return ColumnRows(found.order_by("calibration", "dimension__position", "pk"), CERTIFICATES.sources)
 
 
 def _amount(money: object) -> str | None:
@@ -390,107 +233,68 @@ def _amount(money: object) -> str | None:
     return None if money is None else f"{money:f}"
 
 
+_COLUMNS = read_columns(Path(__file__).parents[1] / "columns.csv")
+_SETTINGS = tuple(
+    ExportColumn(
+        each.name, each.meaning, each.kind, "reference__name" if each.name == "reference" else each.name
+    )
+    for each in JUDGE_SETTINGS
+)
+DEVELOPMENT_DOCUMENTS = ExportTable(
+    "development_documents",
+    "the documents that judges may have learned from; statistics about judges exclude them",
+    _COLUMNS["development_documents"],
+    _development_documents,
+)
+JUDGES = ExportTable(
+    "judges",
+    "the models that judge, each with its method, prompt and settings, but without its server",
+    (*_COLUMNS["judges"], *_SETTINGS),
+    _judges,
+    rows_without={ExportPart.COMMENTS: _judges_without_comments},
+)
+PROPOSALS = ExportTable(
+    "proposals",
+    "proposed changes of prompts, from people's discussions, and their outcome",
+    _COLUMNS["proposals"],
+    _proposals,
+)
+RUNS = ExportTable(
+    "runs", "the runs in which judgments were collected, with their cost", _COLUMNS["runs"], _runs
+)
+JUDGMENTS = ExportTable(
+    "judgments",
+    "every judgment, about a unit or an ordered pair: value or reason, reply, tokens, cost, time",
+    _COLUMNS["judgments"],
+    _judgments,
+    rows_without={ExportPart.COMMENTS: _judgments_without_comments},
+)
+JUDGMENT_CHANGES = ExportTable(
+    "judgment_changes",
+    "every change of a judgment by a person, a repeated call or a second reading, with the reason",
+    _COLUMNS["judgment_changes"],
+    _judgment_changes,
+)
+METRICS = ExportTable(
+    "metrics", "the values of metrics for each item, on their own scales", _COLUMNS["metrics"], _metrics
+)
+INDICATORS = ExportTable(
+    "indicators",
+    "R of an RTS and an MCQ judge of one model, by system and dimension",
+    _COLUMNS["indicators"],
+    _indicators,
+    is_computed=True,
+)
+CERTIFICATES = ExportTable(
+    "certificates",
+    "the bounds on judges' errors from tests with people, by dimension",
+    _COLUMNS["certificates"],
+    _certificates,
+    lost="A certificate is bound to the judges and endpoints of the first project.",
+)
 JUDGE_TABLES = (
-    ExportTable(
-        "development_documents",
-        "the documents that judges may have learned from, which figures about judges leave out",
-        ("document", "drawn_at"),
-        _development_documents,
-        kinds(time="drawn_at"),
-    ),
-    ExportTable(
-        "judges",
-        "the models that judge, each with its method, prompt and settings",
-        tuple(_JUDGES),
-        _judges,
-        kinds(
-            integer="prompt_version samples max_tokens seed scale_minimum scale_maximum",
-            number="temperature top_p",
-            flag="structured scale_modifiers scale_thirds",
-            listed="prompt_wordings stop extra_body scale_table asked_together",
-        ),
-        rows_without={ExportPart.COMMENTS: _judges_without_comments},
-    ),
-    ExportTable(
-        "proposals",
-        "what was proposed for the prompts of judges from people's discussions, and what became of it",
-        _PROPOSALS,
-        _proposals,
-        kinds(
-            integer="proposal guideline_version",
-            flag="is_chosen",
-            time="created_at decided_at",
-            listed="units parts",
-        ),
-        {"text": ExportPart.COMMENTS},
-    ),
-    ExportTable(
-        "runs",
-        "the runs in which judgments were collected, with what they cost",
-        tuple(_RUNS),
-        _runs,
-        kinds(
-            integer="run guideline_version reused reused_cost_unknown cached_tokens cached_tokens_unpriced",
-            flag="keeps_messages reuses_answers",
-            time="created_at started_at finished_at",
-        ),
-    ),
-    ExportTable(
-        "judgments",
-        "every judgment: its value or why there is none, the reply, tokens, cost, time",
-        (*_JUDGMENTS, "reused_from", "mapped_value"),
-        _judgments,
-        kinds(
-            integer="sample run attempts input_tokens output_tokens cached_tokens reasoning_tokens",
-            number="value mapped_value seconds",
-            time="answered_at",
-            listed="parameters messages asked_dimensions steps reused_from",
-            flag="is_corrected",
-        ),
-        {
-            "reply": ExportPart.REPLIES,
-            "rationale": ExportPart.REPLIES,
-            "refusal": ExportPart.REPLIES,
-            "messages": ExportPart.SOURCES,
-        },
-        rows_without={ExportPart.COMMENTS: _judgments_without_comments},
-    ),
-    ExportTable(
-        "judgment_changes",
-        "what people set, excluded or let ask again, and what was read again, with the reason",
-        tuple(_JUDGMENT_CHANGES),
-        _judgment_changes,
-        kinds(integer="sample", number="value_before value_after", time="at", listed="answer_before"),
-        {"answer_before": ExportPart.REPLIES},
-    ),
-    ExportTable(
-        "metrics",
-        "what metrics say of each item, on their own scales",
-        tuple(_METRICS),
-        _metrics,
-        kinds(number="value"),
-    ),
-    ExportTable(
-        "indicators",
-        "R of an RTS and an MCQ judge of one model, by system and dimension",
-        _INDICATORS,
-        _indicators,
-        kinds(
-            integer="items rated_items",
-            number="indicator indicator_low indicator_high agreement quality",
-        ),
-    ),
-    ExportTable(
-        "certificates",
-        "what tests with people promised of judges, by dimension, with the figures that this rests on",
-        tuple(_CERTIFICATES),
-        _certificates,
-        kinds(
-            number="cut risk calibration_significance_level significance_level threshold upper_bound ceiling",
-            integer="raters units kept rated missing accepted errors ceiling_units",
-            time="drawn_at computed_at",
-        ),
-    ),
+    *(DEVELOPMENT_DOCUMENTS, JUDGES, PROPOSALS, RUNS, JUDGMENTS, JUDGMENT_CHANGES),
+    *(METRICS, INDICATORS, CERTIFICATES),
 )
 
 

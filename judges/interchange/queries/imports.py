@@ -4,38 +4,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 
-from annotate.core.files import local_path
 from annotate.core.guidelines import current_guideline
-from annotate.core.models import DataImport, Project
+from annotate.core.models import Project
 from annotate.material.queries.catalogue import Catalogue, NamesInFile
+from annotate.material.queries.file_reading import FileReading, check_whole_file
 from annotate.material.reading.progress import OnProgress, silent
-from annotate.material.reading.readers import RecordFile
-from annotate.material.reading.rows import Record, UnreadableFileError
+from annotate.material.reading.rows import Record, RefusedLine, UnreadableFileError
+from annotate.material.reading.source import Source
 from annotate.material.reading.values import RefusedFieldError
 from judges.interchange.queries.check import JudgmentCheck, ResolvedJudgment
-from judges.interchange.queries.file_reading import FileReading
 from judges.interchange.reading.mapping import JudgmentMapping
 from judges.interchange.reading.report import JudgmentReport
 from judges.interchange.reading.rows import ImportedJudgment, row_of
 
 CHECKED_RECORDS = 100
 SHOWN_ROWS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class JudgmentSource:
-    """A file of judgments and how to read it."""
-
-    path: Path
-    name: str
-    mapping: JudgmentMapping
-
-
-def source_of(data_import: DataImport, mapping: JudgmentMapping) -> JudgmentSource:
-    """Return what is to be read from an uploaded file, and how."""
-    return JudgmentSource(local_path(data_import.file), data_import.name, mapping)
 
 
 @dataclass(frozen=True)
@@ -49,7 +33,7 @@ class JudgmentPreview:
 def check_judgments(
     *,
     project: Project,
-    source: JudgmentSource,
+    source: Source[JudgmentMapping],
     on_progress: OnProgress | None = None,
     only_good: bool = False,
 ) -> JudgmentReport:
@@ -58,25 +42,22 @@ def check_judgments(
 
 
 def read_judgments(
-    project: Project, source: JudgmentSource, on_progress: OnProgress, *, only_good: bool
+    project: Project, source: Source[JudgmentMapping], on_progress: OnProgress, *, only_good: bool
 ) -> "JudgmentReading":
     """Return a reading of the file that only checks; only_good: without the lines that are refused."""
-    skip: frozenset[int] = frozenset()
-    while True:
+
+    def read(skip: frozenset[int]) -> JudgmentReading:
         check = JudgmentCheck(project, Catalogue(project), current_guideline(project))
-        reading = JudgmentReading(source, check, skip)
-        reading.take_all("checking", on_progress)
-        if not only_good or reading.stopped or not reading.refused_lines:
-            return reading
-        # Rows without a number of their own are counted anew, so what is left is checked again.
-        skip |= reading.refused_lines
+        return JudgmentReading(source, check, skip)
+
+    return check_whole_file(read, on_progress, only_good=only_good)
 
 
-def preview_judgments(*, project: Project, source: JudgmentSource) -> JudgmentPreview:
+def preview_judgments(*, project: Project, source: Source[JudgmentMapping]) -> JudgmentPreview:
     """Say what the first records would make, looking up only what they name."""
     catalogue = Catalogue(project, _read_names(source))
     reading = JudgmentReading(source, JudgmentCheck(project, catalogue, current_guideline(project)))
-    reading.take_all("checking", silent, limit=CHECKED_RECORDS)
+    reading.check(CHECKED_RECORDS, silent)
     return JudgmentPreview(reading.report(), reading.first)
 
 
@@ -84,37 +65,35 @@ class JudgmentReading(FileReading):
     """One reading of a file of judgments; `first` holds what the first records gave."""
 
     def __init__(
-        self, source: JudgmentSource, check: JudgmentCheck, skip: frozenset[int] = frozenset()
+        self, source: Source[JudgmentMapping], check: JudgmentCheck, skip: frozenset[int] = frozenset()
     ) -> None:
-        super().__init__(source, skip)
-        self.mapping, self.check = source.mapping, check
+        super().__init__(source, skip=skip)
+        self.checked = check
         self.first: list[ResolvedJudgment] = []
 
-    def take_record(self, record: Record) -> None:
+    def take(self, record: Record) -> Iterator[RefusedLine]:
         """Take the judgment of a record."""
-        taken = self.check.take(row_of(record, self.mapping))
+        try:
+            taken = self.checked.take(row_of(record, self.source.mapping))
+        except RefusedFieldError as error:
+            yield error.at(record.line)
+            return
         if len(self.first) < SHOWN_ROWS:
             self.first.append(taken)
 
     def report(self) -> JudgmentReport:
         """Sum up what was read."""
-        check = self.check
+        check = self.checked
         return JudgmentReport(
             made=check.made,
             already_there=check.already_there,
             unreadable_count=check.unreadable.count,
             unreadable=check.unreadable.listed,
-            lines=self.lines,
-            complete=self.complete,
-            refused_count=self.refused.count,
-            refused=self.refused.listed,
-            left_out=len(self.skip),
-            stopped=self.stopped,
-            empty_rows=self.empty_rows,
+            **self.facts(),
         )
 
 
-def _read_names(source: JudgmentSource) -> NamesInFile:
+def _read_names(source: Source[JudgmentMapping]) -> NamesInFile:
     """Return what the first records name, read beforehand."""
     named = NamesInFile()
     for row in _first_rows(source):
@@ -125,8 +104,8 @@ def _read_names(source: JudgmentSource) -> NamesInFile:
     return named
 
 
-def _first_rows(source: JudgmentSource) -> Iterator[ImportedJudgment]:
-    with suppress(UnreadableFileError), RecordFile(source.path, source.name) as file:
+def _first_rows(source: Source[JudgmentMapping]) -> Iterator[ImportedJudgment]:
+    with suppress(UnreadableFileError), source.open() as file:
         for record in islice(file, CHECKED_RECORDS):
             with suppress(RefusedFieldError):
                 if isinstance(record, Record):

@@ -22,14 +22,6 @@ NUMBER = re.compile(r"[+-]?\d{1,12}([.,]\d{1,30})?([eE][+-]?\d{1,2})?", re.ASCII
 Made = TypeVar("Made")
 
 
-class RefusedRowError(RefusedFieldError):
-    """A row that cannot be imported: its field, the cause in a sentence, and what exactly it holds there."""
-
-    def __init__(self, field: str, reason: str, name: object = "") -> None:
-        super().__init__(field, reason)
-        self.name = str(name)
-
-
 @dataclass(frozen=True, slots=True)
 class RecordedUsage:
     """What a judgment took, as far as the file says."""
@@ -116,7 +108,7 @@ def _reply_and_value(cells: _Cells) -> tuple[str | None, float | None]:
     if reply is None and value is None:
         if isinstance(empty := cells.cell("reply"), str):
             return empty, None
-        raise RefusedRowError("reply", "There is neither a reply nor a value; give the row one of them.")
+        raise RefusedFieldError("reply", "There is neither a reply nor a value; give the row one of them.")
     return reply, value
 
 
@@ -124,7 +116,7 @@ def number_of(cell: object, name: str) -> Decimal:
     """Return a number, also when it is written as text, with a point or a comma."""
     written = cell.strip() if isinstance(cell, str) else repr(cell)
     if isinstance(cell, bool) or not NUMBER.fullmatch(written):
-        raise RefusedRowError(name, f"“{name}” has to be a number.", written[:40])
+        raise RefusedFieldError(name, f"“{name}” has to be a number.", written[:40])
     return Decimal(written.replace(",", "."))
 
 
@@ -132,14 +124,14 @@ def count_of(cell: object, name: str) -> int:
     """Return a whole number from 0."""
     number = number_of(cell, name)
     if number != number.to_integral_value() or not 0 <= number <= LARGEST_COUNT:
-        raise RefusedRowError(name, f"“{name}” has to be a whole number from 0.", number)
+        raise RefusedFieldError(name, f"“{name}” has to be a whole number from 0.", number)
     return int(number)
 
 
 def _sample(cell: object, name: str) -> int:
     sample = count_of(cell, name)
     if sample >= MOST_SAMPLES:
-        raise RefusedRowError(name, f"Samples are numbered from 0 to {MOST_SAMPLES - 1}.", sample)
+        raise RefusedFieldError(name, f"Samples are numbered from 0 to {MOST_SAMPLES - 1}.", sample)
     return sample
 
 
@@ -150,12 +142,12 @@ def _value(cell: object, name: str) -> float:
 def _cost(cell: object, name: str) -> Decimal:
     cost = number_of(cell, name)
     if not 0 <= cost < LARGEST_COST:
-        raise RefusedRowError(name, f"A cost is an amount from 0 to below {LARGEST_COST:,}.", cost)
+        raise RefusedFieldError(name, f"A cost is an amount from 0 to below {LARGEST_COST:,}.", cost)
     return cost.quantize(SMALLEST_COST)
 
 
 def _seconds(cell: object, name: str) -> float:
     seconds = float(number_of(cell, name))
     if seconds < 0 or not math.isfinite(seconds):
-        raise RefusedRowError(name, "Seconds are counted from 0.", seconds)
+        raise RefusedFieldError(name, "Seconds are counted from 0.", seconds)
     return seconds

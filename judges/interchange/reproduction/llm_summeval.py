@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from agreement.comparison import CORRELATIONS, Level
 from annotate.core.models import Project
 from annotate.material.reading.mappings import SHIPPED
 from annotate.material.reading.progress import OnProgress
+from annotate.material.reading.source import Source
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
 from annotate.results.reproduction.commands import items_of_release, ratings_of_release
@@ -15,12 +17,9 @@ from annotate.results.reproduction.figures import Computed, Key
 from annotate.results.reproduction.papers import Absent, Paper, ReleaseFile
 from annotate.results.table import Value
 from annotate.setup.presets.news_summaries import NEWS_SUMMARIES
-from judges.comparison import CORRELATIONS, Level
 from judges.core.models import Judge
 from judges.interchange.commands import import_judgments
-from judges.interchange.queries.imports import JudgmentSource
 from judges.interchange.reading.mapping import JudgmentMapping
-from judges.interchange.reading.report import cause_as_text
 from judges.results.tables.indicators import INDICATORS
 from judges.results.tables.judges import anchor_of
 
@@ -155,9 +154,9 @@ def _replies(
     on_progress: OnProgress,
 ) -> str:
     """Import raw replies; return why the first was refused, or nothing."""
-    source = JudgmentSource(path, path.name, JudgmentMapping(columns, given))
+    source = Source(path, path.name, JudgmentMapping(columns, given))
     report = import_judgments(project=project, source=source, on_progress=on_progress)
-    return cause_as_text(report.refused[0]) if report.is_refused else ""
+    return str(report.refused[0]) if report.is_refused else ""
 
 
 COLUMNS = {

@@ -9,20 +9,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from agreement.comparison import Level
 from annotate.core.models import Project
 from annotate.core.specification import DimensionSpec, ProjectTemplate
 from annotate.material.reading.columns import ColumnMapping, PartColumn
 from annotate.material.reading.progress import OnProgress
+from annotate.material.reading.source import Source
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
 from annotate.results.reproduction.commands import items_of_release, ratings_of_release
 from annotate.results.reproduction.figures import Computed, Key
 from annotate.results.reproduction.papers import Absent, Paper, ReleaseFile
-from judges.comparison import Level
 from judges.interchange.commands import add_recorded_judge, import_judgments
-from judges.interchange.queries.imports import JudgmentSource
 from judges.interchange.reading.mapping import JudgmentMapping
-from judges.interchange.reading.report import cause_as_text
 from judges.methods.own_scale import OwnScale
 
 MODEL = "gpt-3.5-turbo-0613"
@@ -104,9 +103,9 @@ def _samples(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _import_samples(project: Project, on_progress: OnProgress, path: Path) -> str:
     fields = ("judge", "model", "method", "document", "system", "dimension", "sample", "reply")
-    source = JudgmentSource(path, path.name, JudgmentMapping({field: field for field in fields}, {}))
+    source = Source(path, path.name, JudgmentMapping({field: field for field in fields}, {}))
     report = import_judgments(project=project, source=source, on_progress=on_progress)
-    return cause_as_text(report.refused[0]) if report.is_refused else ""
+    return str(report.refused[0]) if report.is_refused else ""
 
 
 def _unit(line: dict[str, Any]) -> dict[str, Any]:

@@ -8,11 +8,13 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from annotate.core.jobs import run_job
 from annotate.core.models import Dimension, Project
 from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
-from judges.alignment.commands.draftings import plan_drafting, start_drafting
-from judges.alignment.commands.proposals import (
+from judges.core.models import Drafting, Judge, PromptSearch, Proposal
+from judges.laboratory.commands.draftings import plan_drafting, start_drafting
+from judges.laboratory.commands.proposals import (
     accept_proposal,
     dismiss_proposal,
     draw_development,
@@ -21,17 +23,16 @@ from judges.alignment.commands.proposals import (
     propose_text,
     send_to_raters,
 )
-from judges.alignment.commands.searches import advance_search, plan_search, start_search
-from judges.alignment.drafting import run_drafting
-from judges.alignment.queries.cases import (
+from judges.laboratory.commands.searches import SEARCH_JOB, plan_search, start_search
+from judges.laboratory.drafting import DRAFTING_JOB
+from judges.laboratory.queries.cases import (
     learning_dimensions,
     learning_judges,
     proposals_of,
     triable_proposals,
 )
-from judges.alignment.queries.draftings import state_of_drafting
-from judges.alignment.queries.searches import SearchState, searches_of
-from judges.core.models import Drafting, Judge, PromptSearch, Proposal
+from judges.laboratory.queries.draftings import state_of_drafting
+from judges.laboratory.queries.searches import SearchState, searches_of
 from judges.results.queries.pairings import judge_called
 from judges.runs.commands.collecting import collect
 
@@ -134,7 +135,7 @@ class Command(ConcordCommand):
         start_drafting(drafting=drafting, by=None)
         if not options["here"]:
             return []
-        run_drafting(drafting=drafting.pk)
+        run_job(DRAFTING_JOB.name, drafting.pk)
         return _problems_of(Drafting.objects.get(pk=drafting.pk))
 
     def _search(self, project: Project, options: Mapping[str, Any]) -> list[str]:
@@ -156,7 +157,7 @@ class Command(ConcordCommand):
         while options["here"] and search.status == PromptSearch.Status.RUNNING:
             if search.run_id:
                 collect(run=search.run_id, seconds=SLICE)
-            advance_search(search=search.pk)
+            run_job(SEARCH_JOB.name, search.pk)
             search.refresh_from_db()
         return [search.reason] if search.status == PromptSearch.Status.STOPPED else []
 

@@ -7,20 +7,21 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotate.core.models import Project
+from annotate.management.file_import import ReportedImport
 from annotate.material.reading.mapping_json import MappingError
 from annotate.material.reading.progress import OnProgress
 from annotate.material.reading.readers import first_records
+from annotate.material.reading.report import FileReport
 from annotate.material.reading.rows import Record, UnreadableFileError
+from annotate.material.reading.source import Source
 from judges.interchange.commands import import_judgments
-from judges.interchange.queries.imports import JudgmentSource, check_judgments
+from judges.interchange.queries.imports import check_judgments
 from judges.interchange.reading.mapping import (
     GIVEN,
     WORDS,
     JudgmentMapping,
     judgment_mapping_from_options,
 )
-from judges.interchange.reading.report import FileReport
-from judges.management.file_import import ReportedImport
 from judges.methods import METHODS
 
 METAVARS = {"judge": "NAME", "model": "NAME", "method": "KEY", "dimension": "KEY"}
@@ -54,7 +55,7 @@ class Command(ReportedImport):
         self, project: Project, path: Path, on_progress: OnProgress, options: dict[str, Any]
     ) -> FileReport:
         """Import the file, or check it for a dry run."""
-        source = JudgmentSource(path, path.name, _mapping(path, options))
+        source = Source(path, path.name, _mapping(path, options))
         act = check_judgments if options["dry_run"] else import_judgments
         return act(project=project, source=source, on_progress=on_progress, only_good=options["only_good"])
 

@@ -7,13 +7,14 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotate.core.models import Project
+from annotate.management.file_import import ReportedImport
 from annotate.material.reading.progress import OnProgress
 from annotate.material.reading.readers import first_records
+from annotate.material.reading.report import FileReport
 from annotate.material.reading.rows import Record, UnreadableFileError
-from judges.interchange.reading.report import FileReport
-from judges.management.file_import import ReportedImport
+from annotate.material.reading.source import Source
 from judges.metrics.commands import import_metrics
-from judges.metrics.queries import MetricSource, check_metrics
+from judges.metrics.queries import check_metrics
 from judges.metrics.reading import MetricMapping, guess_metric_mapping
 
 
@@ -41,7 +42,7 @@ class Command(ReportedImport):
         self, project: Project, path: Path, on_progress: OnProgress, options: dict[str, Any]
     ) -> FileReport:
         """Import the file, or check it for a dry run."""
-        source = MetricSource(path, path.name, _mapping(project, path, options))
+        source = Source(path, path.name, _mapping(project, path, options))
         act = check_metrics if options["dry_run"] else import_metrics
         return act(project=project, source=source, on_progress=on_progress)
 

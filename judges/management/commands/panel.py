@@ -8,8 +8,8 @@ from annotate.core.models import Project
 from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
 from judges.core.models import Judge, Panel
-from judges.panels.commands import compute_panel, make_panel
-from judges.panels.queries import PanelValues, members_of
+from judges.laboratory.commands.panels import compute_panel, make_panel
+from judges.laboratory.queries.panels import PanelValues, members_of
 from judges.results.queries.pairings import judge_called
 
 

@@ -13,8 +13,8 @@ from annotate.core.models import Project
 from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
 from judges.core.models import Calibration, Judge, RoutingPolicy
+from judges.core.policy_settings import POLICY_SETTING
 from judges.core.specification import CONFIDENCE_LEVELS, PolicySpec, by_certificates
-from judges.reliability import LEAST_RATINGS
 from judges.routing.commands.policies import draft_policy, make_policy, route, within_budget
 from judges.routing.queries.kept_units import ExpectedGain, KeptAgreement
 from judges.routing.queries.preview import RoutingPlan, routing_plan
@@ -44,19 +44,25 @@ class Command(ConcordCommand):
         parser.add_argument(
             "--coefficient",
             choices=RoutingPolicy.Coefficient.values,
-            default=RoutingPolicy.Coefficient.SPEARMAN.value,
+            default=_default("coefficient"),
         )
         parser.add_argument(
             "--estimate", action="store_true", help="hold R itself against r, not its lower bound"
         )
         parser.add_argument(
-            "--confidence", type=float, choices=CONFIDENCE_LEVELS, default=0.95, help="of R's interval"
+            "--confidence",
+            type=float,
+            choices=CONFIDENCE_LEVELS,
+            default=_default("confidence_level"),
+            help="of R's interval",
         )
-        parser.add_argument("--audit", type=float, default=0.05, metavar="SHARE", help="of what stays")
+        parser.add_argument(
+            "--audit", type=float, default=_default("audit_share"), metavar="SHARE", help="of what stays"
+        )
         parser.add_argument(
             "--audit-least",
             type=int,
-            default=LEAST_RATINGS,
+            default=_default("audit_least"),
             metavar="N",
             help="audited units of each system on each dimension at least; 0: by share only",
         )
@@ -67,7 +73,7 @@ class Command(ConcordCommand):
         )
         parser.add_argument("--raters", type=int, metavar="N", help="people per unit; else the project's")
         parser.add_argument(
-            "--risk", type=float, default=0.2, metavar="SHARE", help="accepted share of errors"
+            "--risk", type=float, default=_default("risk"), metavar="SHARE", help="accepted share of errors"
         )
         parser.add_argument("--name", default="", help="of the policy")
         parser.add_argument("--dry-run", action="store_true", help="show what it would do and write nothing")
@@ -103,7 +109,9 @@ def plan_as_text(plan: RoutingPlan, policy: RoutingPolicy) -> list[str]:
         for cell in plan.cells
     ]
     routed = policy.status == RoutingPolicy.Status.ROUTED
-    ending = f"Routed as {policy.name}." if routed else f"Nothing was written. {plan.refusal}".strip()
+    verdict = plan.verdict  # its reasons are among the lines before
+    refusal = verdict.refusal if verdict and plan.refusal == verdict.message else plan.refusal
+    ending = f"Routed as {policy.name}." if routed else f"Nothing was written. {refusal}".strip()
     time = "unknown" if plan.seconds is None else duration(plan.seconds)
     share = f" ({plan.audited_share:.1%} on average)" if plan.audited_share is not None else ""
     certified = [
@@ -113,6 +121,7 @@ def plan_as_text(plan: RoutingPlan, policy: RoutingPolicy) -> list[str]:
     return [
         *cells,
         *certified,
+        *[f"{each['dimension']}: {each['says']}" for each in plan.verdicts],
         *plan.warnings,
         f"{amount(plan.kept)} units stay with the judge, {amount(plan.audited)} of them audited{share}; "
         f"{amount(plan.sent)} go to people. {amount(plan.items)} items, {amount(plan.ratings)} ratings, "
@@ -128,7 +137,7 @@ def _gain_lines(gain: ExpectedGain | None) -> list[str]:
     sent, kept = gain.sent, gain.kept
     return [
         f"Where people have rated, the judge is more than a point off on {sent.wrong} of {sent.rated} units "
-        f"that go to them and on {kept.wrong} of {kept.rated} that stay: about "
+        f"that go to them, and on {kept.wrong} of {kept.rated} that stay: about "
         f"{amount(round(sent.expected_wrong))} wrong values are corrected, "
         f"{amount(round(kept.expected_wrong))} stay."
     ]
@@ -140,6 +149,7 @@ def plan_as_dict(plan: RoutingPlan, policy: RoutingPolicy) -> dict[str, Any]:
         "policy": policy.name if policy.status == RoutingPolicy.Status.ROUTED else None,
         "status": policy.status,
         "refusal": plan.refusal or None,
+        "verdicts": plan.verdicts,
         "warnings": plan.warnings,
         "kept": plan.kept,
         "audited": plan.audited,
@@ -175,8 +185,8 @@ def _agreement_as_dict(agreement: KeptAgreement) -> dict[str, Any]:
     return {
         "dimension": agreement.dimension.key,
         "rated": agreement.rated,
-        "alpha": agreement.alpha.value,
-        "alpha_among_people": agreement.panel.value,
+        "alpha_among_people": agreement.among_people.value,
+        "alpha_with_judge": agreement.with_judge.value,
         "spearman": agreement.spearman.value,
         "exact": agreement.exact,
         "within_one": agreement.within_one,
@@ -217,10 +227,10 @@ def _certified_policy(project: Project, options: dict[str, Any]) -> PolicySpec:
     return by_certificates(
         calibration,
         name=(options["name"] or f"By {name}")[:80],
-        raters=int(_within("--raters", options["raters"] or calibration.raters, 1, 50)),
-        audit_share=_within("--audit", options["audit"], 0.001, 1),
-        audit_least=int(_within("--audit-least", options["audit_least"], 0, 100_000)),
-        confidence_level=_within("--confidence", options["confidence"], 0.5, 0.999),
+        raters=int(_limit("raters", options["raters"] or calibration.raters)),
+        audit_share=_limit("audit_share", options["audit"]),
+        audit_least=int(_limit("audit_least", options["audit_least"])),
+        confidence_level=_limit("confidence_level", options["confidence"]),
     )
 
 
@@ -239,18 +249,18 @@ def _spec(project: Project, options: dict[str, Any]) -> PolicySpec:
         name=(options["name"] or names)[:80],
         rts=_judge(project, options["rts"], "rts"),
         mcq=_judge(project, options["mcq"], "mcq"),
-        threshold=None if threshold is None else _within("--threshold", threshold, -1, 1),
+        threshold=None if threshold is None else _limit("threshold", threshold),
         thresholds=_thresholds(project, options["threshold_of"]),
         coefficient=options["coefficient"],
         decided_by=by.ESTIMATE if options["estimate"] else by.LOWER_BOUND,
-        confidence_level=_within("--confidence", options["confidence"], 0.5, 0.999),
+        confidence_level=_limit("confidence_level", options["confidence"]),
         audit=RoutingPolicy.Audit.ACTIVE
         if options["audit_where_errors_are_expected"]
         else RoutingPolicy.Audit.RANDOM,
-        audit_share=_within("--audit", options["audit"], 0.001, 1),
-        audit_least=int(_within("--audit-least", options["audit_least"], 0, 100_000)),
-        raters=int(_within("--raters", options["raters"] or project.raters_per_item, 1, 50)),
-        risk=_within("--risk", options["risk"], 0.001, 0.999),
+        audit_share=_limit("audit_share", options["audit"]),
+        audit_least=int(_limit("audit_least", options["audit_least"])),
+        raters=int(_limit("raters", options["raters"] or project.raters_per_item)),
+        risk=_limit("risk", options["risk"]),
     )
     return within_budget(project, spec, budget)
 
@@ -275,6 +285,15 @@ def _thresholds(project: Project, given: Sequence[str]) -> dict[str, float]:
         except ValueError:
             raise CommandError(f"{each!r} names no r; write --threshold-of {key}=0.4.") from None
     return found
+
+
+def _default(setting: str) -> Any:
+    return POLICY_SETTING[setting].default
+
+
+def _limit(setting: str, number: float) -> float:
+    declared = POLICY_SETTING[setting]
+    return _within(declared.option, number, *declared.limits)
 
 
 def _within(option: str, number: float, low: float, high: float) -> float:

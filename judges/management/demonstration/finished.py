@@ -1,45 +1,54 @@
-"""Making the finished demonstration: both rounds, two judges, routing, a certificate and an export."""
+"""Making the finished demonstration: both rounds, judges, runs, routing and an export."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 
 from django.utils import timezone
 
-from annotate.agreement.streams import Stream
+from agreement.streams import Stream
 from annotate.core.guideline import FrozenGuideline
+from annotate.core.jobs import run_job
 from annotate.core.models import (
     Assignment,
+    Delivery,
     Dispute,
     Export,
+    Item,
     Membership,
     Project,
     Role,
     Round,
     User,
 )
-from annotate.disputes.commands.disputes import adjudicate, answer_dispute
+from annotate.disputes.commands.disputes import adjudicate, answer_dispute, post_message
 from annotate.disputes.commands.state import current_values
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands.exports import run_export, start_export
+from annotate.exports.commands.exports import EXPORT_JOB, start_export
+from annotate.items.commands import tag_items
 from annotate.management.demonstration.load import NAME as UNFINISHED
-from annotate.management.demonstration.load import PEOPLE, Person, add_texts, make_accounts
-from annotate.people.commands import add_member
+from annotate.management.demonstration.load import PEOPLE, Person, add_texts, begin_project, make_accounts
+from annotate.material.reading.source import Source
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.ratings import Answer, Sent, SentAnswer, save_ratings
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
-from annotate.setup.commands import create_project, delete_project
+from annotate.rating.evidence import Passage
+from annotate.setup.commands import add_image, delete_project
 from annotate.setup.presets import TEMPLATES
-from judges.alignment.commands.proposals import draw_development, propose_examples
+from annotate.webhooks.commands import add_webhook
+from annotate.webhooks.events import DISPUTE_SETTLED, ROUND_CLOSED
 from judges.core.models import Judge, RoutingPolicy
 from judges.core.specification import CalibrationSpec, PolicySpec
 from judges.interchange.commands import import_judgments
-from judges.interchange.queries.imports import JudgmentSource
 from judges.interchange.reading.mapping import guess_judgment_mapping
-from judges.management.demonstration.articles import ARTICLES, SYSTEMS
-from judges.management.demonstration.remarks import DECISIONS, YIELDS, why
+from judges.laboratory.commands.proposals import draw_development, propose_examples
+from judges.management.demonstration.articles import ARTICLES, SYSTEMS, Article
+from judges.management.demonstration.picture import SCALE_PICTURE
+from judges.management.demonstration.recorded_runs import add_recorded_runs
+from judges.management.demonstration.remarks import ANSWERS, ASKS, DECISIONS, THIRDS, YIELDS, why
 from judges.management.demonstration.replies import MODEL, felt, rows
 from judges.metrics.commands import compute_metrics
 from judges.metrics.computing import MEASURES
@@ -54,6 +63,8 @@ ABOUT = (
 # How strict each annotator is, and how much they waver.
 _LEANINGS = {"ann@example.org": 0.1, "bo@example.org": -0.4, "cem@example.org": 0.3}
 _WAVERS = 0.6
+_LOW = 3  # and below: annotators say why
+_MARKED = ("consistency", "relevance")
 _LONGEST = timedelta(minutes=10)
 _DEVELOPMENT = 0.25  # of the documents: what a prompt learns from
 _EXAMPLES = 3
@@ -74,7 +85,7 @@ def load_finished_demonstration() -> Project:
         delete_project(project=existing, name=NAME, by=users[PEOPLE[0]])
     project = _make(users)
     export = Export.objects.get(project=project)
-    run_export(export_id=export.pk)
+    run_job(EXPORT_JOB.name, export.pk)
     return project
 
 
@@ -93,14 +104,12 @@ def _is_left_half_made(project: Project) -> bool:
 
 def _make(users: Mapping[Person, User]) -> Project:
     admin = users[PEOPLE[0]]
-    project = create_project(user=admin, name=NAME, template=TEMPLATES["news-summaries"])
-    Project.objects.filter(pk=project.pk).update(description=ABOUT)
-    places = {
-        place.user.email: place
-        for place in (add_member(project=project, role=each.role, user=user) for each, user in users.items())
-        if place.role == Role.ANNOTATOR and place.user is not None
-    }
-    _add_items(project)
+    project, members = begin_project(NAME, TEMPLATES["news-summaries"], users)
+    picture = add_image(project=project, by=admin, name="From low to high.png", content=SCALE_PICTURE)
+    guidelines = f"{project.guidelines}\n\n{picture.markdown}"
+    Project.objects.filter(pk=project.pk).update(description=ABOUT, guidelines=guidelines)
+    places = {person.email: place for person, place in members.items() if person.role == Role.ANNOTATOR}
+    add_items(project)
     _import_replies(project)
     compute_metrics(project=project, measures=[MEASURES["words"], MEASURES["compression"]], by=admin)
     draw_development(project=project, share=_DEVELOPMENT, by=admin)
@@ -120,12 +129,16 @@ def _make(users: Mapping[Person, User]) -> Project:
     compute_certificates(calibration=calibration, by=admin)
     for dimension in project.dimensions.filter(key__in=_CERTIFIED):
         propose_examples(judge=_judge(project, "rts"), dimension=dimension, count=_EXAMPLES, by=admin)
+    add_recorded_runs(project, admin)
+    _tag(project, admin)
+    _add_webhook(project, admin)
     choice = ExportChoice(Format.HUGGING_FACE, licence="CC0-1.0")
     start_export(project=project, choice=choice, by=admin)
     return project
 
 
-def _add_items(project: Project) -> None:
+def add_items(project: Project) -> None:
+    """Add the articles with their summaries."""
     for article in ARTICLES:
         add_texts(
             project,
@@ -137,6 +150,32 @@ def _add_items(project: Project) -> None:
         )
 
 
+def _tag(project: Project, admin: User) -> None:
+    texts = Item.objects.filter(document__project=project)
+    copied, flawed = texts.filter(system__name__in=SYSTEMS[:2]), texts.filter(system__name="small-model")
+    tag_items(project=project, items=copied, tag="copied from the article", by=admin)
+    tag_items(project=project, items=flawed, tag="for the error analysis", by=admin)
+
+
+def _add_webhook(project: Project, admin: User) -> None:
+    """Add a webhook, and deliveries of both closed rounds as if its server had taken them."""
+    events = (ROUND_CLOSED, DISPUTE_SETTLED)
+    url = "https://lab.example.org/concord"  # no such server
+    webhook, _ = add_webhook(project=project, url=url, events=events, by=admin)
+    for round in project.rounds.order_by("number"):
+        data = {"project": project.slug, "round": round.number}
+        Delivery.objects.create(
+            webhook=webhook,
+            event=ROUND_CLOSED,
+            body=json.dumps({"type": ROUND_CLOSED, "timestamp": f"{round.closed_at}", "data": data}),
+            status=Delivery.Status.DELIVERED,
+            due_at=None,
+            attempts=1,
+            attempted_at=round.closed_at,
+            answer_status=204,
+        )
+
+
 def _import_replies(project: Project) -> None:
     """Import what the judge replied, as replies recorded elsewhere are imported."""
     replies = list(rows())
@@ -145,7 +184,7 @@ def _import_replies(project: Project) -> None:
         path.write_text("".join(json.dumps(each) + "\n" for each in replies), encoding="utf-8")
         columns = sorted({column for each in replies for column in each})
         mapping = guess_judgment_mapping(columns, {"model": MODEL})
-        report = import_judgments(project=project, source=JudgmentSource(path, path.name, mapping))
+        report = import_judgments(project=project, source=Source(path, path.name, mapping))
     if report.is_refused:
         raise AssertionError(f"The demonstration's own replies are refused: {report}")
 
@@ -179,6 +218,7 @@ def _calibration(project: Project) -> CalibrationSpec:
 def _rate(round: Round, place: Membership, email: str) -> None:
     """Rate everything that the annotator is asked for."""
     chance = Stream(0).of("demonstration", "pace", email).shuffler()
+    chance_of_marks = Stream(0).of("demonstration", "marks", email).shuffler()
     dimensions = FrozenGuideline.from_json(round.guideline.content).dimensions
     while reserve_items(round=round, annotator=place):
         pass
@@ -186,25 +226,30 @@ def _rate(round: Round, place: Membership, email: str) -> None:
     mine = Assignment.objects.select_related("item__system", "item__document", "round__guideline")
     for assignment in mine.filter(annotator=place).order_by("position"):
         item = assignment.item
-        position = SYSTEMS.index(item.system.name)
-        given = [
-            SentAnswer(
-                dimension,
-                Answer(
-                    value=felt(
-                        articles[item.document.key],
-                        position,
-                        dimension.key,
-                        by=email,
-                        leaning=_LEANINGS[email],
-                        spread=_WAVERS,
-                    )
-                ),
-                Sent(active_seconds=chance.uniform(6, 20)),
-            )
-            for dimension in dimensions
-        ]
+        article, position = articles[item.document.key], SYSTEMS.index(item.system.name)
+        given = []
+        for dimension in dimensions:
+            leaning = _LEANINGS[email]
+            value = felt(article, position, dimension.key, by=email, leaning=leaning, spread=_WAVERS)
+            comment, evidence = _reasons(article, item, dimension.key, value, chance_of_marks)
+            answer = Answer(value=value, comment=comment, evidence=evidence)
+            given.append(SentAnswer(dimension, answer, Sent(active_seconds=chance.uniform(6, 20))))
         save_ratings(assignment=assignment, given=given, by=place.user)
+
+
+def _reasons(
+    article: Article, item: Item, dimension: str, value: int, chance: Random
+) -> tuple[str, tuple[Passage, ...]]:
+    """Return a comment and marked passages for a low value, from most annotators."""
+    if value > _LOW or dimension not in _MARKED or chance.random() < 0.25:
+        return "", ()
+    sentences = item.text.split(". ")
+    last = len(item.text) - len(sentences[-1])
+    # Most mark the last sentence, some its first words.
+    end = len(item.text) if chance.random() < 0.7 else last + len(" ".join(sentences[-1].split()[:4]))
+    flawed = item.system.name == "small-model"
+    comment = why(dimension, article, item.text, low=True, flawed=flawed) if chance.random() < 0.5 else ""
+    return comment, (Passage(0, last, end),)
 
 
 def _discuss(dispute: Dispute, raters: Mapping[int, Membership], admin: User) -> None:
@@ -223,6 +268,7 @@ def _discuss(dispute: Dispute, raters: Mapping[int, Membership], admin: User) ->
             dimension.key, article, item.text, low=values[rater] <= middle and rater != high, flawed=flawed
         )
 
+    _talk(dispute, [raters[each] for each in (near, far, *between)], dimension.key)
     answer_dispute(dispute=dispute, rater=raters[near], value=None, comment=reason(near))
     course = chance.random()
     if course < 0.7:
@@ -235,3 +281,16 @@ def _discuss(dispute: Dispute, raters: Mapping[int, Membership], admin: User) ->
             answer_dispute(dispute=dispute, rater=raters[rater], value=None, differs=True)
     if course < 0.85:
         adjudicate(dispute=dispute, value=middle, note=DECISIONS[dimension.key], by=admin)
+
+
+def _talk(dispute: Dispute, raters: Sequence[Membership], dimension: str) -> None:
+    """Write a thread in more than half of the disputes: question, answer, sometimes a third voice."""
+    chance = Stream(0).of("demonstration", "thread", dispute.item.text, dimension).shuffler()
+    course = chance.random()
+    if course > 0.6:
+        return
+    near, far, *others = raters
+    post_message(dispute=dispute, author=near, text=ASKS[dimension])
+    post_message(dispute=dispute, author=far, text=ANSWERS[dimension])
+    if course < 0.25 and others:
+        post_message(dispute=dispute, author=others[0], text=chance.choice(THIRDS))

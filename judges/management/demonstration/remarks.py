@@ -20,6 +20,22 @@ YIELDS = (
     "Read again: yes.",
     "I had counted this under another dimension.",
 )
+ASKS = {
+    "consistency": "Which statement do you mean? I looked for each in the article.",
+    "relevance": "Which fact would you add to so short a text?",
+    "fluency": "Do you count a missing article as an error? I read it as the style of headlines.",
+    "coherence": "Can two sentences be badly ordered?",
+}
+ANSWERS = {
+    "consistency": "The last one. Please compare it with the third sentence of the article.",
+    "relevance": "What happens next: a reader will ask for that first.",
+    "fluency": "The guideline counts what disturbs reading, and I stumbled twice.",
+    "coherence": "It is not about length. The second sentence does not follow from the first.",
+}
+THIRDS = (
+    "I see both points. The description of the point decided it for me.",
+    "I read it as the second of you did.",
+)
 DECISIONS = {
     "consistency": "What the article does not say is not consistent with it, however small.",
     "relevance": "The guideline asks for what matters most, not for everything.",

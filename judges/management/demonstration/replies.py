@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from annotate.agreement.streams import Stream
+from agreement.streams import Stream
 from judges.management.demonstration.articles import ARTICLES, QUALITY, SYSTEMS, Article
 from judges.management.demonstration.remarks import why
 

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from annotate.agreement import spearman
-from judges.comparison import Scores
-from judges.core.models import Calibration
-from judges.reliability import (
+from agreement import spearman
+from agreement.comparison import Scores
+from agreement.reliability import (
     ErrorModel,
     Loss,
     another_point,
@@ -22,6 +21,7 @@ from judges.reliability import (
     more_than_one_point,
     steadiness,
 )
+from judges.core.models import Calibration
 from judges.results.queries.scores import Material, SamplesOf, scores_of
 
 Kind = Calibration.Confidence

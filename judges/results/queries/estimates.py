@@ -5,12 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotate.agreement import RankSet, Stream, rank_sets
-from annotate.core.guideline import FrozenDimension
-from annotate.core.models import Project, Round
-from judges.comparison import CategoryAgreement, Scores, category_agreement
-from judges.core.models import Judge
-from judges.reliability import (
+from agreement import RankSet, Stream, rank_sets
+from agreement.comparison import CategoryAgreement, Scores, category_agreement
+from agreement.reliability import (
     Betting,
     Difference,
     Estimate,
@@ -27,6 +24,9 @@ from judges.reliability import (
     projected_guaranteed_widths,
     projected_widths,
 )
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models import Project, Round
+from judges.core.models import Judge
 from judges.results.queries.comparison import guideline_of
 from judges.results.queries.sampling import Drawn, drawn_units
 from judges.results.queries.scores import material_of, samples_of, scores_of
@@ -249,8 +249,8 @@ def _why_no_differences(samples: Sequence[RatedSample]) -> str:
         return "No person has rated a unit yet."
     if all(sample.ratings == sample.units for sample in samples):
         return (
-            "Every text is rated, so a judge adds nothing; which systems differ is on the page Systems, with "
-            "the choice of what it is about."
+            "Every output is rated, so a judge adds nothing. The page Systems compares the systems and "
+            "offers a choice of populations."
         )
     return ""
 

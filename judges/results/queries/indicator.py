@@ -7,14 +7,14 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import Q
 
-from annotate.agreement import Resampling, holm_by_key
+from agreement import Resampling, holm_by_key
+from agreement.comparison import CORRELATIONS, Scores, correlation_called
+from agreement.reliability import DimensionReliability, DrawnWith, SystemReliability, Validity, reliability
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project, Round
 from annotate.core.rounds import rounds_of
 from annotate.rating.queries.assigned import Unit
-from judges.comparison import CORRELATIONS, Scores, correlation_called
 from judges.core.models import Calibration, CalibrationUnit, Judge, RoutingPolicy
-from judges.reliability import DimensionReliability, DrawnWith, SystemReliability, Validity, reliability
 from judges.results.queries.comparison import guideline_of
 from judges.results.queries.pairings import Pairing
 from judges.results.queries.scores import Material, material_of, samples_of, scores_of
@@ -204,13 +204,19 @@ def _adjust(found: Measured) -> list[DimensionIndicator]:
     ]
 
 
+def r_tells(found: Validity, adjusted: float | None) -> bool:
+    """Return whether R tells on which systems the judge agrees with people; adjusted: the p value by Holm."""
+    value = found.correlation.value
+    return value is not None and value > 0 and adjusted is not None and adjusted <= SIGNIFICANCE_LEVEL
+
+
 def _verdict(found: Validity, adjusted: float | None) -> str:
     """Return in a sentence whether R tells anything on this dimension."""
     value = found.correlation.value
     if value is None or adjusted is None:
-        return f"It cannot be said yet: {_why(found)}"
+        return f"Not known yet: {_why(found)}"
     if adjusted > SIGNIFICANCE_LEVEL:
-        return "No: R does not tell on which systems the judge agrees with people. Do not decide by R here."
+        return "No: R does not predict agreement with people on this dimension. Do not route by R."
     if value < 0:
         return "No: the judge agrees less with people where R is high. Do not decide by R here."
     return "Yes: where R is higher, the judge agrees more with people; how wrong it is, R does not tell."

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from annotate.agreement import Coefficient, Interval
+from agreement import Coefficient, Interval
 from annotate.core.errors import DomainError
 from annotate.core.models import ComputedResult
 from annotate.results.queries.kept import sections_from

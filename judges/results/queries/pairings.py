@@ -25,8 +25,8 @@ class Pairing:
         if self.rts.model == self.mcq.model:
             return ""
         return (
-            f"These judges use different models, {self.rts.model} and {self.mcq.model}: R then says whether "
-            "two models agree, not whether one agrees with itself."
+            f"These judges use different models, {self.rts.model} and {self.mcq.model}: R then shows "
+            "whether two models agree, not whether one agrees with itself."
         )
 
 

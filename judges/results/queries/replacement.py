@@ -1,33 +1,38 @@
-"""May a judge replace an annotator? The alternative annotator test on a project's Round I ratings."""
+"""Replacement: the alternative annotator test on the ratings of Round I."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotate.agreement import Stream
-from annotate.core.guideline import FrozenDimension
-from annotate.core.models import Project, Round
-from annotate.core.rounds import rounds_of
-from judges.core.models import Judge
-from judges.reliability import (
+import numpy as np
+import numpy.typing as npt
+
+from agreement.comparison import OneMoreRater, judge_as_one_more_rater
+from agreement.reliability import (
     AlternativeAnnotatorTest,
     alternative_annotator_test,
     minus_root_mean_squared_error,
     share_of_equal_values,
 )
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models import Project, Round
+from annotate.core.rounds import rounds_of
+from judges.core.models import Judge
 from judges.results.queries.comparison import guideline_of
 from judges.results.queries.scores import Material, Samples, material_of, samples_of, scores_of
-from judges.results.tables.streams import stream_of_judge
+from judges.results.queries.texts import lengths_of
+from judges.results.tables.streams import stream_of_judge, stream_of_people
 
 EPSILONS = {0.2: "experts", 0.15: "skilled annotators", 0.1: "a crowd"}
-"""What a person may be worth more than a judge, by who the people are (Calderon and others 2025)."""
+"""Allowed advantage of a person over the judge, by the kind of annotators (Calderon and others 2025)."""
 
 
 @dataclass(frozen=True)
 class DimensionTest:
-    """The test on one dimension, with the constant and the shuffled judge in it."""
+    """The test on one dimension with its controls, and what the judge does to alpha as one more rater."""
 
     dimension: FrozenDimension
     test: AlternativeAnnotatorTest
+    one_more_rater: OneMoreRater
 
 
 @dataclass(frozen=True)
@@ -46,40 +51,46 @@ def replacement_report(
     """Return whether the judge may stand in for an annotator of Round I, where nobody saw others' values.
 
     The shuffled judge is dealt with the judge's stream. with_corrected: whether what a person corrected
-    counts. Five queries, before a round four.
+    counts. Six queries, before a round five.
     """
     round = rounds_of(project).get(1)
     material = material_of(project, round, guideline_of(project, round))
     samples = samples_of([judge], material, with_corrected=with_corrected)
+    lengths = np.array(list(lengths_of(project).values()), dtype=float)
     given = [each for each in material.dimensions if samples[judge.pk, each.key].given.any()]
     tests = [
-        DimensionTest(
-            dimension,
-            _test_dimension(
-                material,
-                dimension,
-                samples[judge.pk, dimension.key],
-                epsilon,
-                stream_of_judge(project, judge, dimension),
-            ),
-        )
-        for dimension in given
+        _test_dimension(project, judge, material, each, samples[judge.pk, each.key], lengths, epsilon)
+        for each in given
     ]
     return ReplacementReport(judge, round, epsilon, tests)
 
 
 def _test_dimension(
-    material: Material, dimension: FrozenDimension, samples: Samples, epsilon: float, stream: Stream
-) -> AlternativeAnnotatorTest:
-    scores = scores_of(material, dimension.key, samples)
-    rated = material.rated.get(dimension.key)
+    project: Project,
+    judge: Judge,
+    material: Material,
+    dimension: FrozenDimension,
+    samples: Samples,
+    lengths: npt.NDArray[np.float64],
+    epsilon: float,
+) -> DimensionTest:
+    scores, stream = scores_of(material, dimension.key, samples), stream_of_judge(project, judge, dimension)
     nominal = dimension.measurement_level == "nominal"
-    return alternative_annotator_test(
+    test = alternative_annotator_test(
         scores.human,
         scores.judge,
         epsilon=epsilon,
         generator=stream,
         documents=scores.documents,
-        annotators=tuple(rated.data.raters) if rated else (),
+        systems=scores.systems,
+        lengths=lengths,
+        annotators=tuple(material.raters(dimension.key)),
         alignment=share_of_equal_values if nominal else minus_root_mean_squared_error,
     )
+    one_more_rater = judge_as_one_more_rater(
+        scores,
+        measurement_level=dimension.measurement_level,
+        generator=stream,
+        people=stream_of_people(project, dimension),
+    )
+    return DimensionTest(dimension, test, one_more_rater)

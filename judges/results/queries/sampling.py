@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from agreement.comparison import Scores
+from agreement.reliability import RatedSample
 from annotate.core.models import AssignedUnit, Round
-from judges.comparison import Scores
-from judges.reliability import RatedSample
 from judges.results.queries.scores import Material
 
 SENT, LEFT = "sent to people", "left to the judge"

@@ -1,4 +1,4 @@
-"""Values of judges beside values of people, as arrays for `judges.comparison`."""
+"""Values of judges beside values of people, as arrays for `agreement.comparison`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import QuerySet
 
+from agreement.comparison.head_to_head import Verdicts
+from agreement.comparison.scores import Scores
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Item, Project, Round
 from annotate.rating.queries.assigned import Unit
 from annotate.results.queries.reliability_data import RatedItems, rated_items
-from judges.comparison.head_to_head import Verdicts
-from judges.comparison.scores import Scores
 from judges.core.mapping import map_values
 from judges.core.models import Judge, Judgment
 

@@ -12,7 +12,7 @@ from annotate.core.models import Item, ItemTag, Project
 from judges.core.models import MetricValue
 
 FAMILY = "family:"
-"""Of tags that name the family of the model that wrote a text, such as "family: gpt"."""
+"""Prefix of tags that name the family of the model behind an output, such as "family: gpt"."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,16 @@ class ItemTexts:
 
 def texts_of(project: Project) -> ItemTexts:
     """Return what is known of a project's texts. Three queries."""
+    lengths = lengths_of(project)
+    places = {pk: place for place, pk in enumerate(lengths)}
+    logs = np.log(np.maximum(list(lengths.values()), 1))
+    return ItemTexts(list(places), logs, _perplexity(project, places), _families(project, places))
+
+
+def lengths_of(project: Project) -> dict[int, int]:
+    """Return the characters of each text by item, in the order of their keys. One query."""
     items = Item.objects.filter(document__project=project).order_by("pk")
-    rows = list(items.values_list("pk", Length("text")))
-    places = {pk: place for place, (pk, _) in enumerate(rows)}
-    lengths = np.array([max(length, 1) for _, length in rows], dtype=float)
-    return ItemTexts(list(places), np.log(lengths), _perplexity(project, places), _families(project, places))
+    return dict(items.values_list("pk", Length("text")))
 
 
 def _perplexity(project: Project, places: dict[int, int]) -> npt.NDArray[np.float64] | None:

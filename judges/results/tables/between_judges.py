@@ -3,17 +3,17 @@
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from annotate.agreement import PairedDifference, Stream
-from annotate.core.guideline import FrozenDimension
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
-from judges.comparison import (
+from agreement import PairedDifference, Stream
+from agreement.comparison import (
     HighestJudges,
     JudgesCompared,
     compare_two_judges,
     highest_judges,
     holm_over_pairs,
 )
-from judges.comparison.between_judges import AMOUNTS, NAMED
+from agreement.comparison.between_judges import AMOUNTS, NAMED
+from annotate.core.guideline import FrozenDimension
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.results.tables.columns import JUDGE, difference_cell, number_or_reason, yes_or_no
 from judges.results.tables.compared import ComparedJudges, Scored
 from judges.results.tables.streams import stream_of_pair
@@ -25,15 +25,15 @@ _FIGURES = {
     "systems": "Pearson, systems",
     "accuracy": "accuracy",
 }
-_OVER = "corrected by Holm over the pairs of judges of a dimension, not over dimensions or figures"
+_OVER = "corrected by Holm over the pairs of judges of a dimension, not over dimensions or statistics"
 _MOST = (
     "Highest: no other judge is above it on the items for which both and people have values. May be highest: "
     f"no other judge is surely above it (p below 0.05, {_OVER}). One name there is a sure answer."
 )
 _SAYS = (
-    "The first judge’s figure minus the second’s, on the items for which both and people have values. Each "
-    f"drawing of documents serves both judges; between systems’ means it is Williams’ test. p is {_OVER}. "
-    "That of “pairs as people” is cautious: the share moves in steps."
+    "The first judge’s statistic minus the second’s, on the items for which both and people have values. "
+    "Each resample of documents serves both judges; between systems’ means it is Williams’ test. p is "
+    f"{_OVER}. The p of “pairs as people” is cautious: the share moves in steps."
 )
 _NO_ITEM = "No item has a value of both judges and one of people."
 
@@ -50,9 +50,9 @@ def tables_between_judges(found: ComparedJudges) -> list[Table]:
     named = [each for each in pairs if each[0].is_named and each[1]]
     tables = [_most(pairs)]
     if amounts:
-        tables.append(_differences("pairs-of-judges", "How judges differ from each other", amounts, AMOUNTS))
+        tables.append(_differences("pairs-of-judges", "Differences between judges", amounts, AMOUNTS))
     if named:
-        title = "How judges differ from each other on named categories"
+        title = "Differences between judges on named categories"
         tables.append(_differences("pairs-of-judges-named", title, named, NAMED))
     return tables
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from annotate.agreement import Coefficient
+from agreement import Coefficient
+from agreement.comparison import CORRELATIONS
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
-from judges.comparison import CORRELATIONS
 from judges.results.tables.columns import SYSTEM
 from judges.results.tables.compared import Scored, Versus
 from judges.results.tables.strengths import strengths_table
@@ -96,7 +96,7 @@ def _self_consistency(key: str, name: str, scored: Sequence[Scored]) -> Table:
         Column("samples", "samples", ColumnKind.COUNT),
         Column("alpha", "alpha over samples"),
     ]
-    says = "1 where the judge repeats itself on every item, 0 where its answers to an item differ by chance."
+    says = "1: the judge repeats itself on every item. 0: its answers to an item differ by chance."
     return Table(f"{key}-self-consistency", f"Self-consistency ({name})", columns, rows, says=says)
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annotate.agreement import Resampling, kendall_tau_b, pearson
+from agreement import Resampling, kendall_tau_b, pearson
+from agreement.biases import Range, ranges_of, scores_given_before
+from agreement.comparison import Scores, correlation_with_humans
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
-from judges.biases import Range, ranges_of, scores_given_before
-from judges.comparison import Scores, correlation_with_humans
 from judges.core.models import Judge
 from judges.results.queries.calls import AskedPlaces
 from judges.results.tables.columns import number_or_reason
@@ -23,10 +23,10 @@ BEFORE = [
 ]
 """The columns of `Following.beside`."""
 ABOUT_SCORES_BEFORE = (
-    "A row holds where a score on the dimension before stood in the same call (every sample counts), and how "
-    "often the judge’s next score was which; a row of people has each person’s values of the same items. "
-    "Scores that nobody gave before have no row. Where the judge’s rows differ more than people’s, its next "
-    "score follows the one before."
+    "Each row is for a score on the dimension before in the same call (every sample counts): it has the "
+    "shares of the judge’s next scores. A row of people has each person’s values of the same items. Scores "
+    "that never occurred before have no row. If the judge’s rows differ more than people’s, its next score "
+    "follows the one before."
 )
 _OTHER_SCALE = "This dimension has another scale."
 

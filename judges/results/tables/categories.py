@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agreement.comparison import CategoryAgreement
 from annotate.core.guideline import FrozenDimension
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
-from judges.comparison import CategoryAgreement
 from judges.results.tables.columns import JUDGE
 from judges.results.tables.compared import Scored
 
 _SAYS = (
-    "Categories have no order and no distance, so there is no correlation and no bias. Accuracy: how often "
-    "a person says what the judge says. F1 weighs how often both give a category against how often either "
-    "does; macro-F1 is its mean over categories. An item counts once, divided among its raters. Intervals "
-    "draw documents; those of one category’s F1 are Wilson’s."
+    "Categories have no order and no distance, so there is no correlation and no bias. Accuracy: the share "
+    "of people’s ratings that equal the judge’s category. F1 compares how frequently both give a category "
+    "with how frequently either does; macro-F1 is its mean over categories. An item counts once, divided "
+    "among its raters. Intervals resample documents; the intervals of one category’s F1 are Wilson’s."
 )
 _COUNTED = "Items with a value of the judge and of a person; people’s are divided among an item’s raters."
 
@@ -37,7 +37,7 @@ def category_tables(scored: Sequence[Scored]) -> list[Table]:
         Column("with_judge", "alpha with the judge as one more rater"),
     ]
     rows = [[*row, *own] for row, own in zip(table.rows, alphas, strict=True)]
-    says = f"{_SAYS} No judge reaches 1 where people differ: read alpha among people beside it."
+    says = f"{_SAYS} No judge reaches 1 if people differ: compare it with alpha among people."
     together = replace(table, columns=[*table.columns, *beside], rows=rows, says=says)
     return [together, f1_table(named, [JUDGE, DIMENSION])]
 

@@ -1,14 +1,14 @@
 """What tables about judges have in common: columns, and cells of estimates and of what may be missing."""
 
-from annotate.agreement import PairedDifference
+from agreement import PairedDifference
+from agreement.reliability import Estimate
 from annotate.results.table import Cell, Column, ColumnKind, text
-from judges.reliability import Estimate
 
 JUDGE = Column("judge", "Judge", ColumnKind.TEXT)
 SYSTEM = Column("system", "System", ColumnKind.TEXT)
 ABOUT_INTERVALS_OF_M = (
-    "Intervals of M are over documents, and about M as so many of them show it: correlations of few items "
-    "vary by chance, which draws M towards 0, and no interval undoes that."
+    "Intervals of M resample documents and are about the expected M of this number of documents. "
+    "Correlations of few items vary by chance, which biases M towards 0; no interval corrects for this."
 )
 
 

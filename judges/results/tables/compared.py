@@ -7,13 +7,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from annotate.agreement import Coefficient, Stream
-from annotate.core.guideline import FrozenDimension
-from annotate.core.models import Project, Round
-from annotate.core.rounds import rounds_of
-from annotate.results.registry import Chosen
-from annotate.results.table import Cell, text
-from judges.comparison import (
+from agreement import Coefficient, Stream
+from agreement.comparison import (
     CORRELATIONS,
     AlphaWithPeople,
     CategoryAgreement,
@@ -44,9 +39,14 @@ from judges.comparison import (
     text_preferences_of_scores,
     text_preferences_of_verdicts,
 )
+from agreement.reliability import agreement_with_humans, meta_correlation
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models import Project, Round
+from annotate.core.rounds import rounds_of
+from annotate.results.registry import Chosen
+from annotate.results.table import Cell, text
 from judges.core.errors import NoJudgesError
 from judges.core.models import Judge
-from judges.reliability import agreement_with_humans, meta_correlation
 from judges.results.queries.comparison import guideline_of
 from judges.results.queries.scores import (
     Material,
@@ -77,7 +77,8 @@ class PeopleOnDimension:
     @cached_property
     def systems(self) -> Sequence[HumanScores]:
         """Return the means and deviations of every system."""
-        return human_scores_by_system(self.scores, generator=self.stream)
+        scale = self.dimension.scale_minimum, self.dimension.scale_maximum
+        return human_scores_by_system(self.scores, generator=self.stream, scale=scale)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from annotate.results.registry import Chosen
 from judges.core.models import DevelopmentDocument, Judge, Judgment
 from judges.results.tables.parameters import counts_corrected
 
-NOTHING_LEFT_OUT = "No judgment with a value was corrected by a person, so none is left out."
+NOTHING_LEFT_OUT = "No judgment with a value was corrected by a person, so all are included."
 
 
 def with_count_of_corrected(

@@ -1,11 +1,11 @@
 """The page of estimates: mean scores, differences of systems, and widths after more ratings."""
 
+from agreement.reliability import LEAST_RATINGS, Difference
 from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.queries.compared_systems import DOCUMENTS, TEXTS
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
-from judges.reliability import LEAST_RATINGS, Difference
 from judges.results.queries.estimates import (
     DimensionEstimates,
     EstimatesReport,
@@ -20,7 +20,7 @@ from judges.results.tables.gaps import with_gaps
 from judges.results.tables.parameters import chosen_judge, chosen_round, counts_corrected
 
 _NO_P = "There is no p value without a standard error of the difference."
-_NO_WIDTH = "The width for so many ratings is not known."
+_NO_WIDTH = "The width for this number of ratings is unknown."
 _NOT_WORTH = "There is no combined estimate that is worth more or fewer ratings."
 _NOT_GUARANTEED = "A guaranteed difference was not computed."
 
@@ -41,7 +41,7 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
     sections = [
         Section("Mean scores", _state(report, about), _with_rows(_means(report))),
         Section("Which systems differ", differ, _with_rows(_differences(report))),
-        Section("What more ratings would bring", _PLANNING, _with_rows(_widths(report))),
+        Section("Effect of more ratings", _PLANNING, _with_rows(_widths(report))),
     ]
     if report.named and not report.dimensions:
         sections = []
@@ -54,42 +54,47 @@ def _with_rows(table: Table) -> list[Table]:
 
 
 _PLANNING = (
-    "On average over systems, if ratings go on varying as they do. Decide by it beforehand how many to rate: "
-    "whoever stops as soon as an asymptotic interval looks narrow has one that holds less often."
+    "On average over systems, if ratings continue to vary as they do. Decide the number of ratings "
+    "beforehand: if you stop as soon as an asymptotic interval looks narrow, it covers less often than "
+    "stated."
 )
 _KINDS = (
-    "Asymptotic intervals (people only, combined, PPI++) rely on many ratings: below about 50 of a skewed "
-    "scale they hold the truth less often than they say. Guaranteed ones hold at any number of ratings; they "
-    "use people only and are wider. Ratings count as a random sample of each system’s outputs, unless units "
-    "were drawn one by one: then each counts by the probability with which it was drawn. “Mind” says where "
-    f"an asymptotic interval is not to be trusted, as below {LEAST_RATINGS} audited units of a system."
+    "Asymptotic intervals (people only, combined, PPI++) need many ratings: with fewer than about 50 on a "
+    "skewed scale, coverage is below the nominal level. Guaranteed intervals are valid at any number of "
+    "ratings; they use people only and are wider. Ratings count as a random sample of each system’s "
+    "outputs. If units were sampled individually, each counts by its sampling probability. “Caution” marks "
+    f"unreliable asymptotic intervals, for example below {LEAST_RATINGS} audited units of a system."
 )
 _ABOUT = {
-    DOCUMENTS: "Documents are a sample: intervals, p values and ranks are about these raters’ scores on "
-    "other documents like these. Raters are taken as given: other raters may rank systems otherwise, and no "
-    "interval here allows for that. Where several raters rated the same texts, the page Systems takes raters "
-    "as a sample, too, over these texts alone.",
-    TEXTS: "About these texts only, as these raters score them (PPI++: about documents like these). What is "
-    "rated is known: a difference between systems that are rated throughout has no p value.",
+    DOCUMENTS: (
+        "Documents are a sample: intervals, p values and ranks are about these raters’ scores on other "
+        "documents like these. Raters are fixed: other raters may rank systems otherwise, and no interval "
+        "here allows for that. If several raters rated the same outputs, the page Systems also treats "
+        "raters as a sample, over these outputs alone."
+    ),
+    TEXTS: (
+        "About these outputs only, as these raters score them (PPI++: about documents like these). Rated "
+        "outputs have no uncertainty: a difference between fully rated systems has no p value."
+    ),
 }
 _APART = (
-    "Units were drawn one by one, so where two systems are not both rated throughout their difference is "
-    "that of their combined estimates, with the variances added."
+    "Units were sampled individually. If two systems are not both fully rated, their difference is between "
+    "their combined estimates, with the variances added."
 )
 _ESTIMATES = ("humans", "judge", "combined", "prediction_powered", "guaranteed")
 _SHARES = (
-    "The share of a category on an item is that of its raters who chose it, a system’s the mean over its "
-    "items. Which systems differ in that, where people rated them, is on the page Systems."
+    "An item’s share of a category is the share of its raters who chose it; a system’s share is the mean "
+    "over its items. If people rated the systems, the page Systems shows which of them differ in shares."
 )
 _POOLED = "all systems"
 _ONLY_COMBINED = "All systems together have a combined estimate only."
 _KNOWN = "Every output is rated, so this mean is known and nothing is estimated."
-_KNOWN_DIFFERENCE = "Every text is rated, so the difference is known and nothing is tested."
+_KNOWN_DIFFERENCE = "Every output is rated, so the difference is known and nothing is tested."
 
 
 def _state(report: EstimatesReport, about: str) -> str:
     if report.round is None:
-        return "Nobody has rated yet: there is only the judge’s own mean, which no interval covers."
+        return "There are no ratings yet: there is only the judge’s own mean, which no interval covers."
     still = ", which is still open" if report.round.is_open else ""
     return f"Ratings are those at the end of {report.round}{still}. {about} {_KINDS}"
 
@@ -98,7 +103,7 @@ def _named_sections(report: EstimatesReport) -> list[Section]:
     if not report.named:
         return []
     named = [JudgeCategories([text(one.name, key=one.key)], one, found) for one, found in report.named]
-    says = "Categories have no mean; here is how often the judge says what people say."
+    says = "Categories have no mean; these tables show how well the judge agrees with people."
     tables = [accuracy_table(named, [DIMENSION]), f1_table(named, [DIMENSION])]
     return [
         Section("Named categories", says, tables),
@@ -118,7 +123,7 @@ def _shares(report: EstimatesReport) -> Table:
         Column("combined", "combined, asymptotic", ColumnKind.SHARE),
         Column("prediction_powered", "PPI++, asymptotic", ColumnKind.SHARE),
         Column("guaranteed", "guaranteed", ColumnKind.SHARE),
-        Column("caution", "mind", ColumnKind.TEXT),
+        Column("caution", "caution", ColumnKind.TEXT),
     ]
     rows = [
         [
@@ -168,7 +173,7 @@ def _means(report: EstimatesReport) -> Table:
         Column("prediction_powered", "PPI++, asymptotic"),
         Column("guaranteed", "guaranteed"),
         Column("ranks", "ranks", ColumnKind.TEXT),
-        Column("caution", "mind", ColumnKind.TEXT),
+        Column("caution", "caution", ColumnKind.TEXT),
     ]
     rows = [
         row
@@ -176,8 +181,8 @@ def _means(report: EstimatesReport) -> Table:
         for row in (*(_mean(one, each) for each in one.systems), *_pooled_rows(one))
     ]
     says = (
-        f"Judge: {report.judge.name}. Worth: with how many ratings people only would be as precise. "
-        "The judge’s own mean says nothing of how far it is from people’s."
+        f"Judge: {report.judge.name}. Worth: the number of human ratings needed alone for the same "
+        "precision. The judge’s own mean does not show its error compared with people."
     )
     return Table("means", "Mean scores from people and a judge", columns, rows, heads=2, says=says)
 
@@ -240,13 +245,13 @@ def _differences(report: EstimatesReport) -> Table:
         Column("adjusted_p_value", "p by Holm", ColumnKind.P_VALUE),
         Column("differ", "differ", ColumnKind.TEXT),
         Column("paired", "on the same documents", ColumnKind.TEXT),
-        Column("caution", "mind", ColumnKind.TEXT),
+        Column("caution", "caution", ColumnKind.TEXT),
     ]
     rows = [_difference(one, each) for one in report.dimensions for each in one.differences]
     says = (
         "Intervals are per pair. p by Holm, “differ” and the ranks are corrected for all pairs of a "
-        "dimension, not over dimensions. A guaranteed interval without 0 tells two systems apart at any "
-        "number of ratings."
+        "dimension, not over dimensions. A guaranteed interval without 0 shows a difference at any number "
+        "of ratings."
     )
     return Table("differences", "Differences of systems", columns, rows, heads=3, says=says)
 
@@ -278,7 +283,7 @@ def _widths(report: EstimatesReport) -> Table:
         Column("guaranteed", "guaranteed"),
     ]
     rows = [_width(one, each) for one in report.dimensions for each in one.widths]
-    title = "How wide intervals are after more ratings"
+    title = "Width of intervals after more ratings"
     says = "On average over systems; ratings of each system."
     return Table("widths", title, columns, rows, heads=1, says=says, plot="widths")
 

@@ -13,7 +13,7 @@ from judges.core.models import Judge, Judgment
 from judges.results.tables.parameters import counts_corrected
 
 FEW_UNREAD = 0.01
-"""The share of replies without a value up to which figures come without a warning."""
+"""The share of replies without a value up to which results have no warning."""
 
 _Status = Judgment.Status
 _READ = Q(status=_Status.DONE)
@@ -24,7 +24,7 @@ def warning_of_gaps(judge: str, dimension: str, asked: int, read: int) -> str:
     """Return a warning where more than a few replies have no value, else nothing."""
     if asked - read <= FEW_UNREAD * asked:
         return ""
-    return f"{judge} on {dimension}: {read:,} of {asked:,} read; figures leave the others out."
+    return f"{judge} on {dimension}: {read:,} of {asked:,} read; results exclude the others."
 
 
 def with_gaps(

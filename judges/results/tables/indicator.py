@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from agreement.comparison import CORRELATIONS
+from agreement.reliability import CoefficientSpread
 from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.queries.material import ROMAN
 from annotate.results.registry import Chosen, Parameter
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
-from judges.comparison import CORRELATIONS
 from judges.core.models import Judge
-from judges.reliability import CoefficientSpread
 from judges.results.queries.indicator import DimensionIndicator, ReliabilityReport, reliability_report
 from judges.results.queries.pairings import Pairing, measured_judges, of_method, usual_pairing
 from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, SYSTEM, number_or_reason
@@ -22,7 +22,7 @@ INDICATOR = "indicator"
 """The key of the table of R: a row for each system, a column for each dimension by its key."""
 
 JUDGED = "judgments"
-"""Which of its parameters says what judgments R was computed from (`digest_of_values`)."""
+"""The parameter with the digest of the judgments behind R (`digest_of_values`)."""
 
 _QUARTILES = {
     "smallest": "least",
@@ -86,7 +86,7 @@ def reliability_sections(project: Project, chosen: Chosen) -> list[Section]:
     sections = [
         Section("R: where the model agrees with itself", _of_indicator(report), [_indicator(report)]),
         _of_people(report),
-        Section("Does R mean anything here?", "", [_readings(report)]),
+        Section("R compared with P", "", [_readings(report)]),
         *([quality] if report.rated else []),
         Section("How far systems differ", "", [_spreads(report)]),
         Section("How this was computed", " ".join(_how(report)), []),
@@ -105,15 +105,15 @@ def indicators_in(table: Table) -> dict[tuple[str, str], Cell]:
 
 
 _DOTS = (
-    "Each dot is a system. Where they fall from left to right, the judge agrees less with people the better "
-    "a system is (M below 0)."
+    "Each dot is a system. If they fall from left to right, the judge agrees less with people on better "
+    "systems (M below 0)."
 )
 
 
 def _of_indicator(report: ReliabilityReport) -> str:
     says = (
         f"{report.label} of the RTS with the MCQ values over each system’s items. It needs no human rating, "
-        "and it does not say how wrong the judge is: look below at whether it means anything on a dimension "
+        "and does not show how wrong the judge is: check below whether it means anything on a dimension "
         "before you use it."
     )
     return f"{says} {report.pairing.warning}".strip()
@@ -124,8 +124,8 @@ def _of_people(report: ReliabilityReport) -> Section:
     if not report.rated:
         return Section(
             title,
-            "Nobody has rated these items yet: how far the judge agrees with people (P), and whether R tells "
-            "it, cannot be said.",
+            "No one has rated these items yet, so agreement with people (P) is unknown, and so is whether "
+            "R predicts it.",
             [],
         )
     state = ", which is still open" if report.round and report.round.is_open else ""
@@ -140,18 +140,18 @@ def _of_settling(report: ReliabilityReport) -> str:
     if not report.settling:
         return ""
     counted = (
-        f"Of {report.rated_units:,} rated units {report.settling:,} settled r of a policy, or a certificate, "
-        "of these judges. "
+        f"{report.settling:,} of the {report.rated_units:,} rated units were used to choose r of a policy, "
+        "or to calibrate a certificate, for these judges. "
     )
     if report.fresh:
         return counted + (
-            "P leaves them out, and so it is over what people rated for other reasons: mostly what was sent "
-            "to them since."
+            "P excludes them. It covers units that people rated for other reasons, mostly units sent to "
+            "people since then."
         )
     return counted + (
-        "P counts them, since it is about the judge on everything that people rated. It does not tell "
-        "how right the judge is where a policy trusts it: only the audit of the policy does, which never "
-        "uses them."
+        "P includes them, since it is about the judge on everything that people rated. It does not show "
+        "how right the judge is on units for which a policy trusts it. Only the audit of the policy does, "
+        "which never uses them."
     )
 
 
@@ -162,12 +162,16 @@ def _how(report: ReliabilityReport) -> Iterator[str]:
         "as their figures 1, 3 and 5."
     )
     yield (
-        "Intervals of R and P draw a system’s items, those of R with P systems. They follow from the "
-        f"project’s seed {report.project.seed} and the names of the figure, the judges, the dimension and "
-        "the system, so the same data give the same figures everywhere."
+        "Intervals of R and P resample a system’s items; intervals of R with P resample systems. Their "
+        f"random numbers follow from the project’s seed {report.project.seed} and the names of the "
+        "statistic, the judges, the dimension and the system, so the same data give the same results "
+        "everywhere."
     )
     if report.rated:
-        yield "That of M draws documents, and computes P and quality of every system anew in each draw."
+        yield (
+            "Intervals of M resample documents, and compute P and quality of every system again in each "
+            "resample."
+        )
     yield "A judge’s value is the mean of its samples, people’s the mean of their ratings."
     yield "Below 3 items R and P are undefined."
     slug, rts, mcq = report.project.slug, report.pairing.rts.name, report.pairing.mcq.name
@@ -195,7 +199,8 @@ def _indicator(report: ReliabilityReport) -> Table:
 
 
 def _agreement(report: ReliabilityReport) -> Table:
-    left_out = " Units that settled what is trusted of these judges are left out." if report.fresh else ""
+    settling = " Units that were used to choose r or to calibrate a certificate are excluded."
+    left_out = settling if report.fresh else ""
     says = (
         f"{report.label} of {report.compared_judge.name} with mean human scores at the end of "
         f"{_round(report)}, over each system’s items.{left_out}"
@@ -260,12 +265,12 @@ def _readings(report: ReliabilityReport) -> Table:
     number = len(report.dimensions)
     says = (
         f"R with P: {report.label} over systems. p by Holm is corrected over {number} "
-        f"{'dimension' if number == 1 else 'dimensions'}; the answer is yes where it is at most 0.05 and R "
+        f"{'dimension' if number == 1 else 'dimensions'}; the answer is yes if it is 0.05 or less and R "
         f"with P is above 0. M: {report.label} over systems of P with the mean human score. "
         f"{ABOUT_INTERVALS_OF_M}"
     )
     rows = [_validity_row(one) for one in report.dimensions]
-    return Table("validity", "Whether R tells where the judge agrees with people", columns, rows, says=says)
+    return Table("validity", "R compared with agreement with people (P)", columns, rows, says=says)
 
 
 def _validity_row(one: DimensionIndicator) -> list[Cell]:
@@ -291,7 +296,7 @@ def _spreads(report: ReliabilityReport) -> Table:
     ]
     columns = [Column(key, name) for key, name in _QUARTILES.items()]
     heads = [DIMENSION, Column("coefficient", "Coefficient", ColumnKind.TEXT)]
-    title = "How far R and P differ between systems"
+    title = "Range of R and P over systems"
     return Table("spread", title, [*heads, *columns], rows, heads=2, plot="box")
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from annotate.agreement import PairMeasure, Stream
+from agreement import PairMeasure, Stream
+from agreement.comparison import CORRELATIONS
+from agreement.reliability import Validity, indicator, validity
 from annotate.results.table import DIMENSION, Column, Table, figure, text
-from judges.comparison import CORRELATIONS
 from judges.core.errors import NoJudgesError
-from judges.reliability import Validity, indicator, validity
 from judges.results.queries.pairings import Pairing, measured_judges, usual_pairing
 from judges.results.tables.columns import JUDGE, SYSTEM
 from judges.results.tables.compared import ComparedJudges, Scored

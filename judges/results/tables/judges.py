@@ -50,6 +50,6 @@ def _of(found: ComparedJudges, judge: Judge, nothing: str) -> tuple[str, Sequenc
 
 def _against(round: Round | None) -> str:
     if round is None:
-        return "Nobody has rated yet: only what needs no people is defined."
+        return "There are no ratings yet: only what needs no people is defined."
     still = ", which is still open" if round.is_open else ""
     return f"Against the values that people hold at the end of {round}{still}."

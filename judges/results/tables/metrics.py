@@ -6,14 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from annotate.agreement import Stream
-from annotate.core.guideline import FrozenDimension
-from annotate.core.models import Project
-from annotate.core.rounds import last_round
-from annotate.results.page import Section
-from annotate.results.registry import Chosen, Parameter
-from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
-from judges.comparison import (
+from agreement import Stream
+from agreement.comparison import (
     CORRELATIONS,
     Level,
     Scores,
@@ -21,11 +15,17 @@ from judges.comparison import (
     correlation_called,
     correlation_with_humans,
 )
-from judges.comparison.reasons import JUDGE, METRIC
+from agreement.comparison.scores import JUDGE, METRIC
+from agreement.reliability import meta_correlation
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models import Project
+from annotate.core.rounds import last_round
+from annotate.results.page import Section
+from annotate.results.registry import Chosen, Parameter
+from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
 from judges.core.errors import NoMetricsError
 from judges.core.models import Judge, Metric, MetricValue
 from judges.methods import METHODS
-from judges.reliability import meta_correlation
 from judges.results.queries.comparison import guideline_of
 from judges.results.queries.scores import Material, material_of, samples_of, scores_of
 from judges.results.tables.columns import ABOUT_INTERVALS_OF_M
@@ -36,9 +36,9 @@ from judges.results.tables.version import values_of, version_of_judges
 
 KINDS = {False: "judge", True: "metric"}
 _SAYS = (
-    "Each row is a judge or a metric beside mean human scores. Where less of a metric is better, as with "
-    "error rates, its correlations are below 0, and few pairs are as people’s. There are no p values: with "
-    f"many metrics the highest figure is high by luck, too, so read the intervals. {ABOUT_INTERVALS_OF_M}"
+    "Each row compares a judge or a metric with mean human scores. For metrics where lower is better, such "
+    "as error rates, expect correlations below 0 and few pairs as people’s. There are no p values: with "
+    f"many metrics, the highest result is high by luck, too, so read the intervals. {ABOUT_INTERVALS_OF_M}"
 )
 
 
@@ -71,7 +71,7 @@ def metrics_sections(project: Project, chosen: Chosen) -> list[Section]:
         *_judges(project, material, dimension, chosen),
         *_metrics(project, metrics, material, dimension),
     ]
-    against = f"Against what people hold at the end of {round}." if round else "Nobody has rated yet."
+    against = f"Against what people hold at the end of {round}." if round else "There are no ratings yet."
     table = _correlations(rows, dimension, chosen["coefficient"])
     return [Section(f"Metrics and judges compared with people: {dimension.name}", against, [table])]
 
@@ -120,7 +120,7 @@ def _correlations(rows: Sequence[_Beside], dimension: FrozenDimension, coefficie
     label = CORRELATIONS[coefficient].estimator.label
     columns = [
         Column("name", "Judge or metric", ColumnKind.TEXT),
-        Column("kind", "ColumnKind", ColumnKind.TEXT),
+        Column("kind", "Kind", ColumnKind.TEXT),
         Column("items", "items", ColumnKind.COUNT),
         *(Column(f"{level}", f"{label}, {LEVELS[level]}") for level in Level),
         Column("meta", "M"),

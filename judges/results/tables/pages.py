@@ -1,13 +1,10 @@
 """The results pages about judges."""
 
 from annotate.results.registry import ResultsPage
-from judges.results.tables.alignment import alignment_sections, version_of_alignment
-from judges.results.tables.biases import biases_sections, version_of_biases
+from judges.results.arrangements import ESTIMATES, JUDGES, METRICS, RELIABILITY, REPLACEMENT
 from judges.results.tables.estimates import estimates_sections
-from judges.results.tables.experiments import RUN, experiments_sections
 from judges.results.tables.indicator import RELIABILITY_PARAMETERS, reliability_sections
 from judges.results.tables.judges import judges_sections
-from judges.results.tables.laboratory import laboratory_sections
 from judges.results.tables.metrics import (
     METRIC_PARAMETERS,
     metrics_sections,
@@ -16,21 +13,18 @@ from judges.results.tables.metrics import (
 )
 from judges.results.tables.parameters import (
     ABOUT,
-    COEFFICIENT,
     CONFIDENCE,
     CORRECTED,
     JUDGE,
-    LEVEL,
     ROUND,
     UNITS,
 )
-from judges.results.tables.pilot import pilot_sections
 from judges.results.tables.replacement import EPSILON, replacement_sections
 from judges.results.tables.version import values_of, version_of_judges
 
 ESTIMATES_PAGE = ResultsPage(
     "estimates",
-    "Mean scores from people and a judge",
+    "Estimates",
     "What people would give the outputs of each system on average: from their ratings, from the judge, and "
     "from the judge corrected by what people rated.",
     estimates_sections,
@@ -38,17 +32,19 @@ ESTIMATES_PAGE = ResultsPage(
     values_of,
     [JUDGE, ROUND, CONFIDENCE, ABOUT, CORRECTED],
     filled_by="judges",
+    arrangement=ESTIMATES,
 )
 
 REPLACEMENT_PAGE = ResultsPage(
     "replacement",
-    "May a judge replace an annotator?",
-    "The alternative annotator test, with a constant and a shuffled judge as controls.",
+    "Replacement",
+    "The alternative annotator test with its controls, and alpha with the judge as one more rater.",
     replacement_sections,
     version_of_judges,
     values_of,
     [JUDGE, EPSILON, CORRECTED],
     filled_by="judges",
+    arrangement=REPLACEMENT,
 )
 
 JUDGES_PAGE = ResultsPage(
@@ -61,86 +57,31 @@ JUDGES_PAGE = ResultsPage(
     values_of,
     [ROUND, UNITS, CORRECTED],
     filled_by="judges",
+    arrangement=JUDGES,
 )
 RELIABILITY_PAGE = ResultsPage(
     "reliability",
-    "Reliability of judges",
-    "Where a model agrees with itself (R) and with people (P), system by system, and whether R tells P.",
+    "Reliability",
+    "R: does the model agree with itself? P: does it agree with people? And does R predict P, system by "
+    "system?",
     reliability_sections,
     version_of_judges,
     values_of,
     RELIABILITY_PARAMETERS,
     filled_by="judges",
+    arrangement=RELIABILITY,
 )
 
 METRICS_PAGE = ResultsPage(
     "metrics",
-    "Metrics, judges and people",
-    "How metrics such as ROUGE go with people, beside the judges: by item, system and document.",
+    "Metrics",
+    "Metrics such as ROUGE compared with people, and the judges as well: by item, system and document.",
     metrics_sections,
     version_of_metrics,
     size_of_metrics,
     METRIC_PARAMETERS,
     filled_by="metrics",
-)
-
-LABORATORY_PAGE = ResultsPage(
-    "laboratory",
-    "Laboratory: judges and themselves",
-    "Whether a judge agrees with itself, from sample to sample and from one way of asking to another, and "
-    "how many samples are worth asking for; and raters held against each other as judges are.",
-    laboratory_sections,
-    version_of_judges,
-    values_of,
-    [COEFFICIENT, LEVEL, ROUND, CORRECTED],
-    filled_by="runs",
-)
-
-BIASES_PAGE = ResultsPage(
-    "biases",
-    "Laboratory: biases of judges",
-    "Whether judges prefer a place, long texts, their own family or round numbers, how severe they are, and "
-    "where their errors go together: each beside a control without the bias.",
-    biases_sections,
-    version_of_biases,
-    values_of,
-    [ROUND, CORRECTED],
-    filled_by="runs",
-)
-
-EXPERIMENTS_PAGE = ResultsPage(
-    "experiments",
-    "Laboratory: variants of judges",
-    "Judges that were asked in different ways, on the same items: agreement with people, cost and time, and"
-    " which differ.",
-    experiments_sections,
-    version_of_judges,
-    values_of,
-    [RUN, COEFFICIENT, LEVEL, ROUND, CORRECTED],
-    filled_by="experiment_new",
-)
-
-ALIGNMENT_PAGE = ResultsPage(
-    "alignment",
-    "Laboratory: judges that learned",
-    "Judges whose prompt has examples or clarifications from people's discussions, beside the judges they "
-    "come from: on the documents they learned from, and on those held out.",
-    alignment_sections,
-    version_of_alignment,
-    values_of,
-    [],
-    filled_by="alignment",
-)
-
-PILOT_PAGE = ResultsPage(
-    "pilot",
-    "Pilot: ways of asking on the development documents",
-    "A judge beside every other one on the same units of the development documents, to choose a prompt by.",
-    pilot_sections,
-    version_of_judges,
-    values_of,
-    [JUDGE],
-    filled_by="pilot",
+    arrangement=METRICS,
 )
 
 JUDGES_RESULTS = (
@@ -149,9 +90,4 @@ JUDGES_RESULTS = (
     ESTIMATES_PAGE,
     REPLACEMENT_PAGE,
     METRICS_PAGE,
-    LABORATORY_PAGE,
-    BIASES_PAGE,
-    EXPERIMENTS_PAGE,
-    ALIGNMENT_PAGE,
-    PILOT_PAGE,
 )

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from agreement.comparison import CORRELATIONS, Level
 from annotate.core.models import Project, Round
 from annotate.core.rounds import rounds_of
 from annotate.results.queries.compared_systems import DOCUMENTS, TEXTS, about_one_of
 from annotate.results.queries.material import ROMAN
 from annotate.results.registry import Chosen, Parameter
-from judges.comparison import CORRELATIONS, Level
 from judges.core.models import Judge
 from judges.core.specification import CONFIDENCE_LEVELS
 from judges.results.queries.pairings import first_judge, measured_judges

@@ -1,11 +1,11 @@
-"""The tables of the page of replacement: the judge beside those that know nothing, and by annotator."""
+"""The tables of the page of replacement: a judge with its controls, by annotator, and alpha with it."""
 
+from agreement.reliability import AlternativeAnnotatorTest, ReplacementControl
 from annotate.core.errors import NotReadyError
 from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.registry import Chosen, Parameter
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
-from judges.reliability import AlternativeAnnotatorTest
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.results.queries.replacement import EPSILONS, DimensionTest, ReplacementReport, replacement_report
 from judges.results.tables.columns import JUDGE, number_or_reason, yes_or_no
 from judges.results.tables.corrected import with_count_of_corrected
@@ -25,12 +25,14 @@ def epsilons(_project: Project) -> Options:
 
 EPSILON = Parameter("epsilon", "Epsilon", epsilons)
 _INTRODUCTION = (
-    "The alternative annotator test leaves each annotator out in turn and asks whether the judge fits the "
-    "other annotators about as well. A judge that always gives one value can pass it on a skewed scale, so "
-    "that judge and a shuffled one are tested too, and there is no verdict for a judge that does not surely "
-    "beat the constant one. Only Round I ratings count: nobody saw another’s value there. Each document’s "
-    "units are averaged first; Benjamini and Yekutieli’s correction over annotators at 0.05. Fit is minus "
-    "the root mean squared error to the other annotators, on a nominal scale the share of equal values."
+    "The alternative annotator test leaves out each annotator in turn. It asks whether the judge fits the "
+    "other annotators about as well. A judge that knows little can pass, so the same test has controls. "
+    "They are one value for all units, one value for each system, a value by the length of the output, and "
+    "the judge’s own values shuffled. Values for systems and lengths are fitted on other documents. The "
+    "verdict needs a judge that beats every control. Only Round I ratings count: no rater saw another’s "
+    "value there. Units of a document are averaged first. The correction over annotators is Benjamini and "
+    "Yekutieli’s at 0.05. Fit is minus the root mean squared error to the other annotators, on a nominal "
+    "scale the share of equal values."
 )
 
 
@@ -42,14 +44,14 @@ def replacement_sections(project: Project, chosen: Chosen) -> list[Section]:
     )
     if report.round is None:
         raise NotReadyError(_NOBODY)
-    still = " Round I is still open: these are its ratings so far." if report.round.is_open else ""
-    tables = [_tests(report), _annotators(report)]
+    still = " Round I is still open: these are its ratings until now." if report.round.is_open else ""
+    tables = [_tests(report), _annotators(report), _alphas(report)]
     says = f"{_INTRODUCTION}{still}"
     section = Section("May this judge replace an annotator?", says, [each for each in tables if each.rows])
     return with_count_of_corrected(with_gaps([section], [judge], chosen), [judge], chosen)
 
 
-_NOBODY = "Nobody has rated yet: the test needs the Round I ratings of three annotators or more."
+_NOBODY = "There are no ratings yet: the test needs the Round I ratings of three annotators or more."
 
 
 def _tests(report: ReplacementReport) -> Table:
@@ -58,37 +60,43 @@ def _tests(report: ReplacementReport) -> Table:
         JUDGE,
         Column("winning_rate", "winning rate ω"),
         Column("advantage", "advantage ρ"),
-        Column("beyond_low", "beyond the constant judge, from"),
-        Column("beyond_high", "to"),
+        Column("beyond", "judge beyond the control"),
         Column("verdict", "Verdict", ColumnKind.TEXT),
     ]
     how = _HOW.format(epsilon=report.epsilon)
     rows = [row for each in report.dimensions for row in _of_dimension(each, report.judge.name, how)]
     says = (
-        "ω: the share of annotators that the judge may replace. ρ: the mean share of units on which it fits "
-        "at least as well. The constant and the shuffled judge know nothing. Beyond the constant judge: 95 % "
-        "interval of the mean difference in wins."
+        "ω: the share of annotators that the judge may replace. ρ: the mean share of units on which it "
+        "fits at least as well. Judge beyond the control: the mean difference in wins by document, with "
+        "its 95 % interval. The judge beats a control if the interval is above 0."
     )
-    return Table("tests", "Whether the judge may replace an annotator", columns, rows, heads=2, says=says)
+    return Table("tests", "Alternative annotator test with controls", columns, rows, heads=2, says=says)
 
 
 def _of_dimension(each: DimensionTest, judge: str, how: str) -> list[list[Cell]]:
-    test, dimension = each.test, each.dimension.name
-    low, high = test.beyond_constant or (None, None)
-    why = test.reason or "It cannot be said of so few annotators or documents."
-    own = [
-        *_rates(test, how),
-        number_or_reason(low, why),
-        number_or_reason(high, why),
-        text(test.verdict_reason),
+    test, dimension = each.test, text(each.dimension.name, key=each.dimension.key)
+    rows = [
+        [dimension, text(judge), *_rates(test, how), Cell(reason=_IS_NO_CONTROL), text(test.verdict_reason)]
     ]
-    rows = [[text(dimension, key=each.dimension.key), text(judge), *own]]
-    controls = ((f"always {test.constant_value}", test.constant), ("shuffled", test.shuffled))
-    for name, control in controls:
-        if control is not None and not test.reason:
-            none = [text(""), text(""), text("")]
-            rows.append([text(dimension, key=each.dimension.key), text(name), *_rates(control, how), *none])
+    for name, control in test.controls.items():
+        answers = "beaten" if control.is_beaten else "not surely beaten"
+        row = [text(control.answers, key=name), *_rates(control.test, how), _beyond(control), text(answers)]
+        rows.append([dimension, *row])
     return rows
+
+
+_IS_NO_CONTROL = "This is the judge itself."
+
+
+def _beyond(control: ReplacementControl) -> Cell:
+    low, high = control.interval or (None, None)
+    missing = "" if control.interval else "Too few documents, or the same difference in each."
+    return Cell(control.gain, low=low, high=high, interval_reason=missing, how=_HOW_BEYOND)
+
+
+_HOW_BEYOND = (
+    "Mean difference in wins (function alternative_annotator_test); 95 % interval: paired t over documents."
+)
 
 
 def _rates(test: AlternativeAnnotatorTest, how: str) -> list[Cell]:
@@ -127,3 +135,30 @@ def _annotators(report: ReplacementReport) -> Table:
     if left_out:
         says += f" Left out, with fewer than 30 compared units: {', '.join(sorted(left_out))}."
     return Table("annotators", "The judge against each annotator", columns, rows, heads=2, says=says)
+
+
+def _alphas(report: ReplacementReport) -> Table:
+    columns = [
+        DIMENSION,
+        Column("among_people", "alpha among people"),
+        Column("with_judge", "alpha with the judge"),
+        Column("difference", "difference"),
+        Column("effect", "The judge", ColumnKind.TEXT),
+    ]
+    rows = [
+        [
+            text(each.dimension.name, key=each.dimension.key),
+            figure(each.one_more_rater.among_people),
+            figure(each.one_more_rater.with_judge),
+            figure(each.one_more_rater.difference),
+            text(each.one_more_rater.effect or ""),
+        ]
+        for each in report.dimensions
+    ]
+    says = (
+        "Krippendorff’s alpha of Round I, over items that two people and the judge rated. The judge joins "
+        "as one more rater. It lowers agreement if the interval of the difference is below 0, and does not "
+        "lower it if the interval is above 0. A judge as noisy as a person has a difference of 0: cannot "
+        "tell."
+    )
+    return Table("one-more-rater", "The judge as one more rater", columns, rows, says=says)

@@ -1,6 +1,6 @@
 """What figures about judges are drawn with: a stream for each judge, or pair of judges, on a dimension."""
 
-from annotate.agreement import Stream
+from agreement import Stream
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from judges.core.models import Judge, Metric

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from annotate.agreement.estimated import Estimated
+from agreement.coefficient import Estimated
+from agreement.comparison import Strengths, human_ranking
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
-from judges.comparison import Strengths, human_ranking
 from judges.results.tables.columns import SYSTEM, number_or_reason
 from judges.results.tables.compared import Versus
 
@@ -13,9 +13,9 @@ HOW_STRONG = (
     "and Beaver 1977; 95 % interval: t, variances summed within documents (Liang and Zeger 1986)."
 )
 _SAYS = (
-    "A system’s strength is on the logarithmic scale, 0 being their mean: of two systems that are 1 apart "
-    "the stronger one wins 73 % of the comparisons without a tie. The liking for a place is taken out. Ranks "
-    "hold for all systems of a dimension at once (95 %)."
+    "A system’s strength is on the logarithmic scale, with mean 0. If two systems differ by 1, the "
+    "stronger one wins 73 % of the comparisons without a tie. Adjusted for position bias. Ranks hold for "
+    "all systems of a dimension at once (95 %)."
 )
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from annotate.agreement import Resampling, bias, mean_absolute_error, root_mean_squared_error
+from agreement import Resampling, bias, mean_absolute_error, root_mean_squared_error
+from agreement.comparison import CORRELATIONS, Level
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure
-from judges.comparison import CORRELATIONS, Level
 from judges.results.tables.between_judges import tables_between_judges
 from judges.results.tables.categories import category_tables
 from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, JUDGE, number_or_reason
@@ -13,7 +13,10 @@ from judges.results.tables.strengths import HOW_STRONG, strength_cell
 
 LEVELS = {Level.DATASET: "all items", Level.SYSTEM: "systems", Level.DOCUMENT: "within documents"}
 _DIFFERENCES = (bias, mean_absolute_error, root_mean_squared_error)
-_BESIDE = "Alpha between a judge and the mean of people is read beside alpha among people themselves."
+_BESIDE = (
+    "Do not compare alpha with mean and alpha among people: a mean varies less than single ratings. The page"
+    " of replacement compares alpha with the judge as one more rater."
+)
 _SHARES = (
     "In each document the system with the higher score has a point; a pair counts as people’s where the "
     "judge prefers the same system. Neighbours are next to each other in people’s ranking."
@@ -97,7 +100,7 @@ def _differences(scored: Sequence[Scored]) -> Table:
     ]
     columns = [Column(each.estimator.name, each.estimator.label, decimals=2) for each in _DIFFERENCES]
     says = "The judge’s value minus the mean of people, in points of the scale; bias above 0 is generous."
-    title = "How far judges are from people"
+    title = "Bias and error of judges"
     return Table("differences", title, [JUDGE, DIMENSION, *columns], rows, heads=2, says=says)
 
 
@@ -151,8 +154,8 @@ def _text_preferences(found: ComparedJudges) -> Table:
 
 
 _SAYS_TEXTS = (
-    "Of all pairs of texts for one document of which people’s mean prefers one: how often the judge prefers "
-    "the same. Where it prefers neither it counts one half."
+    "Of all pairs of texts for one document of which people’s mean prefers one: the share in which the "
+    "judge prefers the same one. If it prefers neither, it counts one half."
 )
 _COMPARING: Sequence[tuple[Column, Callable[[Versus], Cell]]] = [
     (Column("consistency", "same after swapping", ColumnKind.SHARE), lambda of: figure(of.consistency.share)),
@@ -178,10 +181,10 @@ _COMPARING: Sequence[tuple[Column, Callable[[Versus], Cell]]] = [
     (Column("compared", "pairs", ColumnKind.COUNT), lambda of: Cell(of.correct.compared)),
 ]
 _SAYS_COMPARING = (
-    "Whether the same system wins, or both tie, after the two texts are swapped; where not, whether the "
-    "outcome moves towards the text that is shown first or second. Between equals: between two equally "
-    "strong systems, the share of ties, and how often the first text wins where there is no tie; one "
-    "half is no liking for a place."
+    "Whether the same system wins, or both tie, after the two texts are swapped. If not: whether the "
+    "outcome moves towards the first or the second text. Between equals: between two equally strong "
+    "systems, the share of ties, and the share of comparisons without a tie that the first text wins; 0.5 "
+    "= no position bias."
 )
 
 

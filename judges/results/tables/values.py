@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from agreement.comparison import Scores
 from annotate.core.guideline import FrozenDimension
 from annotate.core.scale import normalize
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
-from judges.comparison import Scores
 
 Pairs = Sequence[tuple[FrozenDimension, Scores]]
 
@@ -62,7 +62,7 @@ def confusion(key: str, name: str, pairs: Pairs) -> Table:
     ]
     return Table(
         f"{key}-confusion",
-        f"What the judge said where a person said what ({name})",
+        f"Confusion of judge and people ({name})",
         columns,
         rows,
         heads=2,
@@ -87,8 +87,8 @@ def named_confusion(key: str, name: str, pairs: Pairs) -> Table:
         Column("judge", "the judge said", ColumnKind.TEXT),
         Column("ratings", "ratings", ColumnKind.COUNT),
     ]
-    title = f"What the judge said where a person said what, by name ({name})"
-    says = "Every rating of a person once; pairs that never occurred are left out."
+    title = f"Confusion of judge and people, by name ({name})"
+    says = "Every rating of a person once; pairs that never occurred are omitted."
     return Table(f"{key}-named-confusion", title, columns, rows, heads=3, says=says)
 
 

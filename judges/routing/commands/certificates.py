@@ -5,10 +5,11 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.audit import record
+from annotate.core.bulk import write_rows
 from annotate.core.configuration import lock_project
 from annotate.core.models import Project, Round, User
 from annotate.core.rounds import round_one
-from annotate.rating.commands.rounds import BATCH, open_round_one_for_units
+from annotate.rating.commands.rounds import open_round_one_for_units
 from annotate.rating.commands.units import WantedUnit, ask_for_units, begun_units, withdraw_units
 from judges.core.access import OF_JUDGES
 from judges.core.errors import CalibrationChangedError, CalibrationRefusedError
@@ -45,18 +46,10 @@ def draw_calibration(
     calibration.drawn_at, calibration.drawn_by = timezone.now(), by
     calibration.opened_round = plan.round is None
     calibration.save()
-    CalibrationUnit.objects.bulk_create(
-        (
-            CalibrationUnit(
-                calibration=calibration,
-                item_id=unit.item,
-                dimension_id=unit.dimension,
-                fits=unit.fits,
-                inclusion_probability=unit.inclusion_probability,
-            )
-            for unit in plan.units
-        ),
-        BATCH,
+    write_rows(
+        CalibrationUnit,
+        ("calibration", "item", "dimension", "fits", "inclusion_probability"),
+        [(calibration.pk, *unit.unit, unit.fits, unit.inclusion_probability) for unit in plan.units],
     )
     record(project, "calibration.drawn", calibration, after={"units": len(plan.units)}, by=by)
     if asks_people(plan):
@@ -76,15 +69,15 @@ def compute_certificates(*, calibration: Calibration, by: User | None) -> list[C
         return list(calibration.certificates.select_related("dimension"))
     if calibration.status == Status.WITHDRAWN:
         raise CalibrationRefusedError(
-            gettext("{calibration} was withdrawn; draw a new sample.").format(calibration=calibration)
+            gettext("{calibration} was withdrawn; create a new sample.").format(calibration=calibration)
         )
     look = look_at(calibration)
     changes = [sentence for sentences in look.lapses.values() for sentence in sentences]
     if changes:
         raise CalibrationRefusedError(
             gettext(
-                "{value} The sample no longer represents the items and judgments: withdraw it "
-                "and draw another."
+                "{value} The sample no longer represents the items and judgments: withdraw it and"
+                " create a new one."
             ).format(value=changes[0])
         )
     if not look.rated:
@@ -109,7 +102,7 @@ def withdraw_calibration(*, calibration: Calibration, by: User | None) -> Calibr
         return calibration
     if calibration.status == Status.CERTIFIED:
         raise CalibrationRefusedError(
-            gettext("{calibration} is computed, so it stays as it is.").format(calibration=calibration)
+            gettext("{calibration} is computed, so you cannot change it.").format(calibration=calibration)
         )
     round = round_one(calibration.project)
     if round is not None and round.is_open:
@@ -123,8 +116,8 @@ def _take_back(calibration: Calibration, round: Round) -> None:
     if begun and not any(look_at(calibration).lapses.values()):
         raise CalibrationRefusedError(
             gettext(
-                "People have begun to rate {count} of these units, so {calibration} can no "
-                "longer be withdrawn; compute it instead."
+                "People have started {count} of these units, so you can no longer withdraw "
+                "{calibration}; compute it instead."
             ).format(count=len(begun), calibration=calibration)
         )
     units = set(calibration.units.values_list("item", "dimension"))

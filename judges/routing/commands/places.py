@@ -5,17 +5,18 @@ from collections import defaultdict
 import numpy as np
 from django.db.models import Avg
 
+from annotate.core.long_writes import step
 from annotate.core.models import Assignment, Round
 from annotate.rating.commands.units import WantedUnit, ask_for_units, change_probabilities
 from annotate.rating.queries.assigned import Unit
 from judges.core.models import Calibration, RoutedUnit, RoutingPolicy
 
 
-def ask_again(round: Round, *, besides: str) -> None:
-    """Ask anew for what drawn samples and the policy need, after the origin `besides` took places back.
+def ask_again(round: Round, *, besides: str = "") -> None:
+    """Ask for what drawn samples and the policy need and lack, but not for the origin `besides`.
 
-    Places that are there serve everybody who asks for their units, so some of those taken back may be missed.
-    The caller holds the project's lock.
+    An assignment serves all origins that want its units, so an origin that withdraws its assignments may
+    leave others without raters. The caller holds the project.
     """
     drawn = Calibration.objects.filter(project=round.project_id, status=Calibration.Status.DRAWN)
     routed = RoutingPolicy.objects.filter(round=round, status=RoutingPolicy.Status.ROUTED)
@@ -25,7 +26,7 @@ def ask_again(round: Round, *, besides: str) -> None:
     for asking in everybody:
         if asking.origin == besides:
             continue
-        units = asking.units.values_list("item", "dimension", "inclusion_probability")
+        units = asking.units.order_by("pk").values_list("item", "dimension", "inclusion_probability")
         ask_for_units(
             round=round,
             units=[WantedUnit(item, dimension, chance or 1.0) for item, dimension, chance in units],
@@ -33,7 +34,16 @@ def ask_again(round: Round, *, besides: str) -> None:
             origin=asking.origin,
             seed=asking.seed,
         )
-    settle_probabilities(round)
+    with step():
+        settle_probabilities(round)
+
+
+def ask_for_routed_units(round: Round) -> bool:
+    """Ask people for what the round's policy sends to them; return whether there is a policy."""
+    is_routed = RoutingPolicy.objects.filter(round=round, status=RoutingPolicy.Status.ROUTED).exists()
+    if is_routed:
+        ask_again(round)
+    return is_routed
 
 
 def settle_probabilities(round: Round) -> None:

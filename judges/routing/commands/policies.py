@@ -1,33 +1,39 @@
 """Routing policies: made, followed, brought up to new judgments, withdrawn."""
 
-from collections.abc import Iterable
-from dataclasses import asdict, replace
+from collections.abc import Iterable, Set
+from dataclasses import fields, replace
 from datetime import datetime
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotate.agreement import Stream
+from agreement import Stream
 from annotate.core.audit import facts, record
+from annotate.core.bulk import write_rows
 from annotate.core.configuration import lock_project
 from annotate.core.errors import InvalidValueError
+from annotate.core.long_writes import long_write
 from annotate.core.models import Project, Round, User
-from annotate.rating.commands.rounds import BATCH, open_round_one_for_units
+from annotate.material.commands.holding import write_when_free
+from annotate.rating.commands.rounds import BATCH, finish_round, note_finished, open_round_one_for_units
 from annotate.rating.commands.units import (
     WantedUnit,
     ask_for_units,
     begun_units,
     change_probabilities,
+    refuse_gold,
     withdraw_units,
 )
+from annotate.rating.queries.assigned import Unit
 from judges.core.errors import RoutingChangedError, RoutingRefusedError
 from judges.core.models import Calibration, CalibrationUnit, RoutedUnit, RoutingPolicy
 from judges.core.specification import PolicySpec
+from judges.results.queries.kept_indicators import IndicatorsNotKeptError
 from judges.routing.commands.places import ask_again, settle_probabilities
 from judges.routing.queries.preview import routing_plan, threshold_within
 from judges.routing.queries.proposals import RoutingProposal, proposal_of
-from judges.routing.queries.units import PlannedUnit
+from judges.routing.queries.units import Grounds, PlannedUnit
 
 Status = RoutingPolicy.Status
 
@@ -66,47 +72,64 @@ def within_budget(
     return replace(spec, threshold=threshold_within(draft, budget, preview=preview))
 
 
-@transaction.atomic
 def make_policy(*, project: Project, spec: PolicySpec, by: User | None) -> RoutingPolicy:
     """Store a draft of a policy. Locks the project. Raises InvalidValueError."""
-    project = lock_project(project)
     _refuse(project, spec)
-    policy = draft_policy(project, spec, by)
-    policy.save()
-    record(project, "routing.drafted", policy, after=_facts(policy), by=by)
+    # It takes seconds, so no lock is held; `route` looks again.
+    _refuse_by_verdict(draft_policy(project, spec, by))
+    with transaction.atomic():
+        project = lock_project(project)
+        _refuse(project, spec)
+        policy = draft_policy(project, spec, by)
+        policy.save()
+        record(project, "routing.drafted", policy, after=_facts(policy), by=by)
     return policy
 
 
-@transaction.atomic
 def update_policy(*, policy: RoutingPolicy, to: PolicySpec) -> RoutingPolicy:
     """Give a draft other values. Locks project and policy. Raises InvalidValueError, RoutingRefusedError."""
-    policy = _lock_policy(policy)
-    if policy.status != Status.DRAFT:
-        raise RoutingRefusedError(
-            gettext("{policy} was {status}, so it stays as it is.").format(
-                policy=policy, status=policy.get_status_display()
+    if policy.status == Status.DRAFT:
+        _refuse(policy.project, to, besides=policy)
+        _refuse_by_verdict(
+            draft_policy(policy.project, to, policy=policy)
+        )  # without a lock, as in make_policy
+    with transaction.atomic():
+        policy = _lock_policy(policy)
+        if policy.status != Status.DRAFT:
+            raise RoutingRefusedError(
+                gettext("{policy} was {status}, so you cannot change it.").format(
+                    policy=policy, status=policy.get_status_display()
+                )
             )
-        )
-    _refuse(policy.project, to, besides=policy)
-    values = _values(to)
-    before = _facts(policy)
-    for name, value in values.items():
-        setattr(policy, name, value)
-    policy.save(update_fields=list(values))
-    record(policy.project, "routing.changed", policy, before=before, after=_facts(policy))
+        _refuse(policy.project, to, besides=policy)
+        values = _values(to)
+        before = _facts(policy)
+        for name, value in values.items():
+            setattr(policy, name, value)
+        policy.save(update_fields=list(values))
+        record(policy.project, "routing.changed", policy, before=before, after=_facts(policy))
     return policy
 
 
-@transaction.atomic
 def route(*, policy: RoutingPolicy, by: User | None, shown: str | None = None) -> RoutingPolicy:
     """Open assignments for exactly the units that the policy sends to people; a routed one is returned.
 
     Opens Round I with these units where it was never opened. `shown`: the digest of the plan that was looked
     at; what has changed since is refused. Ratings that are there mark their units as having calibrated r.
     Locks the project, the policy, then the items' assignments: of two admins one routes, the other finds it
-    routed. Raises RoutingRefusedError, RoutingChangedError.
+    routed. A long write, whose assignments `finish_round` writes. Raises RoutingRefusedError,
+    RoutingChangedError, NotReadyError for gold items.
     """
-    policy = _lock_policy(policy)
+    with long_write():
+        policy = write_when_free(
+            policy.project, lambda project: _decide(_lock_policy_of(project, policy), by, shown)
+        )
+        if policy.round and policy.round.is_unfinished:
+            finish_round(round=policy.round)
+    return policy
+
+
+def _decide(policy: RoutingPolicy, by: User | None, shown: str | None) -> RoutingPolicy:
     if policy.status == Status.ROUTED:
         return policy
     _refuse_second(policy)
@@ -118,21 +141,19 @@ def route(*, policy: RoutingPolicy, by: User | None, shown: str | None = None) -
             gettext("New judgments or items changed this preview. Check it again before you continue.")
         )
     round = open_round_one_for_units(project=policy.project, by=by)
+    refuse_gold(round, {unit.item for unit in plan.units})
     now = timezone.now()
-    _ask(policy, round, plan.units)
-    RoutedUnit.objects.bulk_create((_record(policy, unit, by, now) for unit in plan.units), BATCH)
-    CalibrationUnit.objects.bulk_create(
-        (
-            CalibrationUnit(policy=policy, item_id=item, dimension_id=dimension)
-            for item, dimension in sorted(plan.rated_units)
-        ),
-        BATCH,
+    _record_units(policy, plan.units, by, now)
+    write_rows(
+        CalibrationUnit,
+        ("policy", "item", "dimension", "fits"),
+        [(policy.pk, item, dimension, False) for item, dimension in sorted(plan.rated_units)],
     )
     policy.status, policy.routed_at, policy.routed_by = Status.ROUTED, now, by
     policy.round, policy.opened_round = round, plan.round is None
     policy.save(update_fields=["status", "routed_at", "routed_by", "round", "opened_round"])
     record(policy.project, "routing.routed", policy, after={"units": len(plan.units)}, by=by)
-    settle_probabilities(round)
+    note_finished(round, finished=False)
     return policy
 
 
@@ -153,12 +174,13 @@ def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> Ro
     if proposal.is_empty:
         return proposal
     if proposal.digest != shown:
-        raise RoutingChangedError(gettext("The proposal has changed since it was shown. Check it again."))
+        raise RoutingChangedError(gettext("The proposal has changed since you opened it. Check it again."))
     _ask(policy, round, proposal.add)  # before others are dropped: places that are there serve both
     _drop(policy, round, proposal)
     probabilities = {unit.unit: unit.inclusion_probability for unit in proposal.change}
     change_probabilities(round=round, units=probabilities, origin=policy.origin)
-    _record_again(policy, (*proposal.add, *proposal.change), by)
+    _delete_records(policy, {unit.unit for unit in proposal.change})
+    _record_units(policy, (*proposal.add, *proposal.change), by, timezone.now())
     parts = {"added": proposal.add, "dropped": proposal.drop, "changed": proposal.change}
     counts = {name: len(units) for name, units in parts.items()}
     record(policy.project, "routing.followed", policy, after=counts, by=by)
@@ -191,7 +213,7 @@ def _take_back(policy: RoutingPolicy) -> None:
     if begun := begun_units(round=round, origin=policy.origin):
         raise RoutingRefusedError(
             gettext(
-                "People have begun to rate {count} of these units, so {policy} can no longer be withdrawn."
+                "People have started {count} of these units, so you can no longer withdraw {policy}."
             ).format(count=len(begun), policy=policy)
         )
     units = set(policy.units.values_list("item", "dimension"))
@@ -211,7 +233,10 @@ def forget_empty_round(round: Round) -> bool:
 
 
 def _lock_policy(policy: RoutingPolicy) -> RoutingPolicy:
-    project = lock_project(policy.project)
+    return _lock_policy_of(lock_project(policy.project), policy)
+
+
+def _lock_policy_of(project: Project, policy: RoutingPolicy) -> RoutingPolicy:
     locked = RoutingPolicy.objects.select_for_update(of=("self",)).select_related("rts", "mcq", "calibration")
     found = locked.get(pk=policy.pk)
     found.project = project
@@ -225,7 +250,7 @@ def _open_round(policy: RoutingPolicy) -> Round:
         )
     round = Round.objects.select_related("guideline").get(pk=policy.round_id)
     if not round.is_open:
-        raise RoutingRefusedError(gettext("Round I is closed, so what was routed stays as it is."))
+        raise RoutingRefusedError(gettext("Round I is closed, so routed units cannot change."))
     return round
 
 
@@ -236,8 +261,8 @@ def _refuse_second(policy: RoutingPolicy) -> None:
     if other is not None:
         raise RoutingRefusedError(
             gettext(
-                "{other} has routed this project already; withdraw it first, or every unit would "
-                "be drawn twice."
+                "{other} already routes this project; withdraw it first, or Concord would sample "
+                "every unit twice."
             ).format(other=other)
         )
 
@@ -248,39 +273,33 @@ def _ask(policy: RoutingPolicy, round: Round, units: Iterable[PlannedUnit]) -> N
 
 
 def _drop(policy: RoutingPolicy, round: Round, proposal: RoutingProposal) -> None:
-    gone = {(unit.item_id, unit.dimension_id): unit.pk for unit in proposal.drop}
-    stay = withdraw_units(round=round, units=gone.keys(), origin=policy.origin)
-    pks = [pk for unit, pk in gone.items() if unit not in stay]
-    for start in range(0, len(pks), BATCH):
-        RoutedUnit.objects.filter(pk__in=pks[start : start + BATCH]).delete()
+    gone = {(unit.item_id, unit.dimension_id) for unit in proposal.drop}
+    _delete_records(policy, gone - withdraw_units(round=round, units=gone, origin=policy.origin))
 
 
-_DECIDED = ["why", "reason", "indicator", "low", "high", "items", "confidence", "threshold"]
-_DECIDED += ["inclusion_probability", "at", "by"]
+def _delete_records(policy: RoutingPolicy, units: Set[Unit]) -> None:
+    rows = policy.units.values_list("pk", "item", "dimension")
+    gone = [pk for pk, item, dimension in rows if (item, dimension) in units]
+    for start in range(0, len(gone), BATCH):
+        RoutedUnit.objects.filter(pk__in=gone[start : start + BATCH]).delete()
 
 
-def _record_again(policy: RoutingPolicy, units: Iterable[PlannedUnit], by: User | None) -> None:
-    now = timezone.now()
-    RoutedUnit.objects.bulk_create(
-        (_record(policy, unit, by, now) for unit in units),
-        500,
-        update_conflicts=True,
-        unique_fields=["policy", "item", "dimension"],
-        update_fields=_DECIDED,
-    )
+_UNIT = ("policy", "item", "dimension", "why", "reason", "inclusion_probability", "at", "by")
+_GROUNDS = tuple(each.name for each in fields(Grounds))
 
 
-def _record(policy: RoutingPolicy, unit: PlannedUnit, by: User | None, at: datetime) -> RoutedUnit:
-    return RoutedUnit(
-        policy=policy,
-        item_id=unit.item,
-        dimension_id=unit.dimension,
-        why=unit.why,
-        reason=unit.reason,
-        inclusion_probability=unit.inclusion_probability,
-        at=at,
-        by=by,
-        **asdict(unit.grounds),
+def _record_units(policy: RoutingPolicy, units: Iterable[PlannedUnit], by: User | None, at: datetime) -> None:
+    time, actor = connection.ops.adapt_datetimefield_value(at), by.pk if by else None
+    write_rows(
+        RoutedUnit,
+        (*_UNIT, *_GROUNDS),
+        [
+            (
+                *(policy.pk, *unit.unit, str(unit.why), unit.reason, unit.inclusion_probability, time, actor),
+                *(getattr(unit.grounds, name) for name in _GROUNDS),
+            )
+            for unit in units
+        ],
     )
 
 
@@ -307,6 +326,16 @@ def _refuse(project: Project, spec: PolicySpec, *, besides: RoutingPolicy | None
         raise _invalid("audit_least", "The least number of audited units is 0 or more.")
     if spec.raters < 1:
         raise _invalid("raters", "A unit needs a rater or more.")
+
+
+def _refuse_by_verdict(policy: RoutingPolicy) -> None:
+    """Refuse a draft that leaves units to a judge that must not decide them."""
+    try:
+        plan = routing_plan(policy, policy.project, preview=True)
+    except IndicatorsNotKeptError:
+        return  # nothing is known before a worker has computed R
+    if plan.verdict and plan.verdict.message:
+        raise InvalidValueError(plan.verdict.message)
 
 
 def _refuse_indicator(project: Project, spec: PolicySpec) -> None:

@@ -7,10 +7,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from annotate.agreement import Interval
-from annotate.rating.queries.assigned import Unit
-from judges.core.models import RoutingPolicy
-from judges.reliability import (
+from agreement import Interval
+from agreement.reliability import (
     LEAST_RATINGS,
     RatedSample,
     active_probabilities,
@@ -22,6 +20,8 @@ from judges.reliability import (
     thin_to_one_probability,
     weighted_estimate,
 )
+from annotate.rating.queries.assigned import Unit
+from judges.core.models import RoutingPolicy
 from judges.results.queries.scores import Material
 
 LEAST = 0.75  # of the audit share, for every unit; with less, intervals grow (docs/reliability.md)

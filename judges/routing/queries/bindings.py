@@ -9,30 +9,9 @@ import numpy.typing as npt
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Item, Project, text_digest
-from judges.core.models import Calibration, Judge, PromptTemplate
+from judges.core.judge_settings import BOUND_SETTINGS, BoundSetting, in_words
+from judges.core.models import Calibration, Judge
 from judges.results.queries.scores import Material, SamplesOf
-
-SETTINGS = {
-    "model": "model",
-    "method": "method",
-    "endpoint": "endpoint",
-    "prompt": "prompt",
-    "prompt_digest": "prompt's text",
-    "temperature": "temperature",
-    "samples": "number of samples",
-    "max_tokens": "limit of tokens",
-    "score_from": "reading of scores",
-    "structured": "form of replies",
-    "top_p": "top_p",
-    "seed": "seed",
-    "stop": "texts that end a reply",
-    "reasoning_effort": "reasoning effort",
-    "system_message": "system message",
-    "extra_body": "further fields of the request",
-    "scale": "scale",
-    "asked_together": "choice of dimensions in one call",
-    "call_order": "order of dimensions",
-}
 
 
 def population_of(project: Project, material: Material) -> dict[str, Any]:
@@ -51,11 +30,14 @@ def bound_now(
 ) -> dict[str, Any]:
     """Return what certificates of these judges ("judge", "other") on these dimensions bind.
 
-    The judges need their endpoints and templates.
+    The judges need their endpoints, templates and references.
     """
     asked = {name: judge for name, judge in judges.items() if judge is not None}
     return {
-        "judges": {name: _settings(judge) for name, judge in asked.items()},
+        "judges": {
+            name: {setting.key: setting.read(judge) for setting in BOUND_SETTINGS}
+            for name, judge in asked.items()
+        },
         "population": dict(population),
         "dimensions": {
             each.key: {
@@ -75,10 +57,10 @@ def lapses_of(calibration: Calibration, now: dict[str, Any]) -> dict[str, list[s
     bound = calibration.bound
     judges = {"judge": calibration.judge, "other": calibration.other}
     common = [
-        _change_sentence(str(judges[name]), SETTINGS[setting], old, now["judges"][name][setting])
+        _change_sentence(str(judges[name]), setting, settings[setting.key], now["judges"][name][setting.key])
         for name, settings in bound["judges"].items()
-        for setting, old in settings.items()
-        if old != now["judges"][name][setting]
+        for setting in BOUND_SETTINGS
+        if setting.key in settings and settings[setting.key] != now["judges"][name][setting.key]
     ]
     if bound["population"] != now["population"]:
         before, after = bound["population"]["items"], now["population"]["items"]
@@ -107,50 +89,10 @@ def _of_dimension(
     ]
 
 
-def _change_sentence(judge: str, setting: str, old: object, new: object) -> str:
-    if setting == SETTINGS["prompt_digest"]:
+def _change_sentence(judge: str, setting: BoundSetting, old: object, new: object) -> str:
+    if setting.key == "prompt_digest":
         return f"The text of {judge}'s prompt was changed."
-    return f"The {setting} of {judge} was {_format_value(old)}, and is {_format_value(new)}."
-
-
-def _format_value(value: object) -> str:
-    return "none" if value in (None, "") else str(value)
-
-
-def _settings(judge: Judge) -> dict[str, Any]:
-    template, endpoint = judge.template, judge.endpoint
-    return {
-        "model": judge.model,
-        "method": judge.method,
-        "endpoint": endpoint.base_url if endpoint else None,
-        "prompt": str(template) if template else None,
-        "prompt_digest": _digest_of(template) if template else None,
-        "temperature": judge.temperature,
-        "samples": judge.samples,
-        "max_tokens": judge.max_tokens,
-        "score_from": str(judge.score_from),
-        "structured": judge.structured,
-        "top_p": judge.top_p,
-        "seed": judge.seed,
-        "stop": judge.stop,
-        "reasoning_effort": judge.reasoning_effort,
-        "system_message": judge.system_message,
-        "extra_body": judge.extra_body,
-        "scale": _scale(judge),
-        "asked_together": judge.asked_together,
-        "call_order": str(judge.call_order),
-        "reference": judge.reference.name if judge.reference else "",
-    }
-
-
-def _digest_of(template: PromptTemplate) -> str:
-    whole = template.text + template.pattern
-    return text_digest([whole, sorted(template.wordings.items())] if template.wordings else whole)
-
-
-def _scale(judge: Judge) -> str:
-    """Return a scale of the judge's own in words that change with it, empty where it has none."""
-    return repr(judge.own_scale) if judge.own_scale else ""
+    return f"The {setting.label} of {judge} was {in_words(old)}, and is {in_words(new)}."
 
 
 def _definition(dimension: FrozenDimension) -> str:

@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from annotate.agreement import Stream
+from agreement import Stream
+from agreement.reliability import CalibrationPlan, Guarantee, draw_sample, grid_of, plan_calibration
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
 from annotate.core.models import Membership, Project, Role, Round
@@ -17,7 +18,6 @@ from annotate.core.rounds import round_one
 from annotate.rating.queries.assigned import Unit, median_seconds, places_by_unit
 from judges.core.models import Calibration
 from judges.core.specification import CalibrationSpec
-from judges.reliability import CalibrationPlan, Guarantee, draw_sample, grid_of, plan_calibration
 from judges.results.queries.confidences import Evidence, Kind, evidence_of
 from judges.results.queries.scores import Material, material_of, samples_of
 from judges.routing.queries.bindings import bound_now, population_of

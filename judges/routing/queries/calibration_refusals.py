@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from agreement.reliability import CalibrationPlan
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project, Round
 from annotate.rating.queries.assigned import PlacesByUnit, Unit
 from judges.core.models import Calibration
 from judges.core.specification import CalibrationSpec
-from judges.reliability import CalibrationPlan
 from judges.results.queries.confidences import Evidence, Kind
 
 

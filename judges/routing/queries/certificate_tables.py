@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
+
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.core.models import Certificate
 from judges.results.tables.columns import number_or_reason
 from judges.routing.queries.certificates import CalibrationState, DimensionState
 
-_HOW = (
+_HOW = gettext_noop(
     "Fixed-sequence testing with exact hypergeometric bounds (function certify); sources: Bauer 1991; "
     "Angelopoulos and others 2021, Learn then Test; Jung, Brahman and Choi 2025, Trust or Escalate."
 )
@@ -25,38 +27,41 @@ def certificates_tables(state: CalibrationState) -> list[Table]:
 def _certificates(state: CalibrationState, found: Found) -> Table:
     columns = [
         DIMENSION,
-        Column("status", "Certificate", ColumnKind.TEXT),
-        Column("threshold", "confidence at least"),
-        Column("kept_share", "stays", ColumnKind.SHARE),
-        Column("kept", "units that stay", ColumnKind.COUNT),
-        Column("units", "units", ColumnKind.COUNT),
-        Column("errors", "wrong", ColumnKind.COUNT),
-        Column("accepted", "of rated", ColumnKind.COUNT),
-        Column("upper_bound", "at most"),
-        Column("ceiling", "one person", ColumnKind.SHARE),
-        Column("constant", "constant judge", ColumnKind.TEXT),
-        Column("shuffled", "shuffled judge", ColumnKind.TEXT),
+        Column("status", gettext("Certificate"), ColumnKind.TEXT),
+        Column("threshold", gettext("Minimum confidence")),
+        Column("kept_share", gettext("Judge share"), ColumnKind.SHARE),
+        Column("kept", gettext("Judge units"), ColumnKind.COUNT),
+        Column("units", gettext("Units"), ColumnKind.COUNT),
+        Column("errors", gettext("Wrong"), ColumnKind.COUNT),
+        Column("accepted", gettext("Of rated"), ColumnKind.COUNT),
+        Column("upper_bound", gettext("Upper bound")),
+        Column("ceiling", gettext("One person"), ColumnKind.SHARE),
+        Column("constant", gettext("Constant judge"), ColumnKind.TEXT),
+        Column("shuffled", gettext("Shuffled judge"), ColumnKind.TEXT),
     ]
     of = state.calibration
-    says = " ".join(
-        [f"Wrong: {of.get_loss_display()}. At most {100 * of.risk:.4g} % was asked for.", *state.lapses]
+    wrong = gettext("Wrong: {loss}. Limit: {risk:.4g} %.").format(
+        loss=of.get_loss_display(), risk=100 * of.risk
     )
+    says = " ".join([wrong, *state.lapses])
     rows = [_row(*each) for each in found]
-    return Table("certificates", f"Certificates ({of.name})", columns, rows, says=says)
+    return Table(
+        "certificates", gettext("Certificates ({name})").format(name=of.name), columns, rows, says=says
+    )
 
 
 def _row(each: DimensionState, found: Certificate) -> list[Cell]:
-    none = found.reason or "It was not computed."
+    none = found.reason or gettext("Not computed.")
     return [
         text(each.dimension.name),
         text(_status(each, found)),
-        number_or_reason(found.threshold, none, _HOW),
+        number_or_reason(found.threshold, none, gettext(_HOW)),
         Cell(found.kept_share, count=found.units),
         Cell(found.kept),
         Cell(found.units),
         number_or_reason(found.errors, none),
         number_or_reason(found.accepted, none),
-        number_or_reason(found.upper_bound, none, _HOW),
+        number_or_reason(found.upper_bound, none, gettext(_HOW)),
         number_or_reason(found.ceiling, found.ceiling_reason or none),
         text(_control(found.controls["constant"])),
         text(_control(found.controls["shuffled"])),
@@ -65,41 +70,41 @@ def _row(each: DimensionState, found: Certificate) -> list[Cell]:
 
 def _status(each: DimensionState, found: Certificate) -> str:
     if each.lapses:
-        return "lapsed"
-    return "all units go to people" if found.threshold is None else "certified"
+        return gettext("lapsed")
+    return gettext("all units go to people") if found.threshold is None else gettext("certified")
 
 
 def _control(control: dict[str, Any]) -> str:
     if control["threshold"] is None:
-        return "not certified"
-    return f"certified, {100 * control['kept_share']:.0f} % stay"
+        return gettext("not certified")
+    return gettext("certified, for {share:.0f} % of the units").format(share=100 * control["kept_share"])
 
 
 def _steps(found: Found) -> Table:
     columns = [
         DIMENSION,
-        Column("threshold", "threshold"),
-        Column("units", "units", ColumnKind.COUNT),
-        Column("rated", "rated", ColumnKind.COUNT),
-        Column("wrong", "wrong", decimals=0),
-        Column("bound", "at most"),
+        Column("threshold", gettext("Threshold")),
+        Column("units", gettext("Units"), ColumnKind.COUNT),
+        Column("rated", gettext("Rated"), ColumnKind.COUNT),
+        Column("wrong", gettext("Wrong"), decimals=0),
+        Column("bound", gettext("Upper bound")),
         Column("p_value", "p", ColumnKind.P_VALUE),
     ]
     rows = [
         [
             text(each.dimension.name),
             Cell(step["threshold"]),
-            number_or_reason(step["units"], "The batch was not counted."),
+            number_or_reason(step["units"], gettext("The batch size is unknown.")),
             Cell(step["accepted"]),
             Cell(step["lost"]),
-            Cell(step["bound"], how=_HOW),
+            Cell(step["bound"], how=gettext(_HOW)),
             Cell(step["p_value"]),
         ]
         for each, certificate in found
         for step in certificate.steps
     ]
-    says = (
-        "Tested in a fixed sequence, the strictest first, up to the first failure: so p values need not be "
-        "corrected within a dimension; they are not corrected over dimensions either."
+    says = gettext(
+        "Tested in a fixed sequence, from the strictest to the first failure. So the p values of a dimension "
+        "need no correction; they have none over dimensions either."
     )
-    return Table("thresholds", "The thresholds that were tested", columns, rows, says=says)
+    return Table("thresholds", gettext("Tested thresholds"), columns, rows, says=says)

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext
 
+from agreement.reliability import KnownErrors
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
 from annotate.core.models import Project
@@ -14,7 +16,7 @@ from judges.core.access import OF_JUDGES
 from judges.core.models import Calibration, Certificate
 from judges.results.queries.scores import material_of, samples_of
 from judges.routing.queries.bindings import bound_now, lapses_of, population_of
-from judges.routing.queries.certifying import Look, look_at
+from judges.routing.queries.certifying import Look, errors_among_kept, look_at
 
 Status = Calibration.Status
 
@@ -24,6 +26,7 @@ class DimensionState:
     """One dimension of a calibration.
 
     drawn: units that calibrate; rated: those with a rating now. lapses: what has changed since the draw.
+    known: the errors on the units that stay, where people have rated every one; None else.
     """
 
     dimension: FrozenDimension
@@ -31,6 +34,7 @@ class DimensionState:
     rated: int
     certificate: Certificate | None
     lapses: Sequence[str]
+    known: KnownErrors | None = None
 
     @property
     def missing(self) -> int:
@@ -51,10 +55,31 @@ class DimensionState:
         if found.threshold is None:
             return f"{found.reason} {found.more_reason}".strip()
         of = found.calibration
-        return (
-            f"With confidence {_percent(1 - found.significance_level)}, at most {_percent(of.risk)} of the "
-            f"{found.kept} units that stay with {of.judge} are {_loss(of)}. Of {found.accepted} that people "
-            f"rated {found.errors} were."
+        if self.known is not None:
+            message = gettext(
+                "People rated all {units:,} units of {judge}: {wrong:,} ({share}) are {loss}. This is the "
+                "exact share, so no bound is needed; {risk} is accepted."
+            )
+            return message.format(
+                units=self.known.rated,
+                judge=of.judge,
+                wrong=self.known.wrong,
+                share=_percent(round(self.known.share, 3)),
+                loss=_loss(of),
+                risk=_percent(of.risk),
+            )
+        message = gettext(
+            "With {confidence} confidence, up to {risk} of the {units} units of {judge} are {loss}. "
+            "In the sample, {wrong} of {rated} were."
+        )
+        return message.format(
+            confidence=_percent(1 - found.significance_level),
+            risk=_percent(of.risk),
+            units=found.kept,
+            judge=of.judge,
+            loss=_loss(of),
+            wrong=found.errors,
+            rated=found.accepted,
         )
 
     @property
@@ -188,7 +213,13 @@ def _state(look: Look, dimension: FrozenDimension, certificate: Certificate | No
         rated=look.rated_of(dimension.key),
         certificate=certificate,
         lapses=look.lapses.get(dimension.key, []),
+        known=_errors_if_known(look, dimension, certificate) if certificate else None,
     )
+
+
+def _errors_if_known(look: Look, dimension: FrozenDimension, certificate: Certificate) -> KnownErrors | None:
+    part = errors_among_kept(look, dimension.key, certificate)
+    return part.errors(look.calibration.risk) if part and part.rated == part.units else None
 
 
 def _about_controls(found: Certificate) -> list[str]:
@@ -197,14 +228,18 @@ def _about_controls(found: Certificate) -> list[str]:
     constant, shuffled = found.controls["constant"], found.controls["shuffled"]
     warnings = []
     if constant["threshold"] is not None:
-        warnings.append(
-            f"A judge that always answers {constant['value']:g} is certified too, for "
-            f"{_percent(constant['kept_share'])} of the units: the scale did that, not the judge."
+        message = gettext(
+            "A judge that always answers {value:g} passes too, for {share} of the units. The certificate "
+            "does not test whether this judge is better."
         )
+        share = _percent(constant["kept_share"])
+        warnings.append(message.format(value=constant["value"], share=share))
     if shuffled["threshold"] is not None:
         warnings.append(
-            "The judge's own values dealt to other units are certified too, so its values say little about "
-            "single units."
+            gettext(
+                "The judge’s values pass too when shuffled across units, so they show little about "
+                "single units."
+            )
         )
     return warnings
 
@@ -212,16 +247,22 @@ def _about_controls(found: Certificate) -> list[str]:
 def _about_people(found: Certificate) -> list[str]:
     warnings = []
     if found.missing:
-        left_out = f"Drawn units without a rating, which are left out: {found.missing}."
-        hard = " If those are the hard ones, this does not hold."
-        warnings.append(left_out + ("" if found.threshold is None else hard))
+        message = (
+            gettext("Excluded: {count} sampled units without a rating.")
+            if found.threshold is None
+            else gettext(
+                "Excluded: {count} sampled units without a rating. The certificate is not valid if these are "
+                "harder than the others."
+            )
+        )
+        warnings.append(message.format(count=found.missing))
     risk = found.calibration.risk
     if found.ceiling is not None and found.ceiling > risk:
-        warnings.append(
-            f"One person differs so much from the mean of the others on {_percent(found.ceiling)} of the "
-            f"units. To ask a judge for {_percent(risk)} asks it to agree with people better than they agree "
-            "with each other."
+        message = gettext(
+            "A single person is wrong in this sense on {ceiling} of the units, compared with the mean of the "
+            "others. A limit of {risk} requires more agreement of the judge than people have with each other."
         )
+        warnings.append(message.format(ceiling=_percent(found.ceiling), risk=_percent(risk)))
     return warnings
 
 
@@ -237,12 +278,13 @@ def _as_dict(state: DimensionState) -> dict[str, Any]:
         if field.attname not in left_out
     }
     certificate = {**plain, "kept_share": found.kept_share, "valid": state.valid}
-    return {**common, "certificate": certificate, "says": state.says, "warnings": state.warnings}
+    known = {"known_errors": state.known.wrong} if state.known else {}
+    return {**common, "certificate": certificate, **known, "says": state.says, "warnings": state.warnings}
 
 
 def _loss(calibration: Calibration) -> str:
     if calibration.loss == Calibration.Loss.OTHER_SIDE:
-        return f"on the other side of {calibration.cut:g} than people"
+        return gettext("on the other side of {cut:g} than people").format(cut=calibration.cut)
     return calibration.get_loss_display()
 
 

@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
+from django.utils.translation import gettext
 
 from annotate.core.guideline import FrozenDimension
 from judges.core.access import OF_JUDGES
 from judges.core.models import Calibration, Certificate, RoutingPolicy
-from judges.results.queries.confidences import confidences_by_model
 from judges.results.queries.scores import Material
 from judges.routing.queries.audit import AuditCell, mean_share
-from judges.routing.queries.certifying import Look, look_at
-from judges.routing.queries.kept_units import KeptAgreement, kept_agreement
+from judges.routing.queries.certifying import Look, confidences_of, errors_among_kept, look_at
+from judges.routing.queries.kept_units import KeptAgreement, PartOfUnits, kept_agreement
 from judges.routing.queries.units import (
     CertifiedDimension,
     Decided,
@@ -47,6 +47,7 @@ def decided_by_certificate(policy: RoutingPolicy, material: Material) -> Decided
     return Decided(
         units=units,
         agreement=_agreement(material, look, kept),
+        kept=_errors(look, found),
         refusal=_refusal(calibration, found, lapses),
         audit=audit,
         certified=[_summary(one, found.get(one.id), units, len(items), audit) for one in material.dimensions],
@@ -69,29 +70,28 @@ def _divide(
         sent += [PlannedUnit(item, dimension.id, Why.ABSTAINED, reason, grounds, 1.0) for item in items]
         return
     threshold, judge = certificate.threshold, look.calibration.judge
-    confidences = _confidences(look, dimension.key, certificate)
+    confidences = confidences_of(look, dimension.key, certificate)
     fits = set(look.fits[dimension.key].tolist())
     for index, (item, confidence) in enumerate(zip(items, confidences.tolist(), strict=True)):
         known = not np.isnan(confidence)
         grounds = Grounds(confidence=confidence if known else None, threshold=threshold)
-        why, reason = Why.UNSURE, f"Its confidence is {confidence:.3f}, below the certified {threshold:.3f}."
+        why, reason = (
+            Why.UNSURE,
+            gettext("Its confidence is {confidence:.3f}, below the certified {threshold:.3f}."),
+        )
         if not known:
-            why, reason = Why.NO_VALUE, f"{judge} has no value or confidence for this unit: humans rate it."
+            why = Why.NO_VALUE
+            reason = gettext("{judge} has no value or confidence for this unit, so people rate it.")
         elif index in fits:
-            why, reason = Why.FITTED, "It fits the model of errors, so the certificate does not speak of it."
+            why = Why.FITTED
+            reason = gettext("The model of errors uses this unit, so the certificate does not cover it.")
         elif confidence >= threshold:
-            reason = f"Its confidence is {confidence:.3f}, at or above the certified {threshold:.3f}."
+            reason = gettext("Its confidence is {confidence:.3f}, at or above the certified {threshold:.3f}.")
+        reason = reason.format(confidence=confidence, threshold=threshold, judge=judge)
+        if known and index not in fits and confidence >= threshold:
             kept.append(KeptUnit((item, dimension.id), reason, grounds, -confidence))
             continue
         sent.append(PlannedUnit(item, dimension.id, why, reason, grounds, 1.0))
-
-
-def _confidences(look: Look, key: str, certificate: Certificate) -> npt.NDArray[np.float64]:
-    """(items,): the confidences that were certified, NaN where the judge has no value."""
-    evidence = look.evidence[key]
-    model: Mapping[str, object] | None = certificate.error_model
-    found = evidence.confidences if model is None else confidences_by_model(evidence, model)
-    return np.where(evidence.usable, found, np.nan)
 
 
 def _agreement(material: Material, look: Look, kept: list[KeptUnit]) -> list[KeptAgreement]:
@@ -105,6 +105,14 @@ def _agreement(material: Material, look: Look, kept: list[KeptUnit]) -> list[Kep
         if agreement is not None:
             found.append(agreement)
     return found
+
+
+def _errors(look: Look, found: Mapping[int, Certificate]) -> dict[str, PartOfUnits]:
+    """Return the errors on the units that stay, by dimension key; ratings that calibrated count, too."""
+    parts = {
+        one.key: errors_among_kept(look, one.key, found[one.id]) for one in look.dimensions if one.id in found
+    }
+    return {key: part for key, part in parts.items() if part is not None}
 
 
 def _summary(
@@ -130,13 +138,18 @@ def _summary(
 
 def _why_all(dimension: FrozenDimension, certificate: Certificate | None) -> str:
     if certificate is None:
-        return f"{dimension.name} was not calibrated, so all its units go to humans."
+        message = gettext("{dimension} has no calibration, so all its units go to people.")
+        return message.format(dimension=dimension.name)
     return certificate.reason
 
 
 def _refusal(calibration: Calibration, found: Mapping[int, Certificate], lapses: list[str]) -> str:
     if lapses:
-        return f"The certificates of {calibration} have lapsed, so nothing can be routed by them. {lapses[0]}"
+        message = gettext(
+            "The certificates of {calibration} have lapsed, so a policy cannot use them. {reason}"
+        )
+        return message.format(calibration=calibration, reason=lapses[0])
     if not any(each.threshold is not None for each in found.values()):
-        return f"{calibration} certified nothing, so no unit may stay with the judge by it."
+        message = gettext("{calibration} certified no threshold, so all units go to people.")
+        return message.format(calibration=calibration)
     return ""

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from annotate.agreement import Stream
+from agreement import Stream
+from agreement.reliability import Ceiling, Certified, Guarantee, certify, grid_of
+from agreement.reliability import RiskCertificate as Found
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
 from annotate.core.models import Round
 from annotate.core.rounds import round_one
 from judges.core.models import Calibration, Certificate
-from judges.reliability import Ceiling, Certified, Guarantee, certify, grid_of
-from judges.reliability import RiskCertificate as Found
 from judges.results.queries.confidences import (
     Evidence,
     Kind,
@@ -25,6 +25,7 @@ from judges.results.queries.confidences import (
 )
 from judges.results.queries.scores import Material, material_of, samples_of
 from judges.routing.queries.bindings import bound_now, lapses_of, population_of
+from judges.routing.queries.kept_units import PartOfUnits, part_of
 
 THRESHOLDS = 50
 
@@ -93,6 +94,23 @@ def batch_of(evidence: Evidence, fits: npt.NDArray[np.intp]) -> npt.NDArray[np.b
     batch = evidence.usable.copy()
     batch[fits] = False
     return batch
+
+
+def confidences_of(look: Look, key: str, certificate: Certificate) -> npt.NDArray[np.float64]:
+    """(items,): the confidences that were certified, NaN where the judge has no value."""
+    evidence = look.evidence[key]
+    model: Mapping[str, object] | None = certificate.error_model
+    found = evidence.confidences if model is None else confidences_by_model(evidence, model)
+    return np.where(evidence.usable, found, np.nan)
+
+
+def errors_among_kept(look: Look, key: str, certificate: Certificate) -> PartOfUnits | None:
+    """Return the errors among the units that stay with the judge; None without ratings of them."""
+    if certificate.threshold is None:
+        return None
+    kept = batch_of(look.evidence[key], look.fits[key])
+    kept &= np.nan_to_num(confidences_of(look, key, certificate), nan=-np.inf) >= certificate.threshold
+    return part_of(look.evidence[key].scores, kept, loss_of(look.calibration))
 
 
 def _certificate(look: Look, dimension: FrozenDimension, guarantee: Guarantee) -> Certificate:

@@ -12,11 +12,19 @@ import numpy as np
 import numpy.typing as npt
 from django.core.cache import caches
 
-from annotate.agreement import Coefficient, Resampling
+from agreement import Coefficient, Resampling
+from agreement.comparison import Scores, correlation_called
+from agreement.reliability import (
+    CellDecision,
+    DecidedBy,
+    IndicatorRule,
+    Validity,
+    decide,
+    indicator,
+    validity,
+)
 from annotate.core.guideline import FrozenDimension
-from judges.comparison import Scores, correlation_called
 from judges.core.models import Judge, RoutingPolicy
-from judges.reliability import CellDecision, DecidedBy, IndicatorRule, Validity, decide, indicator, validity
 from judges.results.queries.kept_indicators import (
     ByCell,
     IndicatorsNotKeptError,
@@ -28,10 +36,11 @@ from judges.results.queries.scores import Material, Samples, samples_of, scores_
 from judges.results.tables.streams import stream_of_pair
 from judges.results.tables.version import digest_of_values
 from judges.routing.queries.audit import AuditCell
-from judges.routing.queries.kept_units import KeptAgreement, expected_gain, kept_agreement
+from judges.routing.queries.kept_units import KeptAgreement, expected_gain, kept_agreement, part_of
 from judges.routing.queries.units import Decided, Grounds, KeptUnit, PlannedUnit, PolicyCell, Why, audit_of
 
-_SHORT = 5_000  # units: with more, R takes longer than a page may compute
+FEW_VALUES = 5_000
+"""With more, R and the evidence on a judge take longer than a page may compute."""
 
 
 def decided_by_indicator(policy: RoutingPolicy, material: Material, *, preview: bool = False) -> Decided:
@@ -48,10 +57,12 @@ def decided_by_indicator(policy: RoutingPolicy, material: Material, *, preview: 
     decisions = measured.decisions(policy)
     units, audit = _units(policy, material, judged, decisions)
     sent = _sent_items(material, units)
+    kept = {key: part_of(judged[key].scores, ~goes) for key, goes in sent.items()}
     return Decided(
         units=units,
         agreement=_agreement(material.dimensions, judged, sent),
-        gain=expected_gain((judged[key].scores, goes) for key, goes in sent.items()),
+        kept={key: part for key, part in kept.items() if part is not None},
+        gain=expected_gain((part_of(judged[key].scores, goes) for key, goes in sent.items()), kept.values()),
         refusal=_without_values(policy, judged),
         audit=audit,
         cells=_cells(material, systems, decisions, units, audit),
@@ -157,7 +168,7 @@ def _read_kept(policy: RoutingPolicy, material: Material, judged_as: str, *, pre
     """Return R as the page keeps it; None where the page has not this R."""
     kept = kept_indicators(policy, judged_as)
     # A preview answers while a slider moves; following a policy may take its time and computes.
-    if kept is None and preview and len(material.items) * len(material.dimensions) > _SHORT:
+    if kept is None and preview and len(material.items) * len(material.dimensions) > FEW_VALUES:
         page = page_of(policy)
         if page is not None:
             raise IndicatorsNotKeptError(page)

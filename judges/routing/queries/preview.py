@@ -8,9 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
+from typing import Any
 
 from django.utils.translation import gettext
 
+from agreement.reliability import LEAST_RATINGS
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
@@ -18,13 +20,13 @@ from annotate.core.models import Membership, Project, Role, Round
 from annotate.core.rounds import round_one
 from annotate.rating.queries.assigned import PlacesByUnit, Unit, median_seconds, places_by_unit
 from judges.core.models import RoutingPolicy
-from judges.reliability import LEAST_RATINGS
 from judges.results.queries.scores import Material, material_of
 from judges.routing.queries.audit import mean_share
 from judges.routing.queries.certified import decided_by_certificate
 from judges.routing.queries.indicator import decided_by_indicator, measure
 from judges.routing.queries.kept_units import KeptAgreement
 from judges.routing.queries.units import Decided, PlannedUnit, PolicyCell, Why
+from judges.routing.queries.verdicts import PolicyVerdict, verdict_of_plan
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class RoutingPlan:
     """Everything that a policy would do with the judgments as they are now.
 
     seconds_per_rating: None where no time was measured. refusal: why it cannot be routed, or nothing.
+    verdict: on the judge by dimension, of a draft; what became of a routed policy has its own.
     """
 
     policy: RoutingPolicy
@@ -44,11 +47,17 @@ class RoutingPlan:
     seconds_per_rating: float | None
     annotators: int
     refusal: str
+    verdict: PolicyVerdict | None = None
 
     @property
     def units(self) -> Sequence[PlannedUnit]:
         """Return the units that go to people."""
         return self.decided.units
+
+    @property
+    def verdicts(self) -> list[dict[str, Any]]:
+        """Return the verdicts on the judge by dimension as plain values."""
+        return [each.as_dict() for each in self.verdict.dimensions] if self.verdict else []
 
     @property
     def cells(self) -> Sequence[PolicyCell]:
@@ -157,7 +166,7 @@ class RoutingPlan:
 
 
 def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = False) -> RoutingPlan:
-    """Return what a policy, saved or not, would do now, in the same way every time. 14 queries at most.
+    """Return what a policy, saved or not, would do now, in the same way every time. 30 queries at most.
 
     preview: R is remembered from one r to the next; who routes by the plan asks without.
     """
@@ -169,6 +178,12 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
     else:
         decided = decided_by_certificate(policy, material)
     places = places_by_unit(round)
+    is_draft = policy.status == RoutingPolicy.Status.DRAFT
+    verdict = (
+        verdict_of_plan(policy, material.dimensions, decided, len(material.items), is_fresh=not preview)
+        if is_draft
+        else None
+    )
     plan = RoutingPlan(
         policy=policy,
         round=round,
@@ -179,9 +194,10 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
         places=places,
         seconds_per_rating=median_seconds(project),
         annotators=Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True).count(),
-        refusal=decided.refusal or _refusal_of(round),
+        refusal=decided.refusal or _refusal_of(round) or (verdict.message if verdict else ""),
+        verdict=verdict,
     )
-    if plan.refusal or plan.ratings or policy.status != RoutingPolicy.Status.DRAFT:
+    if plan.refusal or plan.ratings or not is_draft:
         return plan
     nothing = (
         "There is nothing to route: no unit would go to people that has not its raters in Round I already."
@@ -222,8 +238,8 @@ def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = Fals
     affordable = bisect_right(steps, budget, key=ratings_at)  # each step that it goes beyond was affordable
     if not affordable:
         message = gettext(
-            "People are asked for {least} ratings in any case, by the audit and where there is no R: "
-            "{budget} are not enough. Audit fewer units, or ask fewer people for each."
+            "People must give {least} ratings in any case, for the audit and for cells without R:"
+            " {budget} are not enough. Audit fewer units, or use fewer raters for each."
         )
         message = message.format(least=ratings_at(steps[0]), budget=budget)
         raise InvalidValueError(message, fields={"budget": message})

@@ -4,19 +4,35 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 from django.db.models import Count, Q, QuerySet
 
-from annotate.agreement import Interval
+from agreement import Interval
+from agreement.comparison import correlation_called
+from agreement.reliability import (
+    AuditFinding,
+    KnownErrors,
+    bounds,
+    check_audit,
+    more_than_one_point,
+    validity,
+)
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Project, Round
 from annotate.core.rounds import round_one
 from annotate.rating.queries.assigned import Unit, UnitProgress, unit_progress
 from judges.core.models import Calibration, Certificate, RoutedUnit, RoutingPolicy
-from judges.reliability import AuditFinding, bounds, check_audit, more_than_one_point
 from judges.results.queries.confidences import loss_of
 from judges.results.queries.scores import material_of, samples_of, scores_of
 from judges.routing.queries.audit import Audited, exact_share, together, weighted_share
-from judges.routing.queries.kept_units import KeptAgreement, kept_agreement
+from judges.routing.queries.kept_units import KeptAgreement, kept_agreement, part_of
+from judges.routing.queries.verdicts import (
+    KeptDimension,
+    PolicyVerdict,
+    certified_part,
+    policy_verdict,
+    told_by_r,
+)
 
 Why = RoutedUnit.Why
 
@@ -62,7 +78,8 @@ class AuditResult:
 class RoutingState:
     """How far a routed policy is.
 
-    calibrating: audited units that are left out, since their ratings were there when r was settled.
+    calibrating: audited units that are left out, since their ratings were there when r was settled. kept:
+    what stays, by dimension. verdict: from the audit, and from the ratings before the policy was routed.
     """
 
     sent: Sequence[SentCount]
@@ -70,23 +87,28 @@ class RoutingState:
     audit: AuditResult
     audit_by_dimension: Sequence[AuditResult]
     calibrating: int
+    kept: Sequence[KeptDimension]
+    verdict: PolicyVerdict
 
 
 def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | None:
-    """Return how far a policy is, None unless it is routed. Eleven queries."""
+    """Return how far a policy is, None unless it is routed. 28 queries at most."""
     round = round_one(project)
     if policy.status != RoutingPolicy.Status.ROUTED or round is None:
         return None
     units = _units_of(policy)
     calibrations = Calibration.objects.filter(project=project)  # their places serve the policy too
     progress = unit_progress(round, policy.origin, *(each.origin for each in calibrations))
-    audited, results = _audit_by_dimension(policy, project, round, units)
+    audited, results, kept = _by_dimension(policy, project, round, units)
+    whole = _result("all dimensions", together(audited, policy.seed), policy, None)
     return RoutingState(
         sent=[_count(str(why.label), units.sent_for(why), progress) for why in Why],
         total=_count("all", list(units.why), progress),
-        audit=_result("all dimensions", together(audited, policy.seed), policy, None),
+        audit=whole,
         audit_by_dimension=results,
         calibrating=len(units.chances.keys() & units.seen),
+        kept=kept,
+        verdict=policy_verdict(policy, kept, _contradiction(whole, policy)),
     )
 
 
@@ -105,6 +127,12 @@ class _PolicyUnits:
     def sent_for(self, why: str) -> list[Unit]:
         return [unit for unit, each in self.why.items() if each == why]
 
+    def stay(self, items: Sequence[int], dimension: int) -> npt.NDArray[np.bool_]:
+        """(items,): whether the units stay with the judge, the audited among them."""
+        return np.array(
+            [self.why.get((item, dimension), Why.AUDIT) == Why.AUDIT for item in items], dtype=bool
+        )
+
 
 def _units_of(policy: RoutingPolicy) -> _PolicyUnits:
     fields = policy.units.values_list("item", "dimension", "why", "inclusion_probability")
@@ -116,17 +144,21 @@ def _units_of(policy: RoutingPolicy) -> _PolicyUnits:
     )
 
 
-def _audit_by_dimension(
+def _by_dimension(
     policy: RoutingPolicy, project: Project, round: Round, units: _PolicyUnits
-) -> tuple[list[Audited], list[AuditResult]]:
+) -> tuple[list[Audited], list[AuditResult], list[KeptDimension]]:
     material = material_of(project, round, FrozenGuideline.from_json(round.guideline.content))
-    samples = samples_of([policy.rts], material)
+    samples = samples_of([judge for judge in (policy.rts, policy.mcq) if judge], material)
     certificates = certificates_of(policy)
     # What calibration saw has settled the threshold, so it says nothing new about it.
     fresh = units.chances.keys() - units.seen
-    audited, results = [], []
+    audited, results, parts, validities = [], [], [], {}
     for one in material.dimensions:
         scores = scores_of(material, one.key, samples[policy.rts_id, one.key])
+        if policy.rule == RoutingPolicy.Rule.INDICATOR:
+            other = scores_of(material, one.key, samples[policy.mcq_id or 0, one.key]).as_read
+            measure = correlation_called(policy.coefficient, named=one.is_named)
+            validities[one.key] = validity(scores, other, measure)
         own = np.array([(item, one.id) in fresh for item in material.items.tolist()], dtype=bool)
         own &= ~material.in_development
         drawn = [(item, one.id) for item in material.items[own].tolist()]
@@ -138,13 +170,38 @@ def _audit_by_dimension(
             seed=policy.seed,
         )
         result = _result(one.name, found, policy, kept_agreement(one, scores, own))
-        if certificate := certificates.get(one.id):
+        certificate = certificates.get(one.id)
+        if certificate:
             unseen = {(item, one.id) for item in material.items.tolist()} - units.seen
             unseen -= {unit for unit, why in units.why.items() if why != Why.AUDIT}
             result = _against(certificate, result, found, policy, len(unseen))
         audited.append(found)
         results.append(result)
-    return audited, results
+        stay = units.stay(material.items.tolist(), one.id)
+        seen = np.array([(item, one.id) in units.seen for item in material.items.tolist()], dtype=bool)
+        errors = part_of(scores, stay & seen, loss)
+        parts.append(
+            KeptDimension(
+                dimension=one,
+                kept=int(stay.sum()),
+                all_stay=bool((stay | np.isnan(scores.judge)).all()),
+                errors=errors.errors(policy.risk) if errors else None,
+                certificate=certified_part(certificate) if certificate else None,
+                audit=_audit_errors(result, policy) if result.contradicts else None,
+            )
+        )
+    told = told_by_r(validities)
+    return audited, results, [replace(each, r_tells=told.get(each.dimension.key, False)) for each in parts]
+
+
+def _audit_errors(result: AuditResult, policy: RoutingPolicy) -> KnownErrors:
+    return KnownErrors(result.rated, result.errors, policy.risk, "audited units")
+
+
+def _contradiction(whole: AuditResult, policy: RoutingPolicy) -> str:
+    if not whole.contradicts:
+        return ""
+    return f"The audit contradicts the policy, the judge is {_audit_errors(whole, policy)}."
 
 
 def _count(why: str, units: Sequence[Unit], progress: dict[Unit, UnitProgress]) -> SentCount:
@@ -214,6 +271,13 @@ def policies_of(project: Project) -> QuerySet[RoutingPolicy]:
         "rts", "mcq", "routed_by", "calibration"
     )
     return policies.annotate(units_count=Count("units"), audited_count=audited).order_by("-pk")
+
+
+def routed_policy(project: Project) -> RoutingPolicy | None:
+    """Return the policy that a project follows, of which there is one at most. One query."""
+    related = ("project", "rts", "mcq", "calibration", "round__guideline")
+    found = RoutingPolicy.objects.filter(project=project, status=RoutingPolicy.Status.ROUTED)
+    return found.select_related(*related).first()
 
 
 def has_judge_pair(project: Project) -> bool:

@@ -1,36 +1,25 @@
 """May a judge be used on a dimension? What is known of it, each with what it says, and one verdict."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-import numpy as np
-
-from annotate.agreement import Coefficient
+from agreement import Coefficient
+from agreement.comparison import AlphaWithPeople, Level, OneMoreRater
+from agreement.reliability import AlternativeAnnotatorTest, JudgeEvidence, JudgeVerdict, judge_verdict
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.results.registry import Chosen
-from judges.comparison import AlphaWithPeople, Level
 from judges.core.access import OF_JUDGES
 from judges.core.models import Calibration, Judge
-from judges.reliability import AlternativeAnnotatorTest, Verdict
-from judges.results.queries.indicator import SIGNIFICANCE_LEVEL, DimensionIndicator, reliability_report
+from judges.results.queries.indicator import DimensionIndicator, r_tells, reliability_report
 from judges.results.queries.pairings import measured_judges, of_method, usual_pairing
-from judges.results.queries.replacement import replacement_report
+from judges.results.queries.replacement import DimensionTest, replacement_report
 from judges.results.tables.compared import Scored, compared_values
 from judges.results.tables.parameters import counts_corrected
 from judges.routing.queries.certificates import DimensionState, calibration_state
-
-DRAW, SEE_CERTIFICATE, SEE_WHY = "Draw a calibration", "See the certificate", "See why"
-
-
-@dataclass(frozen=True)
-class TrustVerdict:
-    """A sentence about a judge on a dimension, what to do next, and the route of the page for that."""
-
-    says: str
-    step: str
-    route: str
-    arguments: tuple[object, ...] = ()
+from judges.routing.queries.state import routed_policy, routing_state
+from judges.routing.queries.verdicts import KeptDimension, certified_part, evidence_from
 
 
 @dataclass(frozen=True)
@@ -38,7 +27,9 @@ class TrustEvidence:
     """Everything that is known of a judge on one dimension.
 
     pair: R and whether it tells anything, None without a judge to pair it with. test: of replacement, None
-    before Round I. certificate: the newest that holds, else the newest.
+    before Round I. certificate: the newest that holds, else the newest. policy: what the routed policy of the
+    judge leaves to it, None without one. one_more_rater: the change of alpha when the judge joins people,
+    None before Round I.
     """
 
     scored: Scored
@@ -46,6 +37,8 @@ class TrustEvidence:
     test: AlternativeAnnotatorTest | None
     certificate: DimensionState | None
     calibration: Calibration | None
+    policy: KeptDimension | None = None
+    one_more_rater: OneMoreRater | None = None
 
     @property
     def dimension(self) -> FrozenDimension:
@@ -62,84 +55,25 @@ class TrustEvidence:
         """Return alpha with people's mean, and that among people."""
         return self.scored.alpha
 
-    @property
-    def is_rated(self) -> bool:
-        """Whether people have rated any item here."""
-        return not bool(np.isnan(self.scored.scores.human).all())
-
-    @property
-    def r_tells(self) -> bool:
-        """Whether R tells on which systems the judge agrees with people."""
-        if self.pair is None or self.pair.adjusted_p_value is None:
-            return False
-        value = self.pair.figures.validity.correlation.value
-        return value is not None and value > 0 and self.pair.adjusted_p_value <= SIGNIFICANCE_LEVEL
-
-    @property
-    def constant_share(self) -> float | None:
-        """Return the share for which a constant judge is certified, None where it is not."""
-        found = self.certificate.certificate if self.certificate else None
-        if found is None or found.controls["constant"]["threshold"] is None:
-            return None
-        return float(found.controls["constant"]["kept_share"])
-
-    @property
-    def verdict(self) -> TrustVerdict:
-        """Return whether the judge may be used here, by the strongest evidence that there is."""
-        return self._by_certificate() or self._without_certificate()
-
-    def _by_certificate(self) -> TrustVerdict | None:
-        if self.certificate is None or self.calibration is None or not self.certificate.valid:
-            return None
-        found = self.certificate.certificate
-        assert found is not None  # it is valid
-        if self.constant_share is not None and self.constant_share >= found.kept_share:
-            says = (
-                f"Do not rely on the certificate: a judge that always answers "
-                f"{found.controls['constant']['value']:g} is certified for {self.constant_share:.0%} of the "
-                f"units, this one for {found.kept_share:.0%}. The scale is certified, not the judge."
-            )
-        else:
-            says = (
-                f"It may be used for {found.kept:,} of {found.units:,} units: with a certificate, and for "
-                "more than a constant answer."
-            )
-        return TrustVerdict(says, SEE_CERTIFICATE, "certificate", (self.calibration.pk,))
-
-    def _without_certificate(self) -> TrustVerdict:
-        if not self.is_rated:
-            return TrustVerdict("Not known: nobody has rated these texts.", DRAW, "certificate_new")
-        outcome = self.test.verdict if self.test else None
-        if outcome is Verdict.PASSES:
-            return TrustVerdict(
-                "It stands in for an annotator better than a constant answer does; without a certificate "
-                "nothing says for which units.",
-                DRAW,
-                "certificate_new",
-            )
-        if self.r_tells:
-            return TrustVerdict(
-                "R tells on which systems it agrees with people: those with a small R are for people.",
-                "Send units to people",
-                "routing_new",
-            )
-        if outcome is Verdict.LIKE_A_CONSTANT:
-            return TrustVerdict(
-                "Do not use it: a constant answer does as well.", SEE_WHY, "results_page", ("replacement",)
-            )
-        if outcome is Verdict.FAILS:
-            return TrustVerdict(
-                "Do not use it: it does not stand in for an annotator, and R does not tell where it errs.",
-                SEE_WHY,
-                "results_page",
-                ("replacement",),
-            )
-        return TrustVerdict(
-            "Not known: there are too few people or texts for the test of replacement, and R does not tell "
-            "where it errs.",
-            DRAW,
-            "certificate_new",
+    @cached_property
+    def known(self) -> JudgeEvidence:
+        """Return the numbers that the verdict is made from."""
+        found = self.certificate if self.certificate and self.certificate.valid else None
+        validity = self.pair.figures.validity if self.pair else None
+        return replace(
+            evidence_from(self.scored, self.test),
+            r_tells=bool(self.pair and validity and r_tells(validity, self.pair.adjusted_p_value)),
+            certificate=certified_part(found.certificate, found.known)
+            if found and found.certificate
+            else None,
+            errors=self.policy.errors if self.policy else None,
+            audit=self.policy.audit if self.policy else None,
         )
+
+    @property
+    def verdict(self) -> JudgeVerdict:
+        """Return the verdict on the judge."""
+        return judge_verdict(self.known)
 
 
 def trust_in(project: Project, judge: Judge, chosen: Chosen) -> Sequence[TrustEvidence]:
@@ -147,6 +81,9 @@ def trust_in(project: Project, judge: Judge, chosen: Chosen) -> Sequence[TrustEv
 
     About as many queries as those pages take together, and twelve for each computed calibration of the judge.
     """
+    routed = routed_policy(project)
+    state = routing_state(routed, project) if routed and routed.rts_id == judge.pk else None
+    policies = {each.dimension.key: each for each in state.kept} if state else {}
     compared = compared_values(project, chosen, [judge])
     pairs, tests = _pairs(project, judge, chosen), _tests(project, judge, chosen)
     certificates = _certificates(project, judge)
@@ -154,7 +91,18 @@ def trust_in(project: Project, judge: Judge, chosen: Chosen) -> Sequence[TrustEv
     for each in compared.scored:
         key = each.dimension.key
         certificate, calibration = certificates.get(key) or (None, None)
-        found.append(TrustEvidence(each, pairs.get(key), tests.get(key), certificate, calibration))
+        tested = tests.get(key)
+        found.append(
+            TrustEvidence(
+                each,
+                pairs.get(key),
+                tested.test if tested else None,
+                certificate,
+                calibration,
+                policies.get(key),
+                tested.one_more_rater if tested else None,
+            )
+        )
     return found
 
 
@@ -174,9 +122,9 @@ def _pairs(project: Project, judge: Judge, chosen: Chosen) -> Mapping[str, Dimen
     return {one.dimension.key: one for one in report.dimensions}
 
 
-def _tests(project: Project, judge: Judge, chosen: Chosen) -> Mapping[str, AlternativeAnnotatorTest]:
+def _tests(project: Project, judge: Judge, chosen: Chosen) -> Mapping[str, DimensionTest]:
     report = replacement_report(project, judge, with_corrected=counts_corrected(chosen))
-    return {one.dimension.key: one.test for one in report.dimensions} if report.round else {}
+    return {one.dimension.key: one for one in report.dimensions} if report.round else {}
 
 
 def _certificates(project: Project, judge: Judge) -> Mapping[str, tuple[DimensionState, Calibration]]:

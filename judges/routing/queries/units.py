@@ -1,19 +1,19 @@
 """What a routing policy decides about units: which go to people, why, and on which grounds."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from annotate.agreement import Coefficient
+from agreement import Coefficient
+from agreement.reliability import CellDecision, Validity
 from annotate.core.guideline import FrozenDimension
 from annotate.rating.queries.assigned import Unit
 from judges.core.models import Certificate, RoutedUnit, RoutingPolicy
-from judges.reliability import CellDecision, Validity
 from judges.results.queries.scores import Material
 from judges.routing.queries.audit import AuditCell, audit_cells, audit_drawn
-from judges.routing.queries.kept_units import ExpectedGain, KeptAgreement
+from judges.routing.queries.kept_units import ExpectedGain, KeptAgreement, PartOfUnits
 
 Why = RoutedUnit.Why
 
@@ -114,7 +114,8 @@ class Decided:
     """What a rule decides. cells: by R; certified: by certificates; the other one is empty.
 
     agreement: people beside the judge on what stays with it, by dimension; empty where nobody has rated that.
-    gain: what people are expected to correct, by R; None where they have not rated enough to tell.
+    kept: by dimension key, the errors of the judge on the units that stay and are rated.
+    gain: what people are expected to correct, by R; None without ratings.
     validities: by dimension, whether R goes with the judge's agreement with people over systems.
     refusal: why it cannot be routed by, or nothing. audit: of what stays, by system and dimension.
     lapses: what has changed since a certificate was drawn.
@@ -127,6 +128,7 @@ class Decided:
     cells: Sequence[PolicyCell] = ()
     certified: Sequence[CertifiedDimension] = ()
     validities: Sequence[Validity] = ()
+    kept: Mapping[str, PartOfUnits] = field(default_factory=dict)
     gain: ExpectedGain | None = None
     lapses: Sequence[str] = ()
 

@@ -16,7 +16,7 @@ from judges.runs.commands.corrections import ANSWERED
 from judges.runs.commands.earlier_answers import AT_ONCE, EMPTY, keep_answers
 from judges.runs.commands.runs import start_run
 
-NOTHING_LEFT = _("There is no answer to ask for again; it may be asked already.")
+NOTHING_LEFT = _("There is no answer to request again; a request may already be pending.")
 
 
 def ask_again(*, project: Project, judgments: QuerySet[Judgment], by: User | None) -> Run:
@@ -80,9 +80,7 @@ def _refuse_unsuitable(judgments: QuerySet[Judgment], guideline: FrozenGuideline
     for judge, key in ((judges[pk], key) for pk, key in asked):
         if judge.endpoint_id is None:
             raise RunRefusedError(
-                gettext("{name} was imported and has no endpoint that could be asked.").format(
-                    name=judge.name
-                )
+                gettext("{name} is imported and has no endpoint to call.").format(name=judge.name)
             )
         if reason := refusal(judge, dimensions[key]):
             raise RunRefusedError(reason)

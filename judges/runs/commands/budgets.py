@@ -36,7 +36,9 @@ def change_budget(*, run: Run, budget: Decimal | None) -> Run:
     )
     if budget is not None and (endpoint := unpriced.first()):
         raise RunRefusedError(
-            gettext("The prices of {name} are unknown, so no budget can be kept.").format(name=endpoint.name)
+            gettext("The prices of {name} are unknown, so Concord cannot enforce a budget.").format(
+                name=endpoint.name
+            )
         )
     before, after = {"budget": run.budget}, {"budget": budget}
     record(run.project, "run.budget_changed", run, before=before, after=after)

@@ -146,7 +146,7 @@ def _lock_judgment(judgment: Judgment) -> Judgment:
 def _reason(note: str) -> str:
     if not note.strip():
         raise InvalidValueError(
-            gettext("Say why; the reason is kept in the history and exported."),
+            gettext("Enter a reason; the history and exports include it."),
             fields={"note": gettext("Give a reason.")},
         )
     return note.strip()

@@ -276,8 +276,9 @@ def stop_run(run: Run, reason: str, *, waits_for: Endpoint | None = None) -> Non
     locked.status, locked.reason, locked.finished_at = Run.Status.STOPPED, reason, now
     if waits_for is not None and waits_for.resume_hours:
         locked.waits_for, locked.resumes_until = waits_for, now + timedelta(hours=waits_for.resume_hours)
-    locked.told_at = None
-    locked.save(update_fields=["status", "reason", "finished_at", "waits_for", "resumes_until", "told_at"])
+    locked.told_at, locked.mail_due_at, locked.mail_attempts = None, now, 0
+    changed = ("status", "reason", "finished_at", "waits_for", "resumes_until")
+    locked.save(update_fields=[*changed, "told_at", "mail_due_at", "mail_attempts"])
     until = locked.resumes_until and locked.resumes_until.isoformat()
     announce(locked.project_id, RUN_STOPPED, {"run": locked.pk, "resumes_until": until})
 

@@ -1,25 +1,28 @@
-"""Asking a worker to read stored replies anew, and to change what it found."""
+"""Reading stored replies again as a job: first a preview of what would change, then the change."""
+
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from annotate.core.jobs import JobKind, TakenOverError, own_row, wake_worker
 from annotate.core.models import Project, User
 from judges.core.errors import JudgmentStandsError
 from judges.core.models import Judge, Rereading
-from judges.runs.queries.corrections import is_silent
-from judges.runs.rereading_worker import STEPS
-from judges.tasks import read_replies
+from judges.runs.commands.corrections import read_again
+from judges.runs.queries.corrections import as_row, is_silent, judges_of, rereadings_in_batches
 
 Status = Rereading.Status
+PREVIEWED_CHANGES = 100
 
 
 def start_rereading(*, project: Project, judge: Judge | None, by: User | None) -> Rereading:
     """Have a worker preview what the present rules would change in stored replies."""
     rereading = Rereading.objects.create(
-        project=project, judge=judge, created_by=by, heartbeat_at=timezone.now()
+        project=project, judge=judge, created_by=by, touched_at=timezone.now()
     )
-    _enqueue(rereading)
+    wake_worker(REREADING_JOB, rereading.pk)
     return rereading
 
 
@@ -27,33 +30,73 @@ def start_rereading(*, project: Project, judge: Judge | None, by: User | None) -
 def confirm_rereading(*, rereading: Rereading, by: User) -> Rereading:
     """Have a worker change what the preview found. Safe to run twice. Locks its row.
 
-    Raises JudgmentStandsError before the preview is there.
+    Raises JudgmentStandsError without a preview.
     """
     locked = Rereading.objects.select_for_update().get(pk=rereading.pk)
-    if locked.status in (Status.WAITING, Status.READING):
+    if locked.would_change is None and locked.status == Status.STOPPED:
+        raise JudgmentStandsError(locked.reason)
+    if locked.would_change is None:
         raise JudgmentStandsError(
             gettext("The replies are still being read. Check the preview before you change them.")
         )
-    if locked.status == Status.PREVIEWED:
-        locked.status, locked.confirmed_by, locked.heartbeat_at = Status.CONFIRMED, by, timezone.now()
-        locked.save(update_fields=["status", "confirmed_by", "heartbeat_at"])
-    _enqueue(locked)
+    if locked.status in (Status.PREVIEWED, Status.STOPPED):
+        locked.confirmed_by = by
+        _wait(locked, Status.CONFIRMED)
+    wake_worker(REREADING_JOB, locked.pk)
     return locked
 
 
 @transaction.atomic
 def restart_rereading(*, rereading: Rereading) -> Rereading:
-    """Have another worker go on where one has been silent for too long. Locks its row."""
+    """Have another worker continue after silence or a failure. Locks its row."""
     locked = Rereading.objects.select_for_update().get(pk=rereading.pk)
-    if is_silent(locked):
-        earlier = {after: before for before, after in STEPS.items()}
-        locked.status = earlier.get(Status(locked.status), Status(locked.status))
-        locked.lease, locked.heartbeat_at = None, timezone.now()
-        locked.save(update_fields=["status", "lease", "heartbeat_at"])
-        _enqueue(locked)
+    if is_silent(locked) or locked.status == Status.STOPPED:
+        _wait(locked, Status.WAITING if locked.would_change is None else Status.CONFIRMED)
+        wake_worker(REREADING_JOB, locked.pk)
     return locked
 
 
-def _enqueue(rereading: Rereading) -> None:
-    # Robust: without a broker it waits, and its page says so and lets an admin start it again.
-    transaction.on_commit(lambda: read_replies.delay(rereading.pk), robust=True)
+def _wait(locked: Rereading, status: str) -> None:
+    locked.status, locked.lease, locked.reason, locked.attempts = status, None, "", 0
+    locked.touched_at = timezone.now()
+    locked.save(update_fields=["status", "lease", "reason", "attempts", "touched_at", "confirmed_by"])
+
+
+def _read(rereading: Rereading) -> None:
+    """Preview or apply. A worker without the lease stops; its changes stay, and another continues."""
+    (_preview_changes if rereading.status == Status.READING else _apply_changes)(rereading)
+
+
+def _preview_changes(rereading: Rereading) -> None:
+    first: list[dict[str, Any]] = []
+    number = 0
+    for batch in rereadings_in_batches(judges_of(rereading)):
+        first += [as_row(found) for found in batch[: PREVIEWED_CHANGES - len(first)]]
+        number += len(batch)
+        _report_progress(rereading)
+    _report_progress(rereading, status=Status.PREVIEWED, would_change=number, first_changes=first, lease=None)
+
+
+def _apply_changes(rereading: Rereading) -> None:
+    before = rereading.changed
+    changed = read_again(
+        judges=judges_of(rereading),
+        by=rereading.confirmed_by,
+        report_progress=lambda so_far: _report_progress(rereading, changed=before + so_far),
+    )
+    _report_progress(rereading, status=Status.APPLIED, changed=before + changed, lease=None)
+
+
+def _report_progress(rereading: Rereading, **fields: object) -> None:
+    if not own_row(rereading).update(touched_at=timezone.now(), **fields):
+        raise TakenOverError
+
+
+REREADING_JOB = JobKind(
+    "rereading",
+    Rereading,
+    _read,
+    does="reads stored replies again: a preview, then the change",
+    statuses={Status.WAITING: Status.READING, Status.CONFIRMED: Status.APPLYING},
+    related=("project", "confirmed_by"),
+)

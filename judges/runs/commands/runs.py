@@ -84,7 +84,7 @@ def start_run(*, run: Run) -> Run:
         return run
     if run.status in Run.OVER:
         raise RunStateError(
-            gettext("This run is {status}; plan a new one for what is missing.").format(
+            gettext("This run is {status}; plan a new one for the missing judgments.").format(
                 status=run.get_status_display()
             )
         )
@@ -154,7 +154,7 @@ def retry_failed(*, run: Run) -> Run:
     """Ask again what failed, and let the run go on. Unreadable replies were answers and stay as they are."""
     run = _lock_run(run)
     if run.status == Run.Status.CANCELLED:
-        raise RunStateError(gettext("This run was cancelled; plan a new one for what is missing."))
+        raise RunStateError(gettext("This run was cancelled; plan a new one for the missing judgments."))
     failed = Judgment.objects.filter(run=run, status=Judgment.Status.FAILED)
     if not failed.update(status=Judgment.Status.PLANNED, reason="", problem=""):
         return run
@@ -227,13 +227,13 @@ def _refuse_unsuitable(
         raise RunRefusedError(gettext("This judge belongs to another project."))
     if judge.endpoint is None:
         raise RunRefusedError(
-            gettext("{name} was imported and has no endpoint that could be asked.").format(name=judge.name)
+            gettext("{name} is imported and has no endpoint to call.").format(name=judge.name)
         )
     if budget is not None and not judge.endpoint.has_prices:
         raise RunRefusedError(
             gettext(
-                "The prices of {name} are unknown, so no budget can be kept; enter its prices or "
-                "leave the budget out."
+                "The prices of {name} are unknown, so Concord cannot enforce a budget; enter its "
+                "prices or leave the budget out."
             ).format(name=judge.endpoint.name)
         )
     method = METHODS[judge.method]

@@ -1,33 +1,14 @@
 """Telling who started a run, by mail, that it does not go on by itself."""
 
-import logging
-
 from django.conf import settings
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext, override
 
-from annotate.core.errors import MailError
-from annotate.core.mails import mail_is_sent, send_mail
+from annotate.core.mails import mail_is_sent, mail_kind, send_mail
 from annotate.core.preferences import preferences_of
 from judges.core.models import Run
-from judges.runs.queries.runs import untold_runs
-
-logger = logging.getLogger(__name__)
-
-
-def mail_stop(*, run: int) -> None:
-    """Mail why a run stopped to who planned it, where a mail server is configured; safe to run twice.
-
-    Call it outside any transaction. What no mail server takes now is sent later.
-    """
-    if not mail_is_sent() or not untold_runs().filter(pk=run).update(told_at=timezone.now()):
-        return
-    stopped = Run.objects.select_related("created_by", "project").get(pk=run)
-    try:
-        _send(stopped)
-    except MailError as error:
-        Run.objects.filter(pk=run).update(told_at=None)
-        logger.warning("That run %s stopped is mailed later: %s", run, error.message)
+from judges.runs.queries.runs import is_untold
 
 
 def _send(run: Run) -> None:
@@ -44,3 +25,15 @@ def _send(run: Run) -> None:
         else:
             next_step = gettext("Its page among the runs of judges says more, and resumes it.")
     send_mail(to=run.created_by.email, subject=subject, body=f"{run.reason}\n\n{next_step}\n")
+
+
+STOP_MAIL = mail_kind(
+    "stopped_run",
+    Run,
+    _send,
+    does="mails that a run stopped to the person who planned it",
+    related=("created_by", "project"),
+    mailed_at="told_at",
+    condition=lambda: is_untold() if mail_is_sent() else Q(pk__in=[]),
+    is_too_old=lambda _run: False,
+)

@@ -1,6 +1,7 @@
 """Pausing a run whose replies cannot be read, before all of them are paid for."""
 
 from django.db import transaction
+from django.utils import timezone
 
 from annotate.core.audit import record
 from annotate.webhooks.commands import announce
@@ -31,10 +32,11 @@ def pause_if_unreadable(*, run: int) -> None:
     if locked is None or not is_under_way(Judgment.objects.filter(run=run)):
         return
     locked.status, locked.told_at = Run.Status.PAUSED, None
+    locked.mail_due_at, locked.mail_attempts = timezone.now(), 0
     locked.reason = (
         f"{len(reasons)} of the last {len(last)} replies are unreadable. The last one: {reasons[0]} "
         "Read some of them, then resume the run anyway, or cancel it and make a judge with another prompt."
     )
-    locked.save(update_fields=["status", "reason", "told_at"])
+    locked.save(update_fields=["status", "reason", "told_at", "mail_due_at", "mail_attempts"])
     record(locked.project, "run.paused", locked, note=locked.reason)
     announce(locked.project_id, RUN_STOPPED, {"run": locked.pk, "resumes_until": None})

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from django.db.models import Q, QuerySet
-from django.utils import timezone
-
+from annotate.core import jobs
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
-from annotate.core.jobs import MESSAGE_LOST_AFTER, SILENT_AFTER
+from judges.core.judge_settings import SettingSection, names_of_settings
 from judges.core.models import Judge, Judgment, Rereading
 from judges.core.models.judges import ScoreFrom
 from judges.methods import METHODS
@@ -99,15 +97,10 @@ def judges_of(rereading: Rereading) -> list[Judge]:
 
 def is_silent(rereading: Rereading) -> bool:
     """Return whether no worker seems to be at a rereading that one should be at."""
-    return rereading.status in Rereading.UNDER_WAY and timezone.now() - rereading.heartbeat_at > SILENT_AFTER
+    return rereading.status in Rereading.UNDER_WAY and jobs.is_silent(rereading)
 
 
-def due_rereadings() -> QuerySet[Rereading]:
-    """Return the rereadings that wait although a message was sent, and those whose worker died."""
-    now, status = timezone.now(), Rereading.Status
-    waits = Q(status__in=(status.WAITING, status.CONFIRMED), heartbeat_at__lt=now - MESSAGE_LOST_AFTER)
-    died = Q(status__in=(status.READING, status.APPLYING), heartbeat_at__lt=now - SILENT_AFTER)
-    return Rereading.objects.filter(waits | died).order_by("pk")
+_REQUEST = list(names_of_settings(SettingSection.SAMPLING, SettingSection.READING, SettingSection.MORE))
 
 
 def parameters_of(judgment: Judgment) -> list[tuple[str, object]]:
@@ -119,7 +112,7 @@ def parameters_of(judgment: Judgment) -> list[tuple[str, object]]:
         sent = {name: value for name, value in judgment.parameters.items() if name != "model"}
         return [(name.replace("_", " "), value) for name, value in sent.items()]
     judge = judgment.judge
-    values = ((name.replace("_", " "), getattr(judge, name)) for name in _SETTINGS)
+    values = ((name.replace("_", " "), getattr(judge, name)) for name in _REQUEST)
     return [(name, value) for name, value in values if value or (value == 0 and value is not False)]
 
 
@@ -129,9 +122,3 @@ def names_asked_together(judgment: Judgment) -> list[str]:
         return []
     names = dict(judgment.judge.project.dimensions.values_list("pk", "name"))
     return [names[pk] for pk in judgment.asked_dimensions if pk in names]
-
-
-_SETTINGS = (
-    *("temperature", "top_p", "seed", "stop", "samples", "max_tokens", "reasoning_effort"),
-    *("system_message", "extra_body", "score_from", "structured"),
-)

@@ -76,11 +76,11 @@ def runs_with_open_judgments() -> list[int]:
     return [run for run in running.values_list("pk", flat=True) if _has_free(run)]
 
 
-def untold_runs() -> QuerySet[Run]:
-    """Return the runs that stopped lately, or paused by themselves, without a mail to who planned them."""
+def is_untold() -> Q:
+    """Return the condition of a run that stopped lately, or paused by itself, without a mail about it."""
     stopped = Q(status=Run.Status.STOPPED, finished_at__gt=timezone.now() - WORTH_A_MAIL)
     paused = Q(status=Run.Status.PAUSED, reason__gt="")
-    return Run.objects.filter(stopped | paused, told_at=None, created_by__isnull=False)
+    return (stopped | paused) & Q(told_at=None, created_by__isnull=False)
 
 
 def _has_free(run: int) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
 
-from annotate.agreement.streams import Stream
+from agreement.streams import Stream
 from annotate.core.models import Item, Project
 from judges.core.models import Judgment
 from judges.core.specification import Scope

@@ -7,6 +7,7 @@ from decimal import Decimal
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.core.models import Project
 from annotate.watching.registry import Need, OverviewSection
@@ -64,9 +65,11 @@ def needs_of_runs(project: Project) -> list[Need]:
     waiting = Run.objects.filter(project=project, status__in=(Status.PAUSED, Status.STOPPED)).order_by("pk")
     return [
         Need(
-            f"Run {run.pk} of judges is paused; resume it or cancel it."
-            if not run.reason
-            else f"Run {run.pk} of judges is {run.status}: {run.reason}",
+            gettext("Run {run} is {status}: {reason}").format(
+                run=run.pk, status=run.get_status_display(), reason=run.reason
+            )
+            if run.reason
+            else gettext("Run {run} is paused. Resume or cancel it.").format(run=run.pk),
             reverse("run", args=[project.slug, run.pk]),
         )
         for run in waiting[:5]

@@ -71,9 +71,9 @@ def test_an_admin_changes_an_endpoint(client, cast):
     ("changes", "says"),
     [
         ({"name": ""}, "This field is required."),
-        ({"base_url": "api.openai.com"}, "This is no address"),
-        ({"base_url": "ftp://example.org/v1"}, "This is no address"),
-        ({"base_url": "http://[1/v1"}, "This is no address"),
+        ({"base_url": "api.openai.com"}, "Enter a valid URL"),
+        ({"base_url": "ftp://example.org/v1"}, "Enter a valid URL"),
+        ({"base_url": "http://[1/v1"}, "Enter a valid URL"),
         ({"base_url": "https://someone:secret@example.org/v1"}, "Leave user name, password and query out"),
         ({"base_url": "https://example.org/v1?key=secret"}, "Leave user name, password and query out"),
         ({"key_variable": "CONCORD_SECRET_KEY"}, "must be that of a variable and end in _API_KEY"),

@@ -8,10 +8,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotate.core.jobs import GAVE_UP, MAX_ATTEMPTS, SILENT_AFTER
+from annotate.core.jobs import GAVE_UP, MAX_TAKES, SILENT_AFTER, run_job
 from annotate.core.models import Role
 from judges.core.models import Judge, PromptTemplate, StepsWriting
-from judges.endpoints.steps_worker import due_steps_writings, run_steps_writing
 from tests.factories import Cast, make_member, make_project
 from tests.judges.factories import make_judge, make_judgment, make_priced_endpoint
 from tests.judges.pages import text_of
@@ -48,11 +47,10 @@ def test_an_admin_asks_and_a_worker_writes_the_next_version(client: Client, cast
         make_judgment(judge, cast.items[0], cast.dimensions[0])
         assert "2 calls, one for each dimension" in text_of(client.get(page_of(judge)))
         writing = asked_for(client, judge)
-        assert list(due_steps_writings()) == [writing]
         assert "waiting for a worker" in text_of(client.get(page_of(judge)))
         assert asked_for(client, judge) == writing, "one at a time"
-        run_steps_writing(writing=writing.pk)
-        run_steps_writing(writing=writing.pk)
+        run_job("steps", writing.pk)
+        run_job("steps", writing.pk)
     writing.refresh_from_db()
     assert (writing.status, writing.template.version, len(provider.asked)) == ("finished", 2, 2)
     assert writing.spent == 2 * cost_of_call(judge)
@@ -78,11 +76,11 @@ def test_a_worker_that_died_is_followed_by_one_that_asks_for_the_rest(client: Cl
         PromptTemplate.objects.filter(pk=writing.template_id).update(wordings={first: "Steps of before"})
         dead = {"status": "asking", "lease": uuid4(), "attempts": 1}
         StepsWriting.objects.update(**dead, touched_at=timezone.now())
-        run_steps_writing(writing=writing.pk)
+        run_job("steps", writing.pk)
         assert provider.asked == [], "the other worker may be alive"
         StepsWriting.objects.update(touched_at=timezone.now() - SILENT_AFTER - timedelta(seconds=1))
-        assert "No worker is asking" in text_of(client.get(page_of(judge)))
-        run_steps_writing(writing=writing.pk)
+        assert "No worker is running" in text_of(client.get(page_of(judge)))
+        run_job("steps", writing.pk)
     writing.refresh_from_db()
     assert (writing.status, len(provider.asked)) == ("finished", 1)
     assert writing.template.wordings[first] == "Steps of before"
@@ -93,7 +91,7 @@ def test_what_has_no_steps_says_why_and_can_be_asked_for_again(client: Client, c
     with providing(reply="I cannot.") as provider:
         judge = judge_at(cast, provider)
         writing = asked_for(client, judge)
-        run_steps_writing(writing=writing.pk)
+        run_job("steps", writing.pk)
         shown = text_of(client.get(page_of(judge)))
         assert "Fluency: " in shown
         assert "stopped" in shown
@@ -105,8 +103,8 @@ def test_a_job_that_ends_its_workers_is_given_up(client: Client, cast: Cast) -> 
     client.force_login(cast.admin)
     with providing(reply=STEPS) as provider:
         writing = asked_for(client, judge_at(cast, provider))
-        StepsWriting.objects.update(attempts=MAX_ATTEMPTS)
-        run_steps_writing(writing=writing.pk)
+        StepsWriting.objects.update(attempts=MAX_TAKES)
+        run_job("steps", writing.pk)
     writing.refresh_from_db()
     assert (writing.status, writing.reason, provider.asked) == ("stopped", GAVE_UP, [])
 

@@ -68,7 +68,7 @@ def problem(endpoint):
 @pytest.mark.parametrize(
     ("variable", "says"),
     [
-        ("OPENAI_API_KEY", "OPENAI_API_KEY may not be sent to 127.0.0.1 for this project"),
+        ("OPENAI_API_KEY", "This project may not send OPENAI_API_KEY to 127.0.0.1"),
         ("HF_TOKEN", "must be that of a variable and end in _API_KEY"),
     ],
 )
@@ -87,7 +87,7 @@ def test_a_variable_of_the_installation_does_not_go_to_ones_own_server(
 
 def test_a_variable_that_was_saved_before_it_was_forbidden_is_not_sent(client, cast, provider):
     endpoint = make_endpoint(cast.project, provider.base_url, key_variable="OPENAI_API_KEY")
-    assert "OPENAI_API_KEY may not be sent to 127.0.0.1" in problem(endpoint)
+    assert "may not send OPENAI_API_KEY to 127.0.0.1" in problem(endpoint)
     assert provider.keys == []
 
 
@@ -96,7 +96,7 @@ def test_a_variable_goes_to_the_projects_that_are_listed(cast, provider, setting
     settings.ENVIRONMENT_KEYS = (make_permit("OPENAI_API_KEY", provider.base_url, listed),)
     assert not problem(make_endpoint(listed, provider.base_url, key_variable="OPENAI_API_KEY"))
     other = make_endpoint(cast.project, provider.base_url, key_variable="OPENAI_API_KEY")
-    assert "may not be sent to 127.0.0.1 for this project" in problem(other)
+    assert "This project may not send OPENAI_API_KEY to 127.0.0.1" in problem(other)
     assert provider.keys == [KEY]
 
 
@@ -126,7 +126,7 @@ def test_a_key_goes_to_the_server_that_it_was_entered_for_only(client, cast, pro
         endpoint.refresh_from_db()
         assert "The key was entered for http://127.0.0.1:" in problem(endpoint)
         page = text_of(client.get(address(cast, f"endpoints/{endpoint.pk}/")))
-        assert "is not sent to this address. Enter it again." in page
+        assert "Enter it again." in page
         assert elsewhere.keys == []
         save(client, cast, endpoint, base_url=elsewhere.base_url, key="another-key-for-elsewhere")
         assert not problem(endpoint)
@@ -198,7 +198,7 @@ def test_an_address_is_checked_again_when_it_is_asked_also_behind_a_name(cast, p
     endpoint = make_endpoint(cast.project, url)
     enter_key(endpoint=endpoint, key=KEY, by=None)
     settings.LOCAL_ENDPOINTS = ()
-    assert "is a private address" in problem(endpoint)
+    assert "is a private host" in problem(endpoint)
     assert provider.keys == []
 
 
@@ -221,9 +221,9 @@ def test_concord_itself_is_no_endpoint(client, cast, settings):
     for host in ("concord.example.org", "CONCORD.example.org.", "a.labs.example.org"):
         refused = save(client, cast, base_url=f"https://{host}/v1", key=KEY)
         assert refused.status_code == 422
-        assert "is the address of Concord itself" in text_of(refused)
+        assert "is Concord's own host" in text_of(refused)
     endpoint = make_endpoint(cast.project, "https://concord.example.org/v1")
-    assert "is the address of Concord itself" in problem(endpoint)
+    assert "is Concord's own host" in problem(endpoint)
     assert not EndpointKey.objects.exists()
 
 
@@ -270,7 +270,7 @@ def test_the_certificate_is_that_of_the_name_although_a_checked_address_is_asked
 def test_the_batch_interface_is_guarded_too(settings):
     with recording() as (url, heard):
         settings.LOCAL_ENDPOINTS = ()
-        with pytest.raises(RequestFailed, match="is a private address"):
+        with pytest.raises(RequestFailed, match="is a private host"):
             ask_with(BatchClient, url)
     assert heard == []
 
@@ -291,7 +291,7 @@ def test_a_key_is_encrypted_and_only_its_end_is_shown(client, cast):
     assert KEY not in entered.encrypted
     assert decrypt(entered.encrypted, endpoint=entered.endpoint_id, origin=entered.origin) == KEY
     page = client.get(address(cast, f"endpoints/{entered.endpoint_id}/"))
-    assert "A key that ends in …7a2b is kept for https://api.openai.com." in text_of(page)
+    assert "A key that ends in …7a2b is stored for https://api.openai.com." in text_of(page)
     assert KEY not in page.content.decode()
 
 

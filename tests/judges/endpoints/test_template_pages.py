@@ -77,7 +77,7 @@ def test_what_was_written_is_given_as_a_file(client, cast):
         ("rts", {"text": ""}, "The template needs the placeholder {{ text }}."),
         ("rts", {"name": ""}, "This field is required."),
         ("rts", {"name": "Taken"}, "The project has a prompt Taken already"),
-        ("rts", {"file": file(b"\xff\xfe\x00")}, "This file is no text in UTF-8"),
+        ("rts", {"file": file(b"\xff\xfe\x00")}, "This file is not valid UTF-8"),
         ("rts", {"file": file(b" " * 200_001)}, "This file is too large for a prompt."),
     ],
 )
@@ -152,7 +152,7 @@ def test_a_dimension_gets_a_wording_of_its_own_and_loses_it_again(client, cast):
     template, fluency = make_template(cast.project, text=PAPER), cast.dimensions[0]
     page = client.get(wording_of(cast, template))
     assert page.context["form"]["text"].value() == PAPER
-    assert "Fluency is asked about in the wording for all dimensions." in text_of(page)
+    assert "Fluency uses the wording for all dimensions." in text_of(page)
     reply = client.post(wording_of(cast, template), {"text": OWN})
     assert reply.url == wording_of(cast, template)
     template.refresh_from_db()

@@ -12,12 +12,13 @@ from django.test.utils import CaptureQueriesContext
 from openpyxl import Workbook
 
 from annotate.core.models import Dimension, Guideline, Round
+from annotate.material.reading.source import Source
 from judges.core.errors import RunRefusedError
 from judges.core.models import Judge, Judgment
 from judges.core.specification import Scope
 from judges.interchange import commands as interchange_commands
 from judges.interchange.commands import import_judgments
-from judges.interchange.queries.imports import JudgmentSource, read_judgments
+from judges.interchange.queries.imports import read_judgments
 from judges.interchange.reading.mapping import WORDS, guess_judgment_mapping
 from judges.runs.commands.runs import plan_run
 from tests.factories import make_project
@@ -173,14 +174,14 @@ def test_the_same_file_again_changes_nothing_and_says_so(cast, tmp_path):
     imported(cast, path)
     before = list(Judgment.objects.values())
     out = imported(cast, path)
-    assert out == "Nothing is new: all 3 judgments were already here.\n"
+    assert out == "Nothing is new: all 3 judgments were already there.\n"
     assert list(Judgment.objects.values()) == before
 
 
 def test_more_rows_are_added_to_an_imported_judge(cast, tmp_path):
     imported(cast, jsonl(tmp_path, row(value=3)))
     out = imported(cast, jsonl(tmp_path, row(value=3), row(system="system-2", value=4)))
-    assert out == "Imported 1 judgment.\nAlready here: 1 judgment.\n"
+    assert out == "Imported 1 judgment.\nAlready there: 1 judgment.\n"
 
 
 @pytest.mark.parametrize(
@@ -270,12 +271,12 @@ def test_lines_are_grouped_by_cause_with_the_first_of_them(cast, tmp_path):
 
 def test_many_causes_are_listed_within_a_limit(cast, tmp_path):
     path = tmp_path / "broken.jsonl"
-    path.write_text("".join(f'{{"f{n}": 1, "f{n}": 2}}\n' for n in range(150)))
+    path.write_text("".join(f'{{"f{n}": 1, "f{n}": 2}}\n' for n in range(1050)))
     options = ("--judge", "GPT", "--method", "rts", "--dimension", "fluency", "--map", "value=f1")
     more = ("--map", "document=d", "--map", "system=s")
     code, out, _ = run("import_judgments", cast.project.slug, path, *options, *more, "--json")
     report = json.loads(out)
-    assert (code, report["refused_count"], len(report["refused"])) == (1, 150, 100)
+    assert (code, report["refused_count"], len(report["refused"])) == (1, 1050, 1000)
     assert "and 50 more lines." in refused(cast, path, *options, *more)
 
 
@@ -334,7 +335,7 @@ def test_what_was_taken_meanwhile_is_refused_while_writing(cast, tmp_path, monke
         return reading
 
     monkeypatch.setattr(interchange_commands, "read_judgments", read_and_be_overtaken)
-    source = JudgmentSource(path, path.name, guess_judgment_mapping(row(value=3), {}))
+    source = Source(path, path.name, guess_judgment_mapping(row(value=3), {}))
     report = import_judgments(project=cast.project, source=source)
     assert report.is_refused
     assert not Judgment.objects.exists()
@@ -342,7 +343,7 @@ def test_what_was_taken_meanwhile_is_refused_while_writing(cast, tmp_path, monke
 
 def test_an_imported_judge_cannot_be_asked(cast, tmp_path):
     imported(cast, jsonl(tmp_path, row(value=3)))
-    with pytest.raises(RunRefusedError, match="was imported and has no endpoint"):
+    with pytest.raises(RunRefusedError, match="is imported and has no endpoint"):
         plan_run(project=cast.project, scope=Scope([Judge.objects.get()], ["fluency"]), by=None)
     with pytest.raises(CommandError, match="no judge 'GPT elsewhere' to ask"):
         run("judge", cast.project.slug, "--judge", "GPT elsewhere")

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate import tasks
+from annotate.core.jobs import run_job
 from annotate.core.models import DataImport, Role
 from annotate.rating.commands.rounds import close_round_one, open_round_one
 from config.celery import app
@@ -19,6 +19,7 @@ from tests.factories import make_member, make_project
 from tests.judges.factories import make_judge
 from tests.judges.importing import jsonl, row, run
 from tests.judges.pages import HTMX, address, html_of, text_of
+from tests.material.files import read_uploads
 from tests.rating.rounds import opened, rate
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -41,7 +42,7 @@ def worker(monkeypatch):
 @pytest.fixture
 def no_worker(monkeypatch):
     """Nobody who takes tasks."""
-    monkeypatch.setattr(tasks.run_import, "delay", lambda _pk: None)
+    monkeypatch.setattr(run_job, "delay", lambda *_: None)
 
 
 def upload(client, cast, *rows, name="judgments.jsonl"):
@@ -49,6 +50,7 @@ def upload(client, cast, *rows, name="judgments.jsonl"):
     content = rows[0] if isinstance(rows[0], bytes) else "".join(json.dumps(r) + "\n" for r in rows).encode()
     response = client.post(address(cast, "import/"), {"file": SimpleUploadedFile(name, content)})
     assert response.status_code == 302, text_of(response)
+    read_uploads()
     return response["Location"]
 
 
@@ -66,7 +68,7 @@ def test_the_guess_is_shown_with_how_the_first_replies_are_read(client, cast):
     shown = client.get(page)
     assert '<option value="document" selected>' in html_of(shown)
     text = text_of(shown)
-    assert "It makes 1 judge, 2 judgments. 1 reply is unreadable" in text
+    assert "New: 1 judge, 2 judgments. 1 reply is unreadable" in text
     assert "1 × No score was found. line 2" in text
     assert "1 GPT elsewhere system-1 on product-1 Fluency Score: 4 4" in text
     assert "2 GPT elsewhere system-2 on product-1 Fluency <b>Hm</b> unreadable No score was found." in text
@@ -90,7 +92,7 @@ def test_what_holds_for_all_rows_stands_in_place_of_columns(client, cast, worker
         ["document", "system", "value"], judge="GPT", model="gpt-x", method="mcq", dimension="fluency"
     )
     part = client.post(page, {**choices, "show": "1"}, headers=HTMX)
-    assert "It makes 1 judge, 1 judgment." in text_of(part)
+    assert "New: 1 judge, 1 judgment." in text_of(part)
     assert "<html" not in html_of(part)
     whole = client.post(page, {**choices, "show": "1"})
     assert html_of(part) in html_of(whole)
@@ -144,14 +146,14 @@ def test_the_same_file_again_says_that_all_was_there(client, cast, worker):
 def test_a_long_file_is_previewed_by_its_first_lines(client, cast):
     page = upload(client, cast, *(row(value=3) for _ in range(101)))
     shown = text_of(client.get(page))
-    assert "The first 100 lines make 1 judge, 100 judgments" in shown
+    assert "New in the first 100 lines: 1 judge, 100 judgments" in shown
     assert "The whole file is checked before anything is written." in shown
 
 
 def test_the_preview_knows_what_is_there(client, cast, tmp_path):
     run("import_judgments", cast.project.slug, jsonl(tmp_path, row(value=3)))
     page = upload(client, cast, row(value=3), row(system="system-2", value=3))
-    assert "It makes 1 judgment; already there: 1 judgment." in text_of(client.get(page))
+    assert "New: 1 judgment. Already in the project: 1 judgment." in text_of(client.get(page))
 
 
 def test_progress_is_polled_and_an_import_that_nobody_takes_is_sent_again(client, cast, no_worker):
@@ -165,7 +167,7 @@ def test_progress_is_polled_and_an_import_that_nobody_takes_is_sent_again(client
     again = f"/projects/{cast.project.slug}/imports/{DataImport.objects.get().pk}/again/"
     assert again in html_of(client.get(page))
     assert client.post(again)["Location"] == page
-    tasks.run_import(DataImport.objects.get().pk)
+    run_job("import", DataImport.objects.get().pk)
     assert Judgment.objects.count() == 1
     assert DataImport.objects.get().file.name == ""
 
@@ -252,15 +254,15 @@ def imported(cast, tmp_path):
 
 def test_the_list_shows_imported_judges_with_their_counts(client, imported):
     shown = text_of(client.get(address(imported)))
-    assert "GPT elsewhere Reason, then score · imported 4 done" in shown
-    assert "Mute gpt-x · Reason, then score · imported 0 done 1 unreadable" in shown
+    assert "GPT elsewhere – Reason, then score imported – 4 0 complete" in shown
+    assert "Mute gpt-x Reason, then score imported – 0 1 no judgments" in shown
     assert "Import judgments made elsewhere" in shown
 
 
 def test_the_page_of_an_imported_judge_says_what_it_is(client, imported):
     judge = Judge.objects.get(name="Versus")
     shown = text_of(client.get(address(imported, f"{judge.pk}/")))
-    assert "made elsewhere and imported" in shown
+    assert "come from elsewhere" in shown
     assert "method Head to head samples 1 done 4" in shown
     assert "Save the judge" not in shown
 
@@ -277,7 +279,7 @@ def test_unreadable_replies_are_listed_with_their_reasons(client, imported):
     listed = address(imported, f"{judge.pk}/judgments/unreadable/")
     assert listed in html_of(client.get(address(imported, f"{judge.pk}/")))
     shown = text_of(client.get(listed))
-    assert "1 unreadable The reply has no usable value. No value is guessed" in shown
+    assert "1 unreadable The reply has no usable value. Concord never guesses a value" in shown
     unread = Judgment.objects.get(status="unreadable").pk
     assert (
         f"Mute · Fluency · Product 1 · system-1 No score was found. Judgment {unread} <i>No comment</i>"
@@ -301,10 +303,11 @@ def test_replies_are_shown_to_readers_only_and_not_to_who_rates(client, cast, tm
 
 
 def test_imported_judges_are_compared_with_people(client, imported):
-    shown = text_of(client.get(reverse("results_page", args=[imported.project.slug, "judges"])))
-    assert "GPT elsewhere Fluency 4 1.000" in shown
-    assert "Versus Fluency 100 %" in shown
-    assert "Fluency system-2 system-1 2.000" in shown
+    page = reverse("results_page", args=[imported.project.slug, "judges"])
+    shown = text_of(client.get(page))
+    assert "GPT elsewhere Fluency 4 1.00" in shown
+    assert "Versus Fluency 100 %" in text_of(client.get(page, {"table": "comparing"}))
+    assert "Fluency system-2 system-1 2.00" in text_of(client.get(page, {"table": "pairs"}))
     assert "Mute This judge has no judgments yet." in shown
 
 

@@ -117,9 +117,9 @@ def test_an_upload_shows_its_columns_and_is_imported_by_a_worker(client, cast, m
     page = client.post(address(cast, "metrics/"), {"file": SimpleUploadedFile("m.jsonl", content)})[
         "Location"
     ]
-    assert "It makes 2 metrics, 4 values." in text_of(client.get(page))
+    assert "New: 2 metrics, 4 values." in text_of(client.get(page))
     chosen = {"meaning_0": "document", "meaning_1": "system", "meaning_2": "metric", "meaning_3": ""}
-    assert "It makes 1 metric, 2 values." in text_of(client.post(page, {**chosen, "show": "1"}))
+    assert "New: 1 metric, 2 values." in text_of(client.post(page, {**chosen, "show": "1"}))
     client.post(page, chosen)
     assert "Imported 1 metric, 2 values." in text_of(client.get(page))
     metric = Metric.objects.get()

@@ -73,7 +73,7 @@ def test_a_server_that_says_nothing_of_given_texts_is_refused_in_a_sentence(item
     said = json.dumps({"choices": [{"text": "x", "logprobs": None}]})
     with providing(body=said) as provider, pytest.raises(CommandError) as refused:
         measure(judge_at(provider, items))
-    assert "gives no log-probabilities of a text that it is given; use one that does" in str(refused.value)
+    assert "returns no log-probabilities of its input; use a server that does" in str(refused.value)
     assert not MetricValue.objects.exists()
 
 

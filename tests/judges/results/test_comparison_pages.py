@@ -87,7 +87,7 @@ def test_a_judge_with_gaps_says_how_many_of_its_replies_were_read(client, capsys
     # A second sample that was read is a value for the item.
     make_judgment(judge, cast.items[0], cast.dimensions[0], sample=1)
     client.force_login(cast.admin)
-    said = "Echo on Fluency: 6 of 8 read; figures leave the others out."
+    said = "Echo on Fluency: 6 of 8 read; results exclude the others."
     answer = client.get(page_of(cast))
     assert said in text_of(answer)
     assert "Whole on" not in text_of(answer)
@@ -113,7 +113,7 @@ def test_a_judge_of_whose_replies_on_a_dimension_none_was_read_is_named_all_the_
         )
     client.force_login(cast.admin)
     said = text_of(client.get(page_of(cast)))
-    assert "Echo on Coherence: 0 of 8 read; figures leave the others out." in said
+    assert "Echo on Coherence: 0 of 8 read; results exclude the others." in said
     assert "Echo on Fluency" not in said
 
 
@@ -187,7 +187,7 @@ def test_what_a_person_corrected_is_left_out_where_that_is_asked_for(client, cas
     said = "Without 2 judgments that a person corrected (Echo 1, Pairs 1)."
     answer = text_of(client.get(page_of(cast), {"corrected": "left-out"}))
     assert said in answer
-    assert "Echo on Fluency: 3 of 4 read; figures leave the others out." in answer
+    assert "Echo on Fluency: 3 of 4 read; results exclude the others." in answer
     assert "Echo on Fluency" not in text_of(client.get(page_of(cast)))
     exclude(judgment=first, note="Another pair.", by=cast.admin)
     include(judgment=first, note="No.", by=cast.admin)
@@ -202,7 +202,7 @@ def test_pages_of_judges_say_how_many_corrected_judgments_they_leave_out(name):
     def said():
         return current_page(project=cast.project, result=chosen).sections[0].says
 
-    assert "No judgment with a value was corrected by a person, so none is left out." in said()
+    assert "No judgment with a value was corrected by a person, so all are included." in said()
     reasoner = Judgment.objects.filter(judge__name="Reasoner").order_by("pk")
     set_value(judgment=reasoner[0], value=5, note="Five.", by=cast.admin)
     exclude(judgment=reasoner[1], note="Another text.", by=cast.admin)
@@ -230,7 +230,7 @@ def test_other_pages_of_judges_say_how_many_replies_were_read(name):
     assert gaps
     (row,) = gaps.rows
     assert [cell.value for cell in row] == ["Reasoner", "Fluency", 5, 6]
-    assert "Reasoner on Fluency: 5 of 6 read; figures leave the others out." in page.warnings
+    assert "Reasoner on Fluency: 5 of 6 read; results exclude the others." in page.warnings
     Judgment.objects.filter(judge=reasoner).update(status="done", value=3, reason="")
     page = current_page(project=cast.project, result=result_of(cast.project, name, chosen))
     assert page.table("gaps") is None
@@ -239,7 +239,7 @@ def test_other_pages_of_judges_say_how_many_replies_were_read(name):
     assert page.table("gaps") is None, "they count unless that is chosen"
     left_out = chosen | {"corrected": "left-out"}
     page = current_page(project=cast.project, result=result_of(cast.project, name, left_out))
-    assert "Reasoner on Fluency: 4 of 6 read; figures leave the others out." in page.warnings
+    assert "Reasoner on Fluency: 4 of 6 read; results exclude the others." in page.warnings
 
 
 def test_verdicts_that_were_not_read_are_said(client):
@@ -264,8 +264,13 @@ def test_an_open_round_is_said_to_be_open(client):
 def test_a_judges_page_leads_to_its_section_which_shows_systems(client, cast):
     judge = cast.project.judges.get()
     answer = client.get(address(cast, f"{judge.pk}/beside-people/"))
-    assert (answer.status_code, answer["Location"]) == (302, f"{page_of(cast)}#judge-{judge.pk}")
-    assert f'id="judge-{judge.pk}"' in client.get(page_of(cast)).content.decode()
+    assert (answer.status_code, answer["Location"]) == (
+        302,
+        f"{page_of(cast)}?table=quality&judge={judge.pk}",
+    )
+    shown = client.get(answer["Location"]).content.decode()
+    assert f'<option value="{judge.pk}" selected>' in shown
+    assert f'id="judge-{judge.pk}-' in shown
     found = rows(client, cast, f"judge-{judge.pk}-quality")
     assert [[row[name] for name in ("system", "items", "quality", "judge_mean")] for row in found] == [
         ["system-1", "2", "2.0", "2.0"],
@@ -278,7 +283,7 @@ def test_earlier_addresses_lead_to_the_page(client, cast):
     answer = client.get(address(cast, "beside-people/scoring.csv"))
     assert (answer.status_code, answer["Location"]) == (302, page_of(cast))
     answer = client.get(address(cast, f"{judge.pk}/beside-people/systems.csv"))
-    assert answer["Location"] == f"{page_of(cast)}#judge-{judge.pk}"
+    assert answer["Location"] == f"{page_of(cast)}?table=quality&judge={judge.pk}"
 
 
 def test_samples_give_self_consistency(client, cast):
@@ -338,7 +343,7 @@ def test_without_people_what_needs_them_is_undefined_and_says_why(client):
     make_judgment(judge, cast.items[0], cast.dimensions[0], value=3)
     client.force_login(cast.admin)
     page = text_of(client.get(page_of(cast)))
-    assert "Nobody has rated yet" in page
+    assert "There are no ratings yet" in page
     assert "No person has rated these items yet." in page
 
 

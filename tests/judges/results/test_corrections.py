@@ -11,7 +11,7 @@ from tests.judges.results.test_doors import scene
 
 pytestmark = pytest.mark.django_db
 
-SAYS_OVER_WHAT = re.compile(r"corrected.*(over|nor over) (dimensions|\d+ dimensions?)")
+SAYS_OVER_WHAT = re.compile(r"correct(?:ed|ion).*(over|nor over) (dimensions|\d+ dimensions?)")
 
 
 def with_p_values(tables: list[Table]) -> list[Table]:

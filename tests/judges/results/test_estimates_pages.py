@@ -1,4 +1,4 @@
-"""Mean scores from people and a judge: the page and the command say what the pure functions say."""
+"""Estimates: the page and the command say what the pure functions say."""
 
 import json
 from io import StringIO
@@ -9,14 +9,8 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from annotate.agreement import Stream, rank_sets
-from annotate.core.models import Assignment, Rating, Role
-from annotate.results.commands import current_page
-from annotate.results.registry import result_of
-from annotate.results.table import Cell
-from annotate.templatetags.figures import decimals
-from judges.core.models import Judge, Judgment
-from judges.reliability import (
+from agreement import Stream, rank_sets
+from agreement.reliability import (
     Betting,
     RatedSample,
     beyond_batch,
@@ -31,12 +25,18 @@ from judges.reliability import (
     stratified_estimate,
     weighted_estimate,
 )
+from annotate.core.models import Assignment, Rating, Role
+from annotate.results.commands import current_page
+from annotate.results.registry import result_of
+from annotate.results.table import Cell
+from annotate.templatetags.figures import decimals
+from judges.core.models import Judge, Judgment
 from judges.routing.commands.policies import make_policy, route
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_member, make_project
 from tests.judges.factories import make_judge
 from tests.judges.measured import as_scores, let_judge, rated_at_once, routed_at_once
-from tests.judges.pages import address, text_of
+from tests.judges.pages import address, text_of, text_of_tabs
 from tests.judges.routing.project import TRUSTED, routing_project, rts_value, sent_by, spec_of
 from tests.results.reading import cells_of, csv_of
 
@@ -168,11 +168,11 @@ def test_widths_are_told_for_more_ratings_and_drawn(client, cast):
 
 
 def test_the_page_names_each_kind_of_interval_and_says_when_the_round_is_open(client, cast):
-    page = text_of(client.get(address(cast, PAGE), follow=True))
+    page = text_of_tabs(client, address(cast, PAGE))
     assert "people only, asymptotic judge only combined, asymptotic" in page
     assert "first minus second, asymptotic guaranteed, people only" in page
     assert "at the end of Round I, which is still open" in page
-    assert "Guaranteed ones hold at any number of ratings" in page
+    assert "Guaranteed intervals are valid at any number of ratings" in page
 
 
 def test_a_skewed_scale_is_warned_about():
@@ -194,7 +194,7 @@ def test_where_everything_is_rated_only_the_page_of_systems_says_which_differ(ab
     page = current_page(project=cast.project, result=result_of(cast.project, "estimates", {"about": about}))
     assert page.table("differences") is None
     says = next(section.says for section in page.sections if section.title == "Which systems differ")
-    assert "No differences for Fluency: Every text is rated, so a judge adds nothing" in says
+    assert "No differences for Fluency: Every output is rated, so a judge adds nothing" in says
 
 
 def test_about_these_texts_only_a_mean_that_is_rated_is_known():
@@ -211,7 +211,7 @@ def test_about_these_texts_only_a_pair_that_is_rated_is_known_and_not_tested():
     rated_at_once(cast, [[None if place % 3 == 2 else 1 + place % 5 for place in range(36)]])
     known, *_ = cells_of(cast.project, "estimates", "differences", about="texts")
     assert (known["first"].value, known["second"].value) == ("system-1", "system-2")
-    says = "Every text is rated, so the difference is known and nothing is tested."
+    says = "Every output is rated, so the difference is known and nothing is tested."
     assert (known["p_value"].value, known["p_value"].reason) == (None, says)
     assert known["differ"].value == "not tested"
 
@@ -227,6 +227,34 @@ def test_units_that_were_drawn_one_by_one_count_by_their_probability(client):
     human = [audited.get(index, (0, np.nan))[1] for index in range(1, 24, 2)]
     sample = RatedSample(judge=JUDGE[1::2], human=human)
     assert bounds(second["combined"]) == pytest.approx(bounds(regression_estimate(sample)))
+
+
+@pytest.mark.parametrize("about", ["documents", "texts"])
+def test_means_on_systems_and_estimates_have_one_interval(cast: Cast, about: str) -> None:
+    own = cells_of(cast.project, "systems", "means", about=about)
+    of_people = [row["humans"] for row in means(cast, about=about)]
+    assert [bounds(row["fluency"]) for row in own] == [pytest.approx(bounds(each)) for each in of_people]
+
+
+def test_interval_of_a_mean_ends_with_the_scale(client) -> None:
+    cast = estimated()
+    rated_at_once(cast, [[5, 1] * 11 + [2, 4]])
+    first, second = cells_of(cast.project, "systems", "means")
+    reach = 2.200985 * 3 / 12  # eleven values of 5 and one of 2: s / sqrt(12) = 3 / 12
+    assert bounds(first["fluency"]) == pytest.approx([4.75, 4.75 - reach, 5], abs=1e-6)
+    assert bounds(second["fluency"]) == pytest.approx([1.25, 1, 1.25 + reach], abs=1e-6)
+
+
+def test_plain_means_of_routed_units_have_a_warning() -> None:
+    cast = estimated()
+    certain = {0: (1.0, 5), 2: (1.0, 5), 4: (1.0, 4)}
+    audited = dict.fromkeys((8, 12, 16, *range(1, 24, 4)), (0.5, 4))
+    routed_at_once(cast, certain | audited)
+    first, second = cells_of(cast.project, "systems", "means")
+    assert first["fluency"].warning.startswith(means(cast)[0]["humans"].reason)
+    assert second["fluency"].warning == ""  # all of its units had the same probability
+    (difference,) = cells_of(cast.project, "systems", "differences")
+    assert "only a weighted estimate is unbiased" in difference["difference"].warning
 
 
 def test_a_system_of_which_some_units_were_sent_for_certain_is_a_stratified_sample(client):
@@ -326,9 +354,9 @@ def rate_what_was_asked(policy):
 def test_without_people_there_is_only_the_judges_mean(client):
     cast = estimated()
     client.force_login(cast.admin)
-    page = text_of(client.get(address(cast, PAGE), follow=True))
-    assert "Nobody has rated yet: there is only the judge’s own mean" in page
-    assert f"{np.mean(JUDGE[::2]):.3f}" in page
+    page = text_of_tabs(client, address(cast, PAGE))
+    assert "There are no ratings yet: there is only the judge’s own mean" in page
+    assert f"{np.mean(JUDGE[::2]):.2f}" in page
     assert "No differences for Fluency: No person has rated a unit yet." in page
 
 

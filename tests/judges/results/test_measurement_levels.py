@@ -5,12 +5,12 @@ import pytest
 from django.core.cache import caches
 from django.test import Client
 
-from annotate.agreement import ReliabilityData, krippendorff_alpha
+from agreement import ReliabilityData, krippendorff_alpha
+from agreement.comparison import category_agreement
 from annotate.core.models import Dimension, ScalePoint
 from annotate.results.commands import current_page
 from annotate.results.registry import PAGES, result_of
 from annotate.results.table import Table
-from judges.comparison import category_agreement
 from judges.core.models import Judge
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_judgment, make_metric

@@ -11,17 +11,17 @@ from django.core.cache import caches
 from django.core.management import call_command
 from django.test import Client
 
-from annotate.agreement import Resampling
+from agreement import Resampling
+from agreement.comparison import CORRELATIONS
+from agreement.reliability import indicator
 from annotate.core.guidelines import guideline_at
+from annotate.core.jobs import run_job
 from annotate.core.models import ComputedResult, Project
 from annotate.core.rounds import round_one
 from annotate.exports.formats.text import export_table
 from annotate.exports.registry import TABLES
-from annotate.results.commands import compute_asked
 from annotate.templatetags.figures import decimals
-from judges.comparison import CORRELATIONS
 from judges.core.models import Judgment
-from judges.reliability import indicator
 from judges.results.queries.kept_indicators import IndicatorsNotKeptError, kept_indicators, page_of
 from judges.results.queries.scores import Material, material_of, samples_of, scores_of
 from judges.results.tables.streams import stream_of_pair
@@ -190,8 +190,10 @@ def test_the_preview_and_the_page_show_what_is_decided_by(client: Client, cast: 
     }
     posted = {**fields, **rest, "audit": "random", "show": "preview"}
     assert shown in text_of(client.post(address(cast, "routing/new/"), posted, headers=HTMX))
-    page = client.get(f"/projects/{cast.project.slug}/results/reliability/").content.decode()
-    assert f"[{decimals(low)}, {decimals(high)}] · n = 30" in page
+    url = f"/projects/{cast.project.slug}/results/reliability/"
+    page = client.get(url, {"table": "indicator"}).content.decode()
+    ends = (f"{each:.2f}".replace("-", "−") for each in (low, high))
+    assert f"[{', '.join(ends)}] · n = 30" in page
 
 
 def test_at_another_level_policy_and_page_say_the_same(client: Client, cast: Cast) -> None:
@@ -236,7 +238,7 @@ def test_r_of_many_units_is_left_to_a_worker(client: Client) -> None:
     assert result is not None
     asked = ComputedResult.objects.get(name=result.name)
     assert asked.asked_at is not None
-    compute_asked(result_id=asked.pk)
+    run_job("result", asked.pk)
     judged = digest_of_values(cast.project, judges_of(cast), material_now(cast.project))
     assert kept_indicators(policy, judged) is not None
     assert "stay with the judge" in text_of(client.get(page))

@@ -7,10 +7,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotate.agreement import spearman
+from agreement import spearman
+from agreement.comparison import Level, alpha_with_people, correlation_with_humans
 from annotate.core.guidelines import current_guideline
 from annotate.core.rounds import rounds_of
-from judges.comparison import Level, alpha_with_people, correlation_with_humans
 from judges.core.models import Judge, Judgment
 from judges.core.specification import Scope
 from judges.endpoints.queries import refusal

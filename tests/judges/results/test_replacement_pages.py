@@ -7,11 +7,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotate.agreement import Stream
-from annotate.core.models import Role
+from agreement import Stream
+from agreement.comparison import Scores, judge_as_one_more_rater
+from agreement.reliability import alternative_annotator_test
+from annotate.core.models import Item, Role
 from annotate.templatetags.figures import decimals
 from judges.core.models import Judgment
-from judges.reliability import alternative_annotator_test
 from tests.factories import make_member, make_project
 from tests.judges.factories import make_judge
 from tests.judges.measured import let_judge, rated_at_once
@@ -36,13 +37,20 @@ def tried(client, judge, people=PEOPLE):
     return cast
 
 
+OF_DOCUMENT = [index // SYSTEMS for index in range(DOCUMENTS * SYSTEMS)]
+OF_SYSTEM = [index % SYSTEMS for index in range(DOCUMENTS * SYSTEMS)]
+
+
 def expected(cast, judge, epsilon=0.2):
+    texts = Item.objects.filter(document__project=cast.project).order_by("pk").values_list("text", flat=True)
     return alternative_annotator_test(
         PEOPLE,
         judge,
         epsilon=epsilon,
         generator=Stream(cast.project.seed).of("judge", "Candidate", cast.dimensions[0].key),
-        documents=[index // SYSTEMS for index in range(DOCUMENTS * SYSTEMS)],
+        documents=OF_DOCUMENT,
+        systems=OF_SYSTEM,
+        lengths=[len(text) for text in texts],
     )
 
 
@@ -51,26 +59,32 @@ def test_the_command_gives_what_the_test_gives_clustered_by_document(client):
     out = StringIO()
     call_command("replacement", cast.project.slug, "--epsilon", "0.15", "--json", stdout=out)
     (section,) = json.loads(out.getvalue())["sections"]
-    tests, annotators = section["tables"]
+    tests, annotators, _ = section["tables"]
     wanted = expected(cast, TRUTH, 0.15)
-    own, _, shuffled = tests["rows"]
+    own, *controls = tests["rows"]
     assert (own[2]["value"], own[3]["value"]) == (wanted.winning_rate, wanted.advantage)
     assert "is corrected over the annotators of a dimension" in annotators["says"]
     assert [row[5]["value"] for row in annotators["rows"]] == [each.p_value for each in wanted.annotators]
-    assert shuffled[3]["value"] == wanted.shuffled.advantage
-    assert (own[4]["value"], own[5]["value"]) == wanted.beyond_constant
+    assert [row[1]["key"] for row in controls] == ["constant", "system", "length", "shuffled"]
+    for row in controls:
+        control = wanted.controls[row[1]["key"]]
+        assert (row[2]["value"], row[3]["value"]) == (control.test.winning_rate, control.test.advantage)
+        assert (row[4]["value"], row[4]["low"], row[4]["high"]) == (control.gain, *control.interval)
+        assert row[5]["value"] == ("beaten" if control.is_beaten else "not surely beaten")
 
 
 def test_its_tables_are_had_with_its_figures(client):
     cast = tried(client, TRUTH)
     page = client.get(address(cast, PAGE), {"epsilon": "0.15"}, follow=True).content.decode()
     wanted = expected(cast, TRUTH, 0.15)
-    own, constant, shuffled = csv_of(client, cast.project, "replacement", "tests", epsilon="0.15")
-    held = [[float(row["winning_rate"]), float(row["advantage"])] for row in (own, constant, shuffled)]
-    tests = (wanted, wanted.constant, wanted.shuffled)
+    own, *controls = csv_of(client, cast.project, "replacement", "tests", epsilon="0.15")
+    held = [[float(row["winning_rate"]), float(row["advantage"])] for row in (own, *controls)]
+    tests = (wanted, *(each.test for each in wanted.controls.values()))
     assert held == [[each.winning_rate, each.advantage] for each in tests]
     assert all(decimals(each.advantage) in page for each in tests)
-    assert (float(own["beyond_low"]), float(own["beyond_high"])) == wanted.beyond_constant
+    lows = [float(row["beyond_low"]) for row in controls]
+    assert lows == [each.interval[0] for each in wanted.controls.values()]
+    assert "one value for each system" in page
     assert "epsilon: 0.15" in own["advantage_how"]
     annotators = csv_of(client, cast.project, "replacement", "annotators", epsilon="0.15")
     assert [float(row["p_value"]) for row in annotators] == [each.p_value for each in wanted.annotators]
@@ -90,11 +104,31 @@ def test_corrected_judgments_are_left_out_where_that_is_chosen(client):
 def test_a_judge_that_says_what_all_mean_may_replace_an_annotator(client):
     cast = tried(client, TRUTH)
     page = text_of(client.get(address(cast, PAGE), follow=True))
-    assert "Passes: the judge may stand in for 100% of the annotators, half or more." in page
-    own, _, shuffled = cells_of(cast.project, "replacement", "tests")
+    passes = (
+        "Passes: the judge may stand in for 100% of the annotators, half or more, and it beats every control."
+    )
+    assert passes in page
+    own, *_, shuffled = cells_of(cast.project, "replacement", "tests")
     assert (own["winning_rate"].value, shuffled["winning_rate"].value) == (1, 0)
     assert [row["units"].value for row in cells_of(cast.project, "replacement", "annotators")] == [40] * 3
     assert "Round I is still open" in page
+
+
+def test_alpha_with_the_judge_stands_on_the_page(client):
+    cast = tried(client, TRUTH)
+    (row,) = cells_of(cast.project, "replacement", "one-more-rater")
+    scores = Scores(systems=OF_SYSTEM, documents=OF_DOCUMENT, human=PEOPLE, judge=TRUTH)
+    wanted = judge_as_one_more_rater(
+        scores,
+        measurement_level=cast.dimensions[0].measurement_level,
+        generator=Stream(cast.project.seed).of("judge", "Candidate", cast.dimensions[0].key),
+    )
+    found = row["difference"]
+    interval = wanted.difference.interval
+    assert interval is not None
+    assert (found.value, found.low, found.high) == (wanted.difference.value, interval.low, interval.high)
+    assert found.value == pytest.approx(row["with_judge"].value - row["among_people"].value)
+    assert row["effect"].value == "does not lower agreement"
 
 
 def test_a_constant_judge_fails(client):
@@ -118,7 +152,7 @@ def test_without_people_the_page_says_what_is_needed(client):
     let_judge(make_judge(cast.project), cast, [1, 2, 3, 4])
     client.force_login(cast.admin)
     page = text_of(client.get(address(cast, PAGE), follow=True))
-    assert "Nobody has rated yet: the test needs the Round I ratings of three annotators or more." in page
+    assert "There are no ratings yet: the test needs the Round I ratings of three annotators or more." in page
 
 
 def test_without_a_judge_the_page_and_the_command_say_so(client):

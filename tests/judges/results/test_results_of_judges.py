@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotate.agreement import bias, spearman
-from judges.comparison import Level, alpha_with_people, correlation_with_humans
+from agreement import bias, spearman
+from agreement.comparison import Level, alpha_with_people, correlation_with_humans
 from judges.core.models import Judge, Judgment
 from judges.results.queries.indicator import reliability_report
 from judges.results.queries.pairings import measured_judges, usual_pairing

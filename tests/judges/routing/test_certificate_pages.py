@@ -65,7 +65,7 @@ def test_a_calibration_is_planned_drawn_rated_and_computed_on_its_pages(client, 
     assert "Compute the certificates" in page
     rate_sample(cast, calibration)
     page = text_of(client.post(page_of(calibration, "compute/"), follow=True))
-    assert "With confidence 95 %, at most 20 % of the 72 units that stay with Reasoner are" in page
+    assert "With 95 % confidence, up to 20 % of the 72 units of Reasoner are" in page
     assert "60 % 72 of 120" in page
     assert "Coherence all units go to people" in page
     assert "No number of ratings will change this while 100.0%" in page
@@ -95,7 +95,7 @@ def test_its_tables_are_taken_away_with_its_figures(client, cast):
 def test_a_lapsed_certificate_says_what_changed(client, cast):
     calibration = certified(cast)
     Judge.objects.filter(name="Reasoner").update(temperature=1)
-    sentence = "The temperature of Reasoner was 0.0, and is 1.0."
+    sentence = "The temperature of Reasoner was 0, and is 1."
     page = text_of(client.get(page_of(calibration)))
     assert "These certificates have lapsed" in page
     assert sentence in page
@@ -125,7 +125,7 @@ def test_the_fragment_is_its_part_of_the_page(client, cast):
 def test_where_everything_is_rated_the_plan_says_that_nobody_is_asked(client, cast):
     rate_all_units(cast)
     page = text_of(client.post(address(cast, NEW), entered(cast), headers=HTMX))
-    assert "nobody is asked for more" in page
+    assert "no further ratings are needed" in page
 
 
 def test_without_a_judge_the_pages_say_what_to_add(client):
@@ -153,13 +153,13 @@ def test_the_pages_take_a_fixed_number_of_queries(client, documents):
     policy = make_policy(project=cast.project, spec=spec, by=cast.admin)
     with CaptureQueriesContext(connection) as of_policy:
         client.get(f"/projects/{cast.project.slug}/judges/routing/{policy.pk}/")
-    assert [*counts, len(counted), len(of_policy)] == [14, 14, 16, 28, 26]
+    assert [*counts, len(counted), len(of_policy)] == [14, 14, 16, 28, 43]
 
 
 def test_researchers_read_and_others_find_nothing(client, cast):
     calibration = certified(cast)
     client.force_login(cast.researcher)
-    assert "With confidence 95 %" in text_of(client.get(page_of(calibration)))
+    assert "With 95 % confidence" in text_of(client.get(page_of(calibration)))
     assert "New calibration" not in text_of(client.get(address(cast, "certificates/")))
     assert client.get(address(cast, NEW)).status_code == 404
     for user in (cast.researcher, cast.outsider, cast.annotators[0].user):
@@ -187,7 +187,7 @@ def test_another_projects_calibration_is_not_found(client, cast):
 def test_certificates_are_routed_by_and_lapse_on_the_page_of_the_policy(client, cast):
     calibration = certified(cast)
     page = text_of(client.post(page_of(calibration, "route/"), follow=True))
-    assert "Reasoner, by the certificates of First; audit 0.05, at least 20 units of each system;" in page
+    assert "Reasoner, by the certificates of First · audit 0.05 · at least 20 units of each system ·" in page
     assert "Fluency judge where its confidence is at least 0.000 72 48" in page
     assert "Coherence people no certificate" in page
     policy = RoutingPolicy.objects.get()
@@ -202,7 +202,7 @@ def test_certificates_are_routed_by_and_lapse_on_the_page_of_the_policy(client, 
     Judge.objects.filter(name="Chooser").update(max_tokens=999)
     page = text_of(client.get(own))
     assert "The certificates that this policy follows have lapsed" in page
-    assert "The limit of tokens of Chooser was" in page
+    assert "The maximum output tokens of Chooser was" in page
     assert "New judgments would change this" not in page
 
 
@@ -229,7 +229,7 @@ def test_the_command_plans_draws_and_computes(cast):
         told(cast, "compute")
     rate_sample(cast, Calibration.objects.get())
     assert "fluency: 60 of 60 drawn units are rated." in told(cast, "compute", "--dry-run")
-    assert "fluency: certified. With confidence 95 %" in told(cast, "compute")
+    assert "fluency: certified. With 95 % confidence" in told(cast, "compute")
     said = json.loads(told(cast, "show", "--json"))
     fluency, coherence = said["dimensions"]
     assert (fluency["certificate"]["threshold"], fluency["certificate"]["kept_share"]) == (0, 0.6)

@@ -5,16 +5,18 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import DatabaseError, connection, transaction
 
+from agreement.reliability import Guarantee, calibrate, check_audit, draw_sample, plan_calibration
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import AssignedUnit, Assignment, Document, Rating, Round, System
 from annotate.rating.commands.rounds import close_round_one
+from judges.core.access import OF_JUDGES
 from judges.core.errors import CalibrationChangedError, CalibrationRefusedError, RoutingRefusedError
 from judges.core.models import Calibration, CalibrationUnit, Certificate, Endpoint, Judgment
 from judges.core.specification import by_certificates
-from judges.reliability import Guarantee, calibrate, check_audit, draw_sample, plan_calibration
 from judges.routing.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
 from judges.routing.commands.policies import make_policy, route, withdraw_policy
 from judges.routing.queries.calibration_plans import draw_plan
+from judges.routing.queries.certificates import calibration_state
 from judges.routing.queries.certifying import look_at
 from judges.routing.queries.preview import routing_plan
 from judges.routing.queries.state import routing_state
@@ -56,8 +58,8 @@ def of_method(method):
 
 def changes_of(calibration):
     """What has changed since the sample was drawn, on fluency."""
-    judges = ("judge__endpoint", "judge__template", "other__endpoint", "other__template", "project")
-    return look_at(Calibration.objects.select_related(*judges).get(pk=calibration.pk)).lapses["fluency"]
+    found = Calibration.objects.select_related("project", *OF_JUDGES).get(pk=calibration.pk)
+    return look_at(found).lapses["fluency"]
 
 
 # The plan and the draw
@@ -253,6 +255,25 @@ def test_certificates_are_computed_once_and_the_database_keeps_them(cast):
             change()
 
 
+def test_a_share_that_people_know_is_said_in_place_of_a_bound(cast):
+    rate_all_units(cast)
+    calibration = drawn(cast)
+    certificate = computed(cast, calibration)["fluency"]
+    found = Calibration.objects.select_related("project", *OF_JUDGES).get(pk=calibration.pk)
+    state = next(each for each in calibration_state(found).dimensions if each.dimension.key == "fluency")
+    numbers = numbers_of(cast)
+    kept = [
+        number
+        for number in numbers.values()
+        if -abs(first_says(number, "", "") - second_says(number, "", "")) >= certificate.threshold
+    ]
+    wrong = sum(people_say(number, "fluency") != first_says(number, "", "") for number in kept)
+    assert state.known is not None
+    assert (state.known.rated, state.known.wrong) == (len(kept), wrong)
+    assert state.says.startswith(f"People rated all {len(kept)} units of Reasoner: {wrong} (")
+    assert "confidence" not in state.says
+
+
 # Lapsing
 
 
@@ -277,6 +298,10 @@ def test_certificates_are_computed_once_and_the_database_keeps_them(cast):
             "Judgments of Reasoner on fluency were added or changed.",
         ),
         (lambda _: Document.objects.update(digest="0"), "A text was changed."),
+        (
+            lambda cast: cast.project.judges.update(reference=System.objects.earliest("pk")),
+            "The reference of Reasoner was none, and is system-1.",
+        ),
     ],
 )
 def test_a_certificate_lapses_with_what_it_binds_and_says_what_changed(cast, change, sentence):
@@ -285,8 +310,16 @@ def test_a_certificate_lapses_with_what_it_binds_and_says_what_changed(cast, cha
     change(cast)
     assert any(sentence in each for each in changes_of(calibration))
     rate_sample(cast, calibration)
-    with pytest.raises(CalibrationRefusedError, match="withdraw it and draw another"):
+    with pytest.raises(CalibrationRefusedError, match="withdraw it and create a new one"):
         computed(cast, calibration)
+
+
+def test_an_older_calibration_without_a_setting_does_not_lapse(cast):
+    calibration = drawn(cast)
+    for settings in calibration.bound["judges"].values():
+        del settings["reference"]
+    Calibration.objects.filter(pk=calibration.pk).update(bound=calibration.bound)
+    assert changes_of(calibration) == []
 
 
 def test_new_items_lapse_it_and_an_unreadable_judgment_that_was_read_too(cast):
@@ -316,10 +349,10 @@ def test_what_nobody_has_begun_is_taken_back_with_the_round_that_was_opened_for_
 def test_what_somebody_has_begun_or_what_is_computed_stays(cast):
     calibration = drawn(cast)
     rate_sample(cast, calibration, leave_out=100)
-    with pytest.raises(CalibrationRefusedError, match="People have begun to rate"):
+    with pytest.raises(CalibrationRefusedError, match="People have started"):
         withdraw_calibration(calibration=calibration, by=cast.admin)
     computed(cast, calibration)
-    with pytest.raises(CalibrationRefusedError, match="so it stays as it is"):
+    with pytest.raises(CalibrationRefusedError, match="so you cannot change it"):
         withdraw_calibration(calibration=calibration, by=cast.admin)
 
 
@@ -420,7 +453,7 @@ def test_what_is_not_computed_or_certified_nothing_is_not_routed_by(cast):
     rate_sample(cast, calibration)
     computed(cast, calibration)
     calibration.refresh_from_db()
-    with pytest.raises(RoutingRefusedError, match="First certified nothing"):
+    with pytest.raises(RoutingRefusedError, match="First certified no threshold"):
         route(policy=policy_by(cast, calibration), by=cast.admin)
 
 

@@ -2,7 +2,9 @@
 
 import json
 from io import StringIO
+from typing import Any
 
+import krippendorff
 import numpy as np
 import pytest
 from django.core.cache import caches
@@ -10,14 +12,20 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from agreement.comparison import Scores
 from annotate.core.models import Assignment, Role, Round
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, open_round_one
-from judges.comparison import Scores
 from judges.core.models import Judgment, RoutingPolicy
 from judges.routing.commands.policies import draft_policy, make_policy, route, within_budget
-from judges.routing.queries.kept_units import PartOfUnits, expected_gain
+from judges.routing.queries.kept_units import (
+    ExpectedGain,
+    PartOfUnits,
+    expected_gain,
+    kept_agreement,
+    part_of,
+)
 from judges.routing.queries.preview import routing_plan
 from tests.factories import make_member, make_project
 from tests.judges.pages import HTMX, address, html_of, text_of
@@ -154,7 +162,7 @@ def test_the_page_shows_what_one_can_afford_and_keeps_the_r_that_it_found(client
 
 def test_too_small_a_budget_and_none_are_said_beside_the_field(client, cast):
     for fields, said in (
-        ({"budget": 3}, "People are asked for"),
+        ({"budget": 3}, "People must give"),
         ({}, "Enter r, or the ratings that you can afford."),
     ):
         entry = {**entered(cast, threshold=""), **fields, "show": "preview"}
@@ -177,15 +185,44 @@ def test_the_gain_is_what_people_find_wrong_where_they_have_rated(client, cast):
     assert "on 12 of 90 units that go to them" in told(cast, "--threshold=0.5", "--raters=4", "--dry-run")
 
 
+def test_alpha_has_the_judge_as_one_more_rater(cast):
+    human: list[list[float]] = [[1, 2, 3, 4, 5, 5], [1, 2, 3, 4, 5, 4], [1, 2, 3, 4, 5, 5]]
+    judge = [5.0, 4, 3, 2, 1, 1]
+    scores = Scores(systems=[0] * 6, documents=range(6), human=human, judge=judge)
+    (dimension, _) = routing_plan(draft_policy(cast.project, spec_of(cast)), cast.project).dimensions
+    found = kept_agreement(dimension, scores, np.array([True] * 6))
+    assert found is not None
+
+    level: Any = dimension.measurement_level
+
+    def alpha(*raters):
+        return krippendorff.alpha(np.array(raters), level_of_measurement=level)
+
+    among_people, with_judge = found.among_people.value, found.with_judge.value
+    assert among_people == pytest.approx(alpha(*human))
+    assert with_judge == pytest.approx(alpha(*human, judge))
+    assert among_people is not None
+    assert with_judge is not None
+    assert with_judge < among_people
+
+
 def test_where_only_a_part_is_rated_its_share_stands_for_the_rest():
     gap = float("nan")
     human = [[3.0, 3, gap, gap, 3, 3]]
     scores = Scores(systems=[0] * 6, documents=range(6), human=human, judge=[1.0, 3, 3, 3, 5, 3])
-    gain = expected_gain([(scores, np.array([True] * 4 + [False] * 2))])
-    assert gain is not None
-    assert gain.sent == PartOfUnits(4, 2, 1, 2.0)
-    assert gain.kept == PartOfUnits(2, 2, 1, 1.0)
-    assert expected_gain([(scores, np.array([False, False, True, True, False, False]))]) is None
+    goes = np.array([True] * 4 + [False] * 2)
+    sent, kept = part_of(scores, goes), part_of(scores, ~goes)
+    assert (sent, kept) == (PartOfUnits(4, 2, 1, 2.0), PartOfUnits(2, 2, 1, 1.0))
+    assert expected_gain([sent], [kept]) == ExpectedGain(PartOfUnits(4, 2, 1, 2.0), PartOfUnits(2, 2, 1, 1.0))
+    unrated = part_of(scores, np.array([False, False, True, True, False, False]))
+    assert unrated is None
+    assert expected_gain([unrated], [None]) is None
+
+
+def test_wrong_values_count_in_dimensions_that_stay_whole():
+    stays, divided = PartOfUnits(10, 10, 7, 7.0), PartOfUnits(5, 5, 1, 1.0)
+    gain = expected_gain([None, PartOfUnits(5, 5, 4, 4.0)], [stays, divided])
+    assert gain == ExpectedGain(PartOfUnits(5, 5, 4, 4.0), PartOfUnits(15, 15, 8, 8.0))
 
 
 def test_what_cannot_be_is_said_beside_the_field(client, cast):
@@ -246,7 +283,7 @@ def test_a_policy_is_saved_changed_and_routed_as_it_was_shown(client, cast):
     assert (policy.status, policy.threshold, policy.routed_by) == ("routed", 0.5, cast.admin)
     page = text_of(response)
     assert "into Round I, which is open" in page
-    assert "No audited unit has been rated yet" in page
+    assert "No audited unit has a rating yet" in page
     assert "Withdraw" in page
 
 
@@ -262,7 +299,7 @@ def test_a_second_admin_is_told_that_it_is_routed(client, cast):
     route(policy=first, by=cast.admin)
     fields = {**entered(cast, name="Second"), "shown": "any"}
     response = client.post(page_of(second, "route/"), fields, follow=True)
-    assert "First has routed this project already" in response.content.decode()
+    assert "First already routes this project" in response.content.decode()
 
 
 def test_a_closed_round_is_told(client, cast):
@@ -292,7 +329,7 @@ def test_withdrawing_is_offered_until_people_have_begun(client, cast):
     save_rating(assignment=place, dimension=dimension, answer=Answer(value=3), by=cast.annotators[0].user)
     assert "Withdraw" not in text_of(client.get(page_of(policy)))
     response = client.post(page_of(policy, "withdraw/"), follow=True)
-    assert "People have begun to rate" in response.content.decode()
+    assert "People have started" in response.content.decode()
 
 
 def test_a_draft_is_put_aside(client, cast):
@@ -328,7 +365,7 @@ def test_the_pages_take_a_fixed_number_of_queries(client, documents):
     route(policy=policy, by=cast.admin)
     with CaptureQueriesContext(connection) as counted_routed:
         client.get(page_of(policy))
-    assert (len(counted), len(counted_routed)) == (26, 27)
+    assert (len(counted), len(counted_routed)) == (40, 41)
 
 
 # By whom
@@ -420,10 +457,9 @@ def test_an_active_audit_is_chosen_shown_and_said_to_be_weighed(client, cast):
     policy = RoutingPolicy.objects.get()
     assert policy.audit == "active"
     page = text_of(client.get(page_of(policy)))
-    assert "audit 0.9, more where errors are expected" in page
+    assert "audit 0.9 · more where errors are expected" in page
     assert (
-        "Each unit counts by the probability with which it was drawn (weighted estimate; asymptotic interval)"
-        in page
+        "Each unit is weighted by its sampling probability (weighted estimate; asymptotic interval)" in page
     )
 
 
@@ -450,7 +486,7 @@ def test_the_command_refuses_in_a_sentence(cast, options, sentence):
 
 def test_the_command_refuses_a_second_policy(cast):
     told(cast, "--threshold=0.5", "--audit-least=0")
-    with pytest.raises(CommandError, match="has routed this project already"):
+    with pytest.raises(CommandError, match="already routes this project"):
         told(cast, "--threshold=0.6", "--audit-least=0")
     assert RoutingPolicy.objects.count() == 1
 

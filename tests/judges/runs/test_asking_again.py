@@ -235,14 +235,14 @@ def test_one_is_asked_from_its_page_which_shows_the_earlier_reply_afterwards(cli
     first, _ = keys()
     page = reverse("judgment", args=[cast.project.slug, first])
     client.force_login(cast.admin)
-    assert "One call in a run of its own; expected cost: 0.0028" in client.get(page).content.decode()
+    assert "One call in a separate run; expected cost: 0.0028" in client.get(page).content.decode()
     client.post(reverse("judgment_ask", args=[cast.project.slug, first]))
     assert Judgment.objects.get(pk=first).status == "planned"
     html = client.get(page).content.decode()
     assert "The earlier reply" in html
     assert "Score: 3" in html
     again = client.post(reverse("judgment_ask", args=[cast.project.slug, first]), follow=True)
-    assert "There is no answer to ask for again" in again.content.decode()
+    assert "There is no answer to request again" in again.content.decode()
 
 
 def test_the_api_counts_asks_and_excludes() -> None:

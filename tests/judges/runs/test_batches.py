@@ -413,7 +413,7 @@ def test_a_batch_that_is_gone_is_asked_anew_only_when_someone_resumes(replay):
 def test_a_missing_key_stops_the_run(replay):
     run = looked_after(news_run(replay().base_url, key_variable="NOWHERE_API_KEY"))
     assert run.status == "stopped"
-    assert "NOWHERE_API_KEY may not be sent to 127.0.0.1 for this project." in run.reason
+    assert "This project may not send NOWHERE_API_KEY to 127.0.0.1." in run.reason
 
 
 # Budget

@@ -86,7 +86,7 @@ def test_a_variable_that_may_not_be_sent_stops_the_run_with_one_sentence(replay)
     endpoint = make_endpoint(project, server.base_url, key_variable="NOWHERE_API_KEY")
     run = worked(running(project, make_judge(project, endpoint=endpoint)))
     assert run.status == "stopped"
-    assert "NOWHERE_API_KEY may not be sent to 127.0.0.1" in run.reason
+    assert "may not send NOWHERE_API_KEY to 127.0.0.1" in run.reason
     assert statuses(run) == {"planned": 240}
     assert server.stats()["asked"] == 0
 

@@ -232,7 +232,7 @@ def test_ctrl_c_leaves_batches_at_the_provider(replay):
         (["--dimension=style"], "There is no dimension 'style'; there are: fluency."),
         (["--budget=much"], "'much' is no amount of money"),
         (["--budget=0"], "The budget must be above 0."),
-        (["--budget=5"], "so no budget can be kept"),
+        (["--budget=5"], "so Concord cannot enforce a budget"),
         (["--pairs=neighbours"], "need ratings by people"),
     ],
 )

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from annotate.core.jobs import run_job
 from judges.core.errors import JudgmentStandsError
 from judges.core.models import Judgment, Rereading
 from judges.runs.commands.rereading import (
@@ -17,7 +18,6 @@ from judges.runs.commands.rereading import (
     start_rereading,
 )
 from judges.runs.queries import corrections
-from judges.runs.rereading_worker import run_rereading
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_judgment
@@ -40,7 +40,7 @@ def test_it_previews_first_and_changes_after_confirmation() -> None:
     with pytest.raises(JudgmentStandsError):
         confirm_rereading(rereading=rereading, by=cast.admin)
     for _ in range(2):
-        run_rereading(rereading=rereading.pk)
+        run_job("rereading", rereading.pk)
     rereading.refresh_from_db()
     assert (rereading.status, rereading.would_change, rereading.changed) == ("previewed", 1, 0)
     assert rereading.first_changes == [
@@ -49,7 +49,7 @@ def test_it_previews_first_and_changes_after_confirmation() -> None:
     assert Judgment.objects.get(pk=judgment.pk).status == "unreadable"
     for _ in range(2):
         confirm_rereading(rereading=rereading, by=cast.admin)
-        run_rereading(rereading=rereading.pk)
+        run_job("rereading", rereading.pk)
     rereading.refresh_from_db()
     assert (rereading.status, rereading.changed) == ("applied", 1)
     assert Judgment.objects.get(pk=judgment.pk).value == 2
@@ -60,11 +60,11 @@ def test_another_worker_goes_on_where_one_is_silent() -> None:
     cast, judgment = scene()
     rereading = start_rereading(project=cast.project, judge=judgment.judge, by=cast.admin)
     Rereading.objects.update(status="reading", lease="11111111-1111-1111-1111-111111111111")
-    run_rereading(rereading=rereading.pk)
+    run_job("rereading", rereading.pk)
     assert restart_rereading(rereading=rereading).status == "reading", "it may still be at it"
-    Rereading.objects.update(heartbeat_at=timezone.now() - timedelta(minutes=2))
+    Rereading.objects.update(touched_at=timezone.now() - timedelta(minutes=2))
     assert restart_rereading(rereading=rereading).status == "waiting"
-    run_rereading(rereading=rereading.pk)
+    run_job("rereading", rereading.pk)
     rereading.refresh_from_db()
     assert rereading.status == "previewed"
 
@@ -80,7 +80,7 @@ def test_a_worker_that_finds_nothing_to_change_is_not_taken_for_silent(
     rereading = start_rereading(project=cast.project, judge=None, by=cast.admin)
     for _ in range(2):
         with CaptureQueriesContext(connection) as asked:
-            run_rereading(rereading=rereading.pk)
+            run_job("rereading", rereading.pk)
         renewed = [each for each in asked if each["sql"].startswith('UPDATE "judges_rereading"')]
         assert len(renewed) > len(cast.items), "after each reply, besides the beginning and the end"
         confirm_rereading(rereading=rereading, by=cast.admin)
@@ -95,17 +95,17 @@ def test_its_pages_lead_from_the_judge_to_the_change(client: Client) -> None:
     page = client.post(home, {"judge": judgment.judge_id}).headers["Location"]
     rereading = Rereading.objects.get()
     assert "Waiting for a worker" in client.get(page).content.decode()
-    Rereading.objects.update(heartbeat_at=timezone.now() - timedelta(minutes=2))
+    Rereading.objects.update(touched_at=timezone.now() - timedelta(minutes=2))
     assert "No worker is reading." in client.get(page).content.decode()
     client.post(page, {"restart": "on"})
-    run_rereading(rereading=rereading.pk)
+    run_job("rereading", rereading.pk)
     html = client.get(page).content.decode()
     assert "1 judgment would change." in html
     part = client.get(page, headers={"HX-Request": "true"}).content.decode()
     assert "1 judgment would change." in part
     assert "<html" not in part
     client.post(page)
-    run_rereading(rereading=rereading.pk)
+    run_job("rereading", rereading.pk)
     assert "1 judgment was changed." in client.get(page).content.decode()
     assert "Reasoner" in client.get(home).content.decode()
     client.force_login(cast.researcher)
@@ -118,6 +118,6 @@ def test_the_api_previews_and_changes() -> None:
     made = program.post(home, {}).json()
     assert made["status"] == "waiting"
     assert program.post(f"{home}{made['id']}/").status_code == 409
-    run_rereading(rereading=made["id"])
+    run_job("rereading", made["id"])
     assert program.get(f"{home}{made['id']}/").json()["would_change"] == 1
     assert program.post(f"{home}{made['id']}/").json()["status"] == "confirmed"

@@ -56,7 +56,7 @@ def test_words_go_and_what_was_read_of_them_stays(scene: Scene, client: Client) 
     assert AuditEntry.objects.filter(project=cast.project, act="run.replies_removed").count() == 1
     client.force_login(cast.admin)
     page = client.get(reverse("judgment", args=[cast.project.slug, judgment.pk])).content.decode()
-    assert "What the model wrote was removed on" in page
+    assert "The model’s reply was removed on" in page
     assert list(units_proposed_by(judgment.judge)) == []
 
 

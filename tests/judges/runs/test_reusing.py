@@ -239,4 +239,4 @@ def test_the_pages_the_api_and_the_command_say_what_was_saved_and_from_which_jud
     listed = program.get(f"{home}/judgments/?run={copy.run_id}").json()
     assert listed["results"][0]["reused_from"] == copy.reused_from_id
     overview = client.get(reverse("project", args=[cast.project.slug])).content.decode()
-    assert "saved 0.0012 by stored answers and caches" in " ".join(overview.split())
+    assert "Stored answers and caches saved 0.0012." in " ".join(overview.split())

@@ -9,12 +9,12 @@ from django.core import mail
 from django.test import override_settings
 from django.utils import timezone
 
+from annotate.core.jobs import run_job
 from annotate.core.models import Delivery, Webhook
 from judges.core.models import Endpoint, LeaseHolder, Run
 from judges.runs.commands.leases import Leased, lease, let_rest, stop_run
 from judges.runs.commands.runs import cancel_run, start_run
 from judges.runs.commands.silence import note_answer, note_failure, take_probe
-from judges.runs.commands.stop_mails import mail_stop
 from judges.runs.queries.runs import runs_with_open_judgments
 from judges.runs.queries.watching import runs_without_worker
 from tests.factories import make_project
@@ -293,11 +293,11 @@ def test_who_planned_the_run_is_mailed_once():
     cast = make_project()
     run = start_run(run=make_run(cast.project, make_judge(cast.project)))
     Run.objects.update(created_by=cast.admin)
-    mail_stop(run=run.pk)
+    run_job("stopped_run", run.pk)
     assert mail.outbox == []
     stop_run(run, "The server refuses the key: no such key.")
-    mail_stop(run=run.pk)
-    mail_stop(run=run.pk)
+    run_job("stopped_run", run.pk)
+    run_job("stopped_run", run.pk)
     (message,) = mail.outbox
     assert message.to == [cast.admin.email]
     assert message.subject == f"Run {run.pk} of judges in {cast.project} is stopped"
@@ -309,7 +309,7 @@ def test_the_mail_says_until_when_a_run_resumes_by_itself(lab, clock):
     endpoint, run = lab
     Run.objects.update(created_by=run.project.memberships.filter(role="admin").first().user)
     stopped(endpoint, run, clock)
-    mail_stop(run=run.pk)
+    run_job("stopped_run", run.pk)
     assert "It resumes by itself when the server answers before" in mail.outbox[0].body
 
 

@@ -12,7 +12,7 @@ from annotate.management.demonstration import load
 from annotate.management.demonstration.material import PRODUCTS, SYSTEMS
 from annotate.rating.commands.rounds import close_round_one
 from judges.core.models import Judge, Judgment
-from judges.results.tables.alignment import alignment_sections
+from judges.laboratory.tables.alignment import alignment_sections
 from tests.factories import make_project
 from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint
 from tests.judges.small_model import small_model
@@ -32,6 +32,7 @@ def test_a_small_model_judges_the_demonstration_project_and_learns(address, monk
     product = replace(PRODUCTS[0], reviews=PRODUCTS[0].reviews[:1], summaries=PRODUCTS[0].summaries[:2])
     monkeypatch.setattr(load, "PRODUCTS", [product])
     monkeypatch.setattr(load, "SYSTEMS", SYSTEMS[:2])
+    monkeypatch.setattr(load, "add_practice", lambda _project: None)  # its gold items would be judged, too
     project = load.load_demonstration()
     endpoint = make_endpoint(
         project, address, calls_in_flight=1, timeout_seconds=300, input_price=0, output_price=0

@@ -105,7 +105,7 @@ def test_an_unreadable_step_is_asked_once_more_and_the_steps_before_stay(client:
     client.force_login(cast.admin)
     page = text_of(client.get(reverse("judgment", args=[cast.project.slug, found.pk])))
     assert "sentence 2 of 3 200 tokens sent, 100 received" in page
-    assert "All of its calls in a run of its own" in page
+    assert "Repeats all of its calls in a separate run" in page
 
 
 def test_a_plan_counts_the_calls_of_a_value() -> None:

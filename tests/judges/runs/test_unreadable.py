@@ -7,9 +7,9 @@ from django.core import mail
 from django.test import override_settings
 from django.utils import timezone
 
+from annotate.core.jobs import run_job
 from judges.core.models import Judgment, Run
 from judges.runs.commands.runs import start_run
-from judges.runs.commands.stop_mails import mail_stop
 from judges.runs.commands.unreadable import pause_if_unreadable
 from tests.factories import make_project
 from tests.judges.factories import make_endpoint, make_judge, make_run
@@ -109,7 +109,7 @@ def test_the_page_and_a_mail_say_why_and_what_to_do(client):
     says = f"11 of the last 16 replies are unreadable. The last one: {REASON} Read some of them, then resume"
     assert says in page
     assert "Resume anyway" in page
-    mail_stop(run=run.pk)
+    run_job("stopped_run", run.pk)
     assert mail.outbox[0].subject == f"Run {run.pk} of judges in {cast.project} is paused"
     client.post(address(cast, f"runs/{run.pk}/start/"))
     run.refresh_from_db()

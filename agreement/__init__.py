@@ -1,0 +1,68 @@
+"""Agreement between raters, with NumPy and SciPy only.
+
+`ReliabilityData` is a table of ratings, raters by units. `COEFFICIENTS` of it are Krippendorff's alpha,
+percent agreement, kappas, Gwet's AC, intraclass correlations and Kendall's W; `advice` tells which a
+measurement level allows. `MEASURES` compare two arrays: correlations, RMSE, MAE and bias. Further functions
+model raters (severity, Dawid and Skene, MACE), compare systems (paired t, the crossed model, rank sets) and
+passages (gamma, alpha of units, F1 of words). A `Coefficient` has a value with interval and counts, or a
+reason why it has none; a `Stream` makes its interval the same in every run.
+
+`agreement.comparison` compares a judge with people, `agreement.biases` finds what a judge prefers, and
+`agreement.reliability` tells where it can be trusted.
+"""
+
+from agreement.alpha import alpha_difference, checked_alpha, checked_alphas_of_parts, krippendorff_alpha
+from agreement.bootstrap import Resampling
+from agreement.coefficient import Coefficient, Counts, Interval
+from agreement.complete import intraclass_correlation, kendall_w
+from agreement.crossed import CrossedDifferences, crossed_differences
+from agreement.crossed_fit import CrossedModelError, ErrorVariances
+from agreement.data import MeasurementLevel, ReliabilityData, observed_domain
+from agreement.drift import severity_drift
+from agreement.groups import (
+    between_group_means,
+    means_by_group,
+    over_groups,
+    values_within_documents,
+    within_documents,
+)
+from agreement.kappa import fleiss_kappa, gwet_ac, percent_agreement, weighted_kappa, within_one_agreement
+from agreement.latent_categories import (
+    DawidSkene,
+    Mace,
+    Majority,
+    dawid_skene,
+    mace,
+    majority,
+    why_not_latent,
+)
+from agreement.measures import (
+    PairMeasure,
+    bias,
+    kendall_tau_b,
+    mean_absolute_error,
+    pearson,
+    root_mean_squared_error,
+    spearman,
+)
+from agreement.paired_difference import PairedDifference, difference_of_correlations, difference_of_figures
+from agreement.pairs import between_raters, mean_values, with_mean
+from agreement.passages import MarkedText, gamma, unitizing_alpha, word_f1
+from agreement.ranks import RankSet, holm, holm_by_key, rank_sets
+from agreement.registry import COEFFICIENTS, MEASURES, Advice, advice
+from agreement.severity import Severity, rater_severity, why_not_severity
+from agreement.streams import Stream
+from agreement.summary import (
+    mean,
+    mean_score,
+    spread_within_units,
+    standard_deviation,
+    value_distributions,
+    value_ranges,
+)
+from agreement.system_differences import SystemDifference, system_differences
+from agreement.variance_components import (
+    VarianceComponents,
+    variance_components,
+    why_no_components,
+)

@@ -1,0 +1,253 @@
+"""Krippendorff's alpha, its change when values are revised, and a second computation as a check."""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+
+import krippendorff
+import numpy as np
+
+from agreement.bootstrap import OfTotals, Resampling, Statistic
+from agreement.coefficient import Coefficient, count, why_not_pairable
+from agreement.data import FloatArray, IntArray, MeasurementLevel, ReliabilityData, divide_where
+from agreement.estimate import Estimator, estimate, estimates_of_parts, undefined_coefficient
+from agreement.metric import FIXED_METRICS, expected_disagreement, pair_disagreement
+from agreement.patterns import Patterns, beside, by_rater, by_value, ranks_of_values
+from agreement.streams import Randomness
+
+
+def krippendorff_alpha(
+    data: ReliabilityData,
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """Krippendorff's alpha at the data's measurement level; with an interval where a generator is given.
+
+    alpha = 1 - (n - 1) sum o_ck d_ck / sum n_c n_k d_ck, with o_ck the coincidences of pairable values (a
+    pair counts 1 / (values of its unit - 1)), n_c their marginals, n their total, and d_ck
+
+        nominal   1 for c != k
+        ordinal   (s_c - s_k)^2 with s_c = sum_{g<c} n_g + n_c / 2
+        interval  (c - k)^2
+        ratio     ((c - k) / (c + k))^2, and 0 for two zeros
+
+    1 is full agreement, 0 what chance gives, below 0 systematic disagreement.
+    Source: Krippendorff 2011, Computing Krippendorff's alpha-reliability, sections C to E.
+    Undefined where no unit has two values, or all pairable values are the same. Where more than 80 % of them
+    are, the interval is that of `rare_values.smoothed_interval`.
+    """
+    return estimate(_estimator(data.measurement_level), data, generator, resampling)
+
+
+def alphas_of_parts(
+    data: ReliabilityData,
+    parts: Sequence[IntArray],
+    *,
+    generators: Sequence[Randomness],
+    resampling: Resampling,
+) -> list[Coefficient]:
+    """`krippendorff_alpha` of each part of the data; each of `parts` is (units,), the indices of its units.
+
+    Undefined for the same reasons. For many small parts, such as documents, this is much faster than one
+    call for each.
+    """
+    return estimates_of_parts(_estimator(data.measurement_level), data, parts, generators, resampling)
+
+
+def _estimator(level: MeasurementLevel) -> Estimator:
+    return Estimator(
+        name="krippendorff_alpha",
+        label="Krippendorff's alpha",
+        source="Krippendorff 2011, Computing Krippendorff's alpha-reliability",
+        patterns=by_value,
+        statistic=lambda patterns: alpha_statistic(patterns, level),
+        parameters={"measurement_level": level.value},
+        smoothed=True,
+    )
+
+
+def alpha_statistic(patterns: Patterns, level: MeasurementLevel) -> Statistic:
+    """Alpha for many weightings of the patterns at once."""
+    return _ordinal(patterns) if level is MeasurementLevel.ORDINAL else _with_fixed_metric(patterns, level)
+
+
+def _alphas(marginals: FloatArray, observed: FloatArray, expected: FloatArray) -> FloatArray:
+    """(replicates,): alpha from marginals (replicates, categories) and both sums over ordered pairs."""
+    varied = np.count_nonzero(marginals, axis=1) >= 2
+    share = divide_where(varied, (marginals.sum(axis=1) - 1) * observed, expected)
+    return 1 - share
+
+
+def _with_fixed_metric(patterns: Patterns, level: MeasurementLevel) -> OfTotals:
+    """Alpha for differences that depend on the two values only."""
+    metric, values = FIXED_METRICS[level], patterns.value_domain
+    per_unit = 2 * pair_disagreement(patterns, metric, values) / (patterns.ratings - 1)
+
+    def alphas(totals: FloatArray) -> FloatArray:
+        marginals, observed = totals[:, :-1], totals[:, -1]
+        return _alphas(marginals, observed, expected_disagreement(marginals, marginals, metric, values))
+
+    return OfTotals(beside(patterns.value_counts(), per_unit), alphas)
+
+
+def _ordinal(patterns: Patterns) -> Statistic:
+    """Alpha for the ordinal difference, whose midpoints s_c come from each replicate's own marginals.
+
+    Within a unit, sum over ordered pairs of (s_c - s_k)^2 = 2 (m sum s^2 - (sum s)^2); overall, likewise, and
+    the mean of s is n / 2.
+    """
+    value_counts = patterns.value_counts()
+    shares = 1 / (patterns.ratings - 1)
+    spread_counts = value_counts * (patterns.ratings * shares)[:, None]
+
+    def alphas(weights: FloatArray) -> FloatArray:
+        marginals = np.asarray(weights @ value_counts)
+        midpoints = ranks_of_values(marginals, axis=1)
+        squares = midpoints**2
+        sums = np.asarray(midpoints @ value_counts.T)
+        raised = np.asarray(weights @ spread_counts)
+        observed = np.sum(squares * raised, axis=1) - (weights * sums**2) @ shares
+        return _alphas(
+            marginals, 2 * observed, 2 * marginals.sum(axis=1) * np.sum(squares * marginals, axis=1)
+        )
+
+    return alphas
+
+
+def alpha_difference(
+    before: ReliabilityData,
+    after: ReliabilityData,
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """Krippendorff's alpha of `after` minus that of `before`, with an interval where a generator is given.
+
+    before, after: (raters, units), the same level. `after` has values of the same raters, with gaps in the
+    same places. Its last row may be one more rater, with a value for each unit. Raises ValueError otherwise.
+    Both alphas are of the units with two values in `before`. Each resample of units (documents) gives both,
+    so what they share cancels.
+    Undefined where no unit has two values, or either alpha is undefined. Between -2 and 2.
+    Source: Krippendorff 2011, Computing Krippendorff's alpha-reliability; interval: percentile bootstrap of
+    the pairs, Efron and Tibshirani 1993, chapter 13.
+    """
+    raters, more = len(before.raters), len(after.raters) - len(before.raters)
+    if not np.array_equal(np.isnan(before.values), np.isnan(after.values[:raters])):
+        raise ValueError("Revised values stand where there were values before, and nowhere else.")
+    if more > 1 or np.isnan(after.values[raters:]).any():
+        raise ValueError("At most one rater joins, with a value for each unit.")
+    estimator = Estimator(
+        name="alpha_difference",
+        label="Difference of Krippendorff's alpha",
+        source="Krippendorff 2011, Computing Krippendorff's alpha-reliability",
+        patterns=lambda data: by_rater(data, least_ratings=4 + more),
+        statistic=_difference_of_halves(before, raters),
+        why_undefined="Alpha is undefined before or after: all pairable values are the same.",
+        least_ratings=4 + more,
+        bounds=(-2.0, 2.0),
+        parameters={"measurement_level": before.measurement_level.value},
+    )
+    reason = why_not_pairable(count(before))
+    if reason is not None:
+        return undefined_coefficient(estimator, before, reason)
+    # Each unit with its values before and after, so that one weight counts both.
+    both = ReliabilityData(
+        np.concatenate([before.values, after.values]),
+        measurement_level=before.measurement_level,
+        value_domain=np.union1d(before.value_domain, after.value_domain),
+        documents=before.documents,
+    )
+    return replace(estimate(estimator, both, generator, resampling), counts=count(before))
+
+
+def _difference_of_halves(data: ReliabilityData, raters: int) -> Callable[[Patterns], Statistic]:
+    def statistic(patterns: Patterns) -> Statistic:
+        halves = patterns.codes[:, :raters], patterns.codes[:, raters:]
+        before, after = (
+            alpha_statistic(replace(patterns, codes=codes), data.measurement_level) for codes in halves
+        )
+
+        def differences(weights: FloatArray) -> FloatArray:
+            return after(weights) - before(weights)
+
+        return differences
+
+    return statistic
+
+
+TOLERANCE = 1e-9
+PACKAGE = f"krippendorff {version('krippendorff')}"
+_MOST_NUMBERS = 2**25  # the package holds units x values x values numbers at a time: 256 MB
+
+logger = logging.getLogger(__name__)
+
+
+def checked_alpha(
+    data: ReliabilityData,
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """`krippendorff_alpha`, with its point estimate computed again by the package krippendorff.
+
+    The parameters say by which version. Where the two differ by more than 1e-9 the coefficient has a
+    `warning` and the log an error; ours stays the value. Undefined as `krippendorff_alpha`, and then not
+    checked; nor is it where the package would need more than 256 MB.
+    """
+    alpha = krippendorff_alpha(data, generator=generator, resampling=resampling)
+    return _check(alpha, data, slice(None))
+
+
+def checked_alphas_of_parts(
+    data: ReliabilityData,
+    parts: Sequence[IntArray],
+    *,
+    generators: Sequence[Randomness],
+    resampling: Resampling,
+) -> list[Coefficient]:
+    """Return `checked_alpha` of each part of the data, computed together.
+
+    parts: for each part, (units,), the indices of its units. generators: one for each part.
+    """
+    alphas = alphas_of_parts(data, parts, generators=generators, resampling=resampling)
+    return [_check(alpha, data, units) for alpha, units in zip(alphas, parts, strict=True)]
+
+
+def _check(alpha: Coefficient, data: ReliabilityData, units: IntArray | slice) -> Coefficient:
+    if alpha.value is None:
+        return alpha
+    values = len(data.value_domain)
+    if alpha.counts.pairable_units * values**2 > _MOST_NUMBERS:
+        return _with_parameter(alpha, f"no, {values} distinct values are too many for {PACKAGE}")
+    other = krippendorff.alpha(
+        value_counts=data.once("value counts", lambda: _value_counts(data))[units],
+        value_domain=data.value_domain,
+        level_of_measurement=data.measurement_level.value,
+    )
+    return with_comparison(alpha, float(other))
+
+
+def with_comparison(alpha: Coefficient, other: float) -> Coefficient:
+    """Return the coefficient with what the package found; with a warning where the two differ by over 1e-9.
+
+    alpha: defined; where it is not, there is nothing to compare.
+    """
+    assert alpha.value is not None
+    if abs(alpha.value - other) <= TOLERANCE:
+        return _with_parameter(alpha, f"by {PACKAGE}")
+    warning = f"{PACKAGE} finds {other!r} where Concord finds {alpha.value!r}; do not report either."
+    logger.error("Alpha is computed differently: %s %s", warning, dict(alpha.parameters))
+    return replace(_with_parameter(alpha, f"differs from {PACKAGE}"), warning=warning)
+
+
+def _with_parameter(alpha: Coefficient, said: str) -> Coefficient:
+    return replace(alpha, parameters={**alpha.parameters, "cross_checked": said})
+
+
+def _value_counts(data: ReliabilityData) -> IntArray:
+    """(units, values): how many raters gave each value to each unit."""
+    units, width = data.codes.shape[1], len(data.value_domain) + 1  # the last column counts gaps
+    places = np.arange(units) * width + data.codes.astype(np.intp)
+    return np.bincount(places.ravel(), minlength=units * width).reshape(units, width)[:, :-1]

@@ -1,0 +1,26 @@
+"""Biases of judges, each a `Bias` with an interval and a control.
+
+Severity, spread and the distribution of values are compared with people's. Errors are related to a text's
+length, to its quality, to the judge's own family, and to other dimensions and items of the same call. Order
+effects are those of options, of two texts and of dimensions in a call. A judge's samples show their spread
+and round numbers. Every measure needs people's values or a manipulation (a swap, a second sample); without
+either it is undefined, and its reason names what is missing.
+"""
+
+from agreement.biases.anchoring import (
+    Range,
+    correlated_errors,
+    correlation_beyond_people,
+    ranges_of,
+    scores_given_before,
+)
+from agreement.biases.errors import (
+    decline_with_quality,
+    perplexity_by_rating,
+    self_preference,
+    slope_of_errors,
+)
+from agreement.biases.measures import Bias, Control
+from agreement.biases.order import later_places, option_order, place_preference
+from agreement.biases.samples import round_numbers, spread_of_samples
+from agreement.biases.severity import distribution_distance, modal_excess, severity, spread_ratio

@@ -1,0 +1,134 @@
+"""What every measure of a bias has: a figure with an interval, and a control without the bias."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agreement import Coefficient, Counts, Resampling
+from agreement.bootstrap import Statistic, ratio_of_sums
+from agreement.comparison import Scores
+from agreement.data import FloatArray, IntArray
+from agreement.estimate import Weighted
+from agreement.streams import Randomness, generator_of
+
+CONTROLS = 39
+"""How many control judges there are: beyond the least and the largest of 39 a fortieth is in 5 % of cases."""
+DEALT = "the judge’s own errors, dealt to other items at random"
+PEOPLE = "each person beside the others"
+NEITHER = "No item has both a value of the judge and one of people; let both judge the same items."
+
+
+@dataclass(frozen=True)
+class Control:
+    """The measure of judges without the bias, or of people: mean, least and largest, and who they are."""
+
+    mean: float
+    least: float
+    largest: float
+    of: str
+
+
+@dataclass(frozen=True)
+class Bias:
+    """A measure of a bias.
+
+    measured: the figure, or what it needs. without: what it is where there is no bias. control: the same of
+    judges without it; None where the measure has a value that needs none, or no value.
+    """
+
+    measured: Coefficient
+    without: float
+    control: Control | None = None
+
+    @property
+    def is_apart(self) -> bool | None:
+        """Whether the interval leaves out the value without bias; None without an interval."""
+        interval = self.measured.interval
+        return None if interval is None else not interval.low <= self.without <= interval.high
+
+
+@dataclass(frozen=True)
+class BiasMeasure:
+    """How a bias is called and where it comes from; `without` is its value where there is none."""
+
+    name: str
+    label: str
+    source: str
+    without: float = 0.0
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+
+    def mean_of_items(
+        self, values: FloatArray, documents: npt.NDArray[Any], why: str, generator: Randomness | None
+    ) -> Coefficient:
+        """The mean of values (items,), each of one of the documents (items,), any labels."""
+        labels, number = np.unique(documents, return_inverse=True)
+        sums, items = (sums_by_document(each, number, len(labels)) for each in (values, np.ones(len(values))))
+        return self.of_documents(ratio_of_sums(sums, items), len(labels), len(values), why, generator)
+
+    def of_documents(
+        self, statistic: Statistic, size: int, items: int, why: str, generator: Randomness | None
+    ) -> Coefficient:
+        """The statistic of weighted documents (replicates, size) as a coefficient of so many items."""
+        weighted = Weighted(self.name, self.label, self.source, statistic, size, "documents", self.bounds)
+        counts = Counts(items, items, 2, 2 * items, 2 * items)
+        return weighted.coefficient(counts, why, generator, Resampling(by="documents"))
+
+
+def judged_by_both(scores: Scores) -> Scores:
+    """The items that have a value of the judge and one of people."""
+    return scores.of_items(~np.isnan(scores.judge) & ~np.isnan(scores.human_means))
+
+
+def errors_of(both: Scores) -> FloatArray:
+    """(items,): the judge's value minus the mean of people."""
+    return both.judge - both.human_means
+
+
+def against_dealt(
+    measure: BiasMeasure,
+    statistic_of: Callable[[Scores], Statistic],
+    both: Scores,
+    why: str,
+    generator: Randomness,
+    *,
+    without_items: str = NEITHER,
+) -> Bias:
+    """A bias beside judges with the same errors, each dealt to an item at random.
+
+    Such a judge is as severe and as far from people as the judge itself, and its errors go with nothing else.
+    both: items with both values. statistic_of: from items to a statistic of weighted documents. why,
+    without_items: what is needed where it is undefined, and where there is no item.
+    """
+    size, items = len(both.document_labels), len(both.judge)
+    statistic = statistic_of(both) if items else _nothing
+    measured = measure.of_documents(statistic, size, items, why if items else without_items, generator)
+    if not measured.defined:
+        return Bias(measured, measure.without)
+    dice = generator_of(generator, measure.name, "control")
+    whole = np.ones((1, size))
+    errors = errors_of(both)
+    found = (
+        float(statistic_of(both.of_judge(both.human_means + dice.permutation(errors)))(whole)[0])
+        for _ in range(CONTROLS)
+    )
+    return Bias(measured, measure.without, control_of(found, DEALT))
+
+
+def control_of(values: Iterable[float], of: str) -> Control | None:
+    """The control of these values, of which undefined ones are left out; None without any."""
+    known = [value for value in values if not np.isnan(value)]
+    return Control(float(np.mean(known)), min(known), max(known), of) if known else None
+
+
+def sums_by_document(values: FloatArray, documents: IntArray, size: int) -> FloatArray:
+    """(size, ...): values (items, ...) summed by document."""
+    found = np.zeros((size, *values.shape[1:]))
+    np.add.at(found, documents, values)
+    return found
+
+
+def _nothing(weights: FloatArray) -> FloatArray:
+    return np.full(len(weights), np.nan)

@@ -1,0 +1,192 @@
+"""Order effects: of a choice's options, of two texts in a pair, and of dimensions in a call."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy
+
+from agreement.biases.anchoring import mean_correlation
+from agreement.biases.measures import (
+    CONTROLS,
+    NEITHER,
+    Bias,
+    BiasMeasure,
+    Control,
+    control_of,
+    errors_of,
+    sums_by_document,
+)
+from agreement.bootstrap import Statistic, ratio_of_sums
+from agreement.comparison import Scores, Verdicts
+from agreement.comparison.head_to_head import points_by_order
+from agreement.data import FloatArray
+from agreement.streams import Randomness, generator_of
+
+_OPTIONS_SOURCE = "options in reverse order, as Shi and others 2024 (arXiv 2406.07791) swap texts"
+_NO_OPTIONS_IN_BOTH_ORDERS = "No item was judged with the options in both orders."
+
+
+def option_order(
+    forward: FloatArray, backward: FloatArray, documents: npt.ArrayLike, *, generator: Randomness
+) -> tuple[Bias, Bias]:
+    """How a choice moves when its options are reversed: the mean shift, and the share of items that change.
+
+    forward, backward: (items,), values with the lowest point as option A, and with the highest. The shift is
+    mean (backward - forward) / 2 in points of the scale: above 0 the judge leans to options that stand first,
+    below 0 to those that stand last. The control of the shift deals each item's two values to the two orders
+    by a toss of a coin. The share has no value without bias but that of a judge at
+    temperature 0 that reads the options, which is 0. Intervals resample documents (items,).
+    """
+    known = ~np.isnan(forward) & ~np.isnan(backward)
+    of, moved = np.asarray(documents)[known], (backward - forward)[known] / 2
+    shift = BiasMeasure("option_shift", "Shift to the first option", _OPTIONS_SOURCE)
+    share = BiasMeasure("options_changed", "Items whose value changes", _OPTIONS_SOURCE, 0.0, (0.0, 1.0))
+    measured = shift.mean_of_items(moved, of, _NO_OPTIONS_IN_BOTH_ORDERS, generator)
+    is_moved = (moved != 0).astype(float)
+    changed = share.mean_of_items(is_moved, of, _NO_OPTIONS_IN_BOTH_ORDERS, generator)
+    return Bias(measured, 0.0, _by_coin(moved, generator)), Bias(changed, 0.0)
+
+
+def _by_coin(moved: FloatArray, generator: Randomness) -> Control | None:
+    if not len(moved):
+        return None
+    dice = generator_of(generator, "option_shift", "control")
+    tosses = dice.choice([-1.0, 1.0], size=(CONTROLS, len(moved)))
+    return control_of((tosses @ moved / len(moved)).tolist(), "each item’s two values, dealt by a coin")
+
+
+_DECIMALS = 9
+_PLACE_PREFERENCE = BiasMeasure(
+    "place_preference",
+    "Outcomes that move to the text shown second minus those to the first, of all that move",
+    "Shi and others 2024, Judging the Judges (arXiv 2406.07791), preference fairness",
+    0.0,
+    (-1.0, 1.0),
+)
+_NOTHING_CHANGED = "No outcome changed when the texts were swapped, or no pair was judged in both orders."
+
+
+@dataclass(frozen=True)
+class PlacePreference:
+    """The bias, the numbers of changed outcomes by place, and McNemar's exact p (two-sided)."""
+
+    bias: Bias
+    to_first: int
+    to_second: int
+    p_value: float | None
+
+
+def place_preference(verdicts: Verdicts, *, generator: Randomness) -> PlacePreference:
+    """(to second - to first) / changed, over pairs of systems and documents judged in both orders.
+
+    -1: every change is in favour of the text shown first; 0: as many one way as the other; 1: the
+    second. The interval resamples documents; p is McNemar's exact one, for changes that are independent of
+    each other. The control is a judge that changes as often, each time to either place by a toss of a coin:
+    its central 95 %.
+    Undefined where nothing changes.
+    """
+    orders = points_by_order(verdicts, verdicts.pairs)
+    both = ~np.isnan(orders).any(axis=0)
+    forward, backward = np.sign(np.round(np.where(both, orders, 0.5) - 0.5, _DECIMALS))
+    to_first, to_second = (forward > backward), (forward < backward)
+    changed = (to_first | to_second).sum(axis=1)
+    used = changed > 0
+    parts = (to_second.sum(axis=1) - to_first.sum(axis=1)).astype(float)
+    measured = _PLACE_PREFERENCE.of_documents(
+        ratio_of_sums(parts[used], changed[used].astype(float)),
+        int(used.sum()),
+        int(both.sum()),
+        _NOTHING_CHANGED,
+        generator,
+    )
+    number = int(changed.sum())
+    first, second = int(to_first.sum()), int(to_second.sum())
+    if not number:
+        return PlacePreference(Bias(measured, 0.0), first, second, None)
+    low, high = (float(2 * each - number) / number for each in _coin(number))
+    control = Control(0.0, low, high, "a judge that changes as often, by a toss of a coin")
+    p_value = min(1.0, 2 * float(scipy.special.bdtr(min(first, second), number, 0.5)))
+    return PlacePreference(Bias(measured, 0.0, control), first, second, p_value)
+
+
+def _coin(number: int) -> tuple[int, int]:
+    """The central 95 % of heads among so many tosses."""
+    cumulated = scipy.special.bdtr(np.arange(number + 1), number, 0.5)
+    low = int(np.searchsorted(cumulated, 0.025))
+    return low, number - low
+
+
+_CALL_SOURCE = "Stureborg, Alikaniotis and Suhara 2024, sec. 3.3, table 3"
+_DEALT = "the same values, with the places dealt to the items at random"
+_NEEDS_ROTATION = (
+    "The dimension must be asked first about some items and later about others: rotate the order."
+)
+
+IsLater = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class LaterPlaces:
+    """What a dimension loses or gains where others stand before it."""
+
+    correlation: Bias
+    shift: Bias
+
+
+def later_places(scores: Scores, places: FloatArray, *, generator: Randomness) -> LaterPlaces:
+    """Pearson's r with people's means, and the mean error f - h, where asked later minus where asked first.
+
+    places: (items,), 0 where the dimension is the first of its call, NaN where that is unknown. They must be
+    drawn for each item, as rotated orders are: otherwise the items differ, too. Both differences are 0 where
+    the place has no effect. The difference of r is below 0 if earlier dimensions make
+    scores less like people's. Intervals resample documents. The control deals the places to the items.
+    Undefined where the dimension is never first, or never later.
+    """
+    known = ~np.isnan(scores.judge) & ~np.isnan(scores.human_means) & ~np.isnan(places)
+    both, is_later = scores.of_items(known), places[known] > 0
+    label = "Correlation with people, later minus first in the call"
+    correlation = BiasMeasure("correlation_at_later_places", label, _CALL_SOURCE, 0.0, (-2, 2))
+    shift = BiasMeasure("shift_at_later_places", "Mean error, later minus first in the call", _CALL_SOURCE)
+    return LaterPlaces(
+        _compare_places(correlation, _of_correlations, both, is_later, generator),
+        _compare_places(shift, _of_errors, both, is_later, generator),
+    )
+
+
+def _compare_places(
+    measure: BiasMeasure,
+    statistic_of: Callable[[Scores, IsLater], Statistic],
+    both: Scores,
+    is_later: IsLater,
+    generator: Randomness,
+) -> Bias:
+    size, items = len(both.document_labels), len(both.judge)
+    statistic, why = statistic_of(both, is_later), _NEEDS_ROTATION if items else NEITHER
+    measured = measure.of_documents(statistic, size, items, why, generator)
+    if not measured.defined:
+        return Bias(measured, measure.without)
+    dice, whole = generator_of(generator, measure.name, "control"), np.ones((1, size))
+    controls = (float(statistic_of(both, dice.permutation(is_later))(whole)[0]) for _ in range(CONTROLS))
+    return Bias(measured, measure.without, control_of(controls, _DEALT))
+
+
+def _of_correlations(both: Scores, is_later: IsLater) -> Statistic:
+    values, size = np.column_stack([both.as_read, both.human_means]), len(both.document_labels)
+    later, first = (
+        mean_correlation(values[own], both.documents[own], size, absolute=False)
+        for own in (is_later, ~is_later)
+    )
+    return lambda weights: later(weights) - first(weights)
+
+
+def _of_errors(both: Scores, is_later: IsLater) -> Statistic:
+    errors, size = errors_of(both), len(both.document_labels)
+    later, first = (
+        ratio_of_sums(
+            *(sums_by_document(each, both.documents, size) for each in (errors * own, own.astype(float)))
+        )
+        for own in (is_later, ~is_later)
+    )
+    return lambda weights: later(weights) - first(weights)

@@ -1,0 +1,203 @@
+"""Severity and use of the range: how a judge's values lie on the scale, compared with people's."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from agreement import Coefficient, Resampling, bias, mean_values
+from agreement.biases.measures import (
+    NEITHER,
+    PEOPLE,
+    Bias,
+    BiasMeasure,
+    control_of,
+    judged_by_both,
+    sums_by_document,
+)
+from agreement.bootstrap import Statistic, independent, resampled_interval
+from agreement.comparison import Scores, bin_values
+from agreement.data import FloatArray, divide_where
+from agreement.streams import Randomness
+
+_SOURCE = "means over the same items, in points of the scale"
+
+
+def severity(scores: Scores, *, generator: Randomness) -> Bias:
+    """mean (f - h) in points of the scale; below 0 the judge is more severe than people.
+
+    The control is each person compared with the mean of the others. The interval resamples documents.
+    Undefined without items that have both values.
+    """
+    plan = Resampling(by="documents")
+    measured = bias(
+        scores.judge, scores.human_means, documents=scores.documents, generator=generator, resampling=plan
+    )
+    alone = (bias(one, others).value for one, others in _each_person(judged_by_both(scores)))
+    return Bias(measured, 0.0, control_of((each for each in alone if each is not None), PEOPLE))
+
+
+def spread_ratio(scores: Scores, *, generator: Randomness) -> Bias:
+    """The judge's standard deviation over the mean of each person's, on the same items.
+
+    Beside it each person's over the mean of the others'. Below 1 is central tendency or a narrow range.
+    Undefined where no person's values vary. The interval leaves out each document in turn and is that of the
+    logarithm (Efron and Tibshirani 1993, chapter 11): the percentile bootstrap of few documents, or of values
+    near an end of the scale, called .07 to .11 of judges without the bias narrow or wide at 5 %.
+    """
+    both = judged_by_both(scores)
+    measure = BiasMeasure("spread_ratio", "SD of the judge / SD of a person", _SOURCE, 1.0, (0.0, np.inf))
+    tables = [_moments(both, both.judge), *(_moments(both, one) for one in both.human)]
+
+    def ratios(weights: FloatArray) -> FloatArray:
+        judge, *people = (_deviation(weights @ table) for table in tables)
+        of_people = _mean_known(people) if people else np.full(len(weights), np.nan)
+        return divide_where(of_people > 0, judge, of_people)
+
+    why = "The values of people do not vary." if len(both.judge) else NEITHER
+    documents = len(both.document_labels)
+    measured = measure.of_documents(ratios, documents, len(both.judge), why, None)
+    measured = _with_interval_of_logarithm(measured, ratios, documents, generator)
+    return Bias(measured, 1.0, control_of(_ratios_of_people(both.human), PEOPLE))
+
+
+def _with_interval_of_logarithm(
+    measured: Coefficient, ratios: Statistic, documents: int, generator: Randomness
+) -> Coefficient:
+    if not measured.defined:
+        return measured
+    if measured.value == 0:
+        return replace(
+            measured, interval_reason="The judge’s values do not vary, so the ratio is 0 throughout."
+        )
+
+    def logarithms(weights: FloatArray) -> FloatArray:
+        found = ratios(weights)
+        return np.log(np.where(found > 0, found, np.nan))
+
+    leave_one_out = Resampling(by="documents", jackknife_below=documents + 1)
+    interval, reason = resampled_interval(
+        logarithms, independent(documents, "documents"), generator, leave_one_out, (-np.inf, np.inf)
+    )
+    if interval:
+        low, high = np.exp([interval.low, interval.high])
+        method = f"{interval.method}, of the logarithm"
+        interval = replace(interval, low=float(low), high=float(high), method=method)
+    return replace(measured, interval=interval, interval_reason=reason)
+
+
+def modal_excess(scores: Scores, points: FloatArray, *, generator: Randomness) -> Bias:
+    """The share of the judge's most frequent point minus that of people's, from -1 to 1.
+
+    points: (points,) of the scale, ascending; the judge's values are put at the nearest.
+    Above 0 it gives one point more often than people give theirs. Beside it the same of each person and the
+    others.
+    """
+    measure = BiasMeasure("modal_excess", "Share of the most frequent value, judge minus people", _SOURCE)
+    return _of_shares(
+        measure, lambda one, other: one.max(axis=1) - other.max(axis=1), scores, points, generator
+    )
+
+
+def distribution_distance(scores: Scores, points: FloatArray, *, generator: Randomness) -> Bias:
+    """Wasserstein's distance of the judge's values and people's ratings, in points of the scale.
+
+    sum over points of |F_judge - F_people|, the cumulated shares, times the step between points: how far
+    values would have to be moved on average. It is never below 0, so read it beside that of each person and
+    the others. points: (points,) of the scale, ascending.
+    Source: Vallender 1974, Theory of Probability and its Applications 18.
+    """
+    measure = BiasMeasure(
+        "distribution_distance", "Wasserstein’s distance of values", "Vallender 1974", 0.0, (0.0, np.inf)
+    )
+
+    def distances(one: FloatArray, other: FloatArray) -> FloatArray:
+        apart = np.abs(np.cumsum(one, axis=1) - np.cumsum(other, axis=1))
+        return np.asarray(apart[:, :-1] @ np.diff(points))
+
+    return _of_shares(measure, distances, scores, points, generator)
+
+
+_Compare = Callable[[FloatArray, FloatArray], FloatArray]
+
+
+def _of_shares(
+    measure: BiasMeasure,
+    compare: _Compare,
+    scores: Scores,
+    points: FloatArray,
+    generator: Randomness,
+) -> Bias:
+    both = judged_by_both(scores)
+    judge = bin_values(both.judge, points)[None]
+    statistic = _shares_compared(compare, both, judge, both.human, points)
+    measured = measure.of_documents(statistic, len(both.document_labels), len(both.judge), NEITHER, generator)
+    whole = np.ones((1, len(both.document_labels)))
+    people = (
+        float(_shares_compared(compare, both, one[None], others, points)(whole)[0])
+        for one, others in _with_others(both.human)
+    )
+    return Bias(measured, measure.without, control_of(people, PEOPLE) if measured.defined else None)
+
+
+def _shares_compared(
+    compare: _Compare, both: Scores, one: FloatArray, other: FloatArray, points: FloatArray
+) -> Statistic:
+    tables = [_counts(both, values, points) for values in (one, other)]
+
+    def distance(weights: FloatArray) -> FloatArray:
+        shares = []
+        for table in tables:
+            counts = weights @ table
+            total = counts.sum(axis=1, keepdims=True)
+            share = divide_where(total > 0, counts, total)
+            shares.append(share)
+        return compare(shares[0], shares[1])
+
+    return distance
+
+
+def _counts(both: Scores, values: FloatArray, points: FloatArray) -> FloatArray:
+    """(documents, points): how often each point occurs in values (raters, items)."""
+    of_items = (values[:, :, None] == points).sum(axis=0).astype(float)
+    return sums_by_document(of_items, both.documents, len(both.document_labels))
+
+
+def _moments(both: Scores, values: FloatArray) -> FloatArray:
+    """(documents, 3): number, sum and sum of squares of values (items,) that are there."""
+    given = ~np.isnan(values)
+    filled = np.where(given, values, 0.0)
+    table = np.column_stack([given, filled, filled**2])
+    return sums_by_document(table, both.documents, len(both.document_labels))
+
+
+def _deviation(moments: FloatArray) -> FloatArray:
+    number = np.where(moments[:, 0] > 0, moments[:, 0], np.nan)
+    mean = moments[:, 1] / number
+    return np.asarray(np.sqrt(np.maximum(moments[:, 2] / number - mean**2, 0)))
+
+
+def _mean_known(deviations: list[FloatArray]) -> FloatArray:
+    table = np.array(deviations)
+    known = ~np.isnan(table)
+    total = known.sum(axis=0)
+    return divide_where(total > 0, np.nansum(table, axis=0), total)
+
+
+def _ratios_of_people(human: FloatArray) -> Iterator[float]:
+    for one, others in _with_others(human):
+        of_others = [np.nanstd(other) for other in others if not np.isnan(other).all()]
+        if not np.isnan(one).all() and of_others and np.mean(of_others) > 0:
+            yield float(np.nanstd(one) / np.mean(of_others))
+
+
+def _with_others(human: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Each person's values (items,) with those of the others (raters, items); none where one rated alone."""
+    if len(human) > 1:
+        for place, one in enumerate(human):
+            yield one, np.delete(human, place, axis=0)
+
+
+def _each_person(both: Scores) -> Iterator[tuple[FloatArray, FloatArray]]:
+    for one, others in _with_others(both.human):
+        yield one, mean_values(others)

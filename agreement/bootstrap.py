@@ -1,0 +1,312 @@
+"""Confidence intervals by resampling units or documents, computed over weights of distinct patterns."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal, cast
+
+import numpy as np
+import scipy
+
+from agreement.coefficient import Interval
+from agreement.data import FloatArray, IntArray, divide_where
+from agreement.patterns import Patterns
+from agreement.streams import Randomness, Stream, generator_of
+
+Statistic = Callable[[FloatArray], FloatArray]
+"""From weights (replicates, patterns) to values (replicates,), NaN where a replicate has no variation."""
+
+
+@dataclass(frozen=True, eq=False)
+class OfTotals:
+    """A statistic that is a function of totals over units, such as a ratio of two sums.
+
+    summands: (patterns, sums), what a unit with each pattern adds to each total; sparse if large.
+    of_totals: from totals (replicates, sums) to values (replicates,).
+
+    Being linear, totals of a resample of documents are sums of the documents' own: the patterns of all units,
+    of which there may be thousands, are added up once instead of once for each resample.
+    """
+
+    summands: "FloatArray | scipy.sparse.csr_array"
+    of_totals: Statistic
+
+    def __call__(self, weights: FloatArray) -> FloatArray:
+        """(replicates,): the values at weights (replicates, patterns)."""
+        return self.of_totals(np.asarray(weights @ self.summands))
+
+
+_BLOCK = 2**20  # numbers held at a time
+_KEPT = 2**19  # numbers of the resamples of documents up to which they are kept for the next figure
+_SMALL = 2**12  # counts; a sparse array of fewer takes longer to make than a dense one to multiply
+_ALIKE = 8  # groups of a kind, on average, from which a binomial for each kind is the faster draw
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How an interval is made.
+
+    by: what is drawn with replacement; documents where units of one document are not independent.
+    jackknife_below: with fewer units (documents) than this, each is left out in turn instead.
+    """
+
+    by: Literal["units", "documents"] = "units"
+    replicates: int = 1000
+    confidence_level: float = 0.95
+    jackknife_below: int = 20
+
+    def __post_init__(self) -> None:
+        if self.by not in ("units", "documents"):
+            raise ValueError(f"Resampling is by units or by documents, not by {self.by!r}.")
+        if self.replicates < 100:
+            raise ValueError(f"A bootstrap interval needs at least 100 replicates, not {self.replicates}.")
+        if not 0 < self.confidence_level < 1:
+            raise ValueError(
+                f"The confidence level must lie between 0 and 1, but is {self.confidence_level}."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """What is resampled.
+
+    pattern_counts: (groups, patterns), `count_patterns`: how many units with each pattern a group has; None
+    where each kind of group is a pattern of its own.
+    group_counts: (groups,): how many interchangeable groups there are of each kind.
+    """
+
+    pattern_counts: "FloatArray | scipy.sparse.csr_array | None"
+    group_counts: IntArray
+    by: str
+
+    @property
+    def size(self) -> int:
+        """How many units (documents) there are to draw from."""
+        return int(self.group_counts.sum())
+
+    @property
+    def width(self) -> int:
+        """How many numbers one resample takes."""
+        patterns = 0 if self.pattern_counts is None else int(self.pattern_counts.shape[1])
+        return max(self.size, patterns)
+
+    def weights(self, draws: IntArray | FloatArray) -> FloatArray:
+        """(replicates, patterns): how often each pattern occurs, given how often each group was drawn."""
+        if self.pattern_counts is None:
+            return draws.astype(float, copy=False)
+        return np.asarray((self.pattern_counts.T @ draws.T).T, dtype=float)
+
+
+def population(patterns: Patterns, documents: IntArray | None, by: str) -> Population:
+    """The units to draw from, or the documents that have such units; `documents` is (units,).
+
+    ValueError where documents are to be drawn and there are none.
+    """
+    if by == "units":
+        return Population(None, patterns.unit_counts, by)
+    if documents is None:
+        raise ValueError("Resampling by documents needs the document of each unit.")
+    labels, groups = np.unique(documents, return_inverse=True)
+    counts = count_patterns(groups, len(labels), patterns)
+    return Population(counts, np.ones(len(labels), dtype=np.intp), by)
+
+
+def count_patterns(
+    groups: IntArray, number: int, patterns: Patterns
+) -> "FloatArray | scipy.sparse.csr_array":
+    """(number, patterns): how many units with each pattern a group has, sparse if large; groups: (units,)."""
+    shape = (number, len(patterns.unit_counts))
+    if number * shape[1] > _SMALL:
+        return scipy.sparse.csr_array((np.ones(len(groups)), (groups, patterns.of_unit)), shape=shape)
+    places = groups * shape[1] + patterns.of_unit
+    return np.bincount(places, minlength=number * shape[1]).reshape(shape).astype(float)
+
+
+def independent(size: int, by: str) -> Population:
+    """Units (documents) that are all different, each with a weight of its own."""
+    return Population(None, np.ones(size, dtype=np.intp), by)
+
+
+def add_up_groups(statistic: Statistic, drawn_from: Population) -> tuple[Statistic, Population]:
+    """The same statistic of the same groups, by their totals instead of their patterns where it can be."""
+    if not isinstance(statistic, OfTotals) or drawn_from.pattern_counts is None:
+        return statistic, drawn_from
+    totals = cast("FloatArray | scipy.sparse.csr_array", drawn_from.pattern_counts @ statistic.summands)
+    return statistic.of_totals, replace(drawn_from, pattern_counts=totals)
+
+
+def ratio_of_sums(parts: FloatArray, wholes: FloatArray) -> Statistic:
+    """From weights to sum parts / sum wholes, both (documents,); NaN for a sample without documents."""
+
+    def ratios(weights: FloatArray) -> FloatArray:
+        total = weights @ wholes
+        return divide_where(total > 0, weights @ parts, total)
+
+    return ratios
+
+
+def mean_over_units(values: FloatArray) -> OfTotals:
+    """The mean of values (patterns,) over the units; NaN for no units."""
+
+    def means(totals: FloatArray) -> FloatArray:
+        sums, units = totals.T
+        return divide_where(units > 0, sums, units)
+
+    return OfTotals(np.stack([values, np.ones_like(values)], axis=1), means)
+
+
+def resampled_interval(
+    statistic: Statistic,
+    drawn_from: Population,
+    generator: Randomness,
+    resampling: Resampling,
+    bounds: tuple[float, float],
+) -> tuple[Interval | None, str | None]:
+    """The interval and None, or None and the reason why there is no interval.
+
+    Percentile bootstrap (Efron and Tibshirani 1993, chapter 13) over units or documents; below
+    `resampling.jackknife_below` of them the jackknife (ibid., chapter 11) with Student's t. No interval is
+    given where the sample cannot show how much the coefficient may vary: all replicates equal, or too many
+    without variation.
+    """
+    if drawn_from.size < 2:
+        return None, f"An interval needs at least two {drawn_from.by} with values from two raters."
+    statistic, drawn_from = add_up_groups(statistic, drawn_from)
+    if drawn_from.size < resampling.jackknife_below:
+        return _jackknife(statistic, drawn_from, resampling, bounds)
+    blocks = [statistic(weights) for weights in draw_weights(drawn_from, generator, resampling.replicates)]
+    return _percentile(np.concatenate(blocks), drawn_from.by, resampling)
+
+
+def draw_weights(drawn_from: Population, generator: Randomness, replicates: int) -> Iterator[FloatArray]:
+    """Yield blocks of weights (some replicates, patterns), as often as there are replicates in all.
+
+    With a stream, resamples of documents follow from its seed and the number of documents alone: figures
+    about the same documents share them, so that they differ by what was rated and not by what was drawn, and
+    what does not depend on the figure is computed once.
+    """
+    if drawn_from.by != "documents" or not isinstance(generator, Stream):
+        yield from _weights(drawn_from, generator_of(generator, drawn_from.by), replicates)
+        return
+    stream = generator.beside("documents")
+    if replicates * drawn_from.width > _KEPT:
+        yield from _weights(drawn_from, stream.generator(), replicates)
+        return
+    yield _weights_of_documents(drawn_from, stream, replicates)
+
+
+# A page has thousands of populations, of which the last few are those that other figures come back to.
+@lru_cache(maxsize=64)
+def _weights_of_documents(drawn_from: Population, stream: Stream, replicates: int) -> FloatArray:
+    return drawn_from.weights(_draws_of_documents(stream, drawn_from.size, replicates))
+
+
+@lru_cache(maxsize=4)
+def _draws_of_documents(stream: Stream, size: int, replicates: int) -> FloatArray:
+    drawn = _draw(independent(size, "documents"), stream.generator(), replicates)
+    draws = np.asfortranarray(drawn, dtype=float)  # a document's draws in a row, as sparse products read them
+    draws.setflags(write=False)
+    return draws
+
+
+def _weights(drawn_from: Population, generator: np.random.Generator, replicates: int) -> Iterator[FloatArray]:
+    """Yield blocks of weights (some replicates, patterns) from a generator that goes on."""
+    block = max(1, _BLOCK // drawn_from.width)
+    for start in range(0, replicates, block):
+        yield drawn_from.weights(_draw(drawn_from, generator, min(block, replicates - start)))
+
+
+def _draw(drawn_from: Population, generator: np.random.Generator, replicates: int) -> IntArray:
+    """(replicates, kinds of groups): how often each kind is drawn, as often as there are groups."""
+    size, kinds = drawn_from.size, len(drawn_from.group_counts)
+    if size > _ALIKE * kinds:
+        return generator.multinomial(size, drawn_from.group_counts / size, size=replicates)
+    # Of many kinds with few groups each, drawing group by group is faster than a binomial for each kind.
+    kind = np.repeat(np.arange(kinds), drawn_from.group_counts)
+    drawn = kind[generator.integers(size, size=(replicates, size))] + kinds * np.arange(replicates)[:, None]
+    return np.bincount(drawn.ravel(), minlength=replicates * kinds).reshape(replicates, kinds)
+
+
+def _percentile(
+    replicates: FloatArray, by: str, resampling: Resampling
+) -> tuple[Interval | None, str | None]:
+    varied = np.sort(replicates[~np.isnan(replicates)])
+    without = len(replicates) - len(varied)
+    tail = (1 - resampling.confidence_level) / 2
+    if without > tail * len(replicates):
+        return None, (
+            f"{without} of {len(replicates)} resamples of {by} had no variation, too many to leave out: "
+            "nearly all values are the same."
+        )
+    if varied[0] == varied[-1]:
+        return None, _NO_SPREAD.format(by=by)
+    return Interval(
+        low=_quantile(varied, tail),
+        high=_quantile(varied, 1 - tail),
+        method=f"percentile bootstrap of {by}",
+        confidence_level=resampling.confidence_level,
+        replicates=len(replicates),
+        replicates_without_variation=without,
+    ), None
+
+
+def _quantile(ordered: FloatArray, share: float) -> float:
+    """What `np.quantile` finds in sorted numbers, without its checks: they take longer than the resamples."""
+    place = (len(ordered) - 1) * share
+    below = min(math.floor(place), len(ordered) - 2)
+    start, end, between = float(ordered[below]), float(ordered[below + 1]), place - below
+    # From the nearer of the two, as NumPy does, so that the last digit is the same.
+    return end - (end - start) * (1 - between) if between >= 0.5 else start + (end - start) * between
+
+
+_NO_SPREAD = (
+    "The coefficient is the same in every resample of {by}, so they do not tell how much it may vary."
+)
+
+
+def _jackknife(
+    statistic: Statistic, drawn_from: Population, resampling: Resampling, bounds: tuple[float, float]
+) -> tuple[Interval | None, str | None]:
+    counts = drawn_from.group_counts
+    whole = statistic(drawn_from.weights(counts[None]))
+    without_one = statistic(drawn_from.weights(counts - np.eye(len(counts), dtype=np.intp)))
+    only = np.zeros(len(counts), dtype=np.intp)
+    return jackknife_intervals(whole, only, without_one, counts, drawn_from.by, resampling, bounds)[0]
+
+
+def jackknife_intervals(
+    whole: FloatArray,
+    of_part: IntArray,
+    without_one: FloatArray,
+    counts: IntArray,
+    by: str,
+    resampling: Resampling,
+    bounds: tuple[float, float],
+) -> list[tuple[Interval | None, str | None]]:
+    """Leave out each of N in turn: value -+ t sqrt((N - 1) / N sum (value_i - mean)^2), cut at the bounds.
+
+    whole: (parts,), the values. Then for the kinds of units of the first part, of the second, ...: of_part
+    (kinds,), the part; without_one (kinds,), its value without a unit of the kind; counts (kinds,), how many
+    such units it has.
+    """
+    sizes = np.bincount(of_part, counts, len(whole))
+    means = np.bincount(of_part, counts * without_one, len(whole)) / sizes
+    squares = np.bincount(of_part, counts * (without_one - means[of_part]) ** 2, len(whole))
+    first = without_one[np.searchsorted(of_part, np.arange(len(whole)))]
+    varied = np.bincount(of_part, without_one != first[of_part], len(whole)) > 0
+    reach = np.sqrt((sizes - 1) / sizes * squares)
+    reach *= scipy.special.stdtrit(sizes - 1, (1 + resampling.confidence_level) / 2)
+    low, high = np.maximum(whole - reach, bounds[0]), np.minimum(whole + reach, bounds[1])
+
+    def interval(part: int) -> tuple[Interval | None, str | None]:
+        size = int(sizes[part])
+        if np.isnan(reach[part]):
+            return None, f"Leaving out one of the {size} {by} leaves no variation: rate more of them."
+        if not varied[part]:
+            return None, _NO_SPREAD.format(by=by)
+        method = f"jackknife of {by}, t with {size - 1} degrees of freedom"
+        limits = float(low[part]), float(high[part])
+        return Interval(*limits, method, resampling.confidence_level, replicates=size), None
+
+    return [interval(part) for part in range(len(whole))]

@@ -1,0 +1,77 @@
+"""A judge compared with people, from `Scores` of items and `Verdicts` on pairs of texts.
+
+Correlations are over items, systems or documents, by system (P and R) and over systems (M). Alpha is that of
+the judge with people, as one more rater, and of its own samples. Preferences between systems and texts, head-
+to-head points, position consistency and strengths (Bradley and Terry) are for judges that compare. Named
+categories have accuracy and F1. Two judges are compared on the same items, and a curve shows how many samples
+are enough.
+"""
+
+from agreement.comparison.alpha import (
+    AlphaWithPeople,
+    Effect,
+    OneMoreRater,
+    alpha_with_people,
+    judge_as_one_more_rater,
+    self_consistency,
+)
+from agreement.comparison.between_judges import (
+    HighestJudges,
+    JudgesCompared,
+    compare_two_judges,
+    highest_judges,
+    holm_over_pairs,
+)
+from agreement.comparison.by_system import (
+    HumanScores,
+    SystemScores,
+    human_ranking,
+    human_scores_by_system,
+    scores_by_system,
+)
+from agreement.comparison.categories import CategoryAgreement, category_agreement
+from agreement.comparison.correlations import (
+    CORRELATIONS,
+    Level,
+    SystemCoefficient,
+    coefficient_values,
+    correlation_by_system,
+    correlation_called,
+    correlation_of_systems,
+    correlation_with_humans,
+    correlation_with_other_raters,
+    indicators_with_correlations,
+    meta_correlation,
+    reliability_and_correlation,
+    reliability_by_system,
+    reliability_of_systems,
+)
+from agreement.comparison.head_to_head import (
+    PairPoints,
+    PositionConsistency,
+    Verdicts,
+    correct_verdicts,
+    head_to_head_points,
+    position_consistency,
+    text_preferences_of_verdicts,
+)
+from agreement.comparison.preferences import (
+    CorrectPreferences,
+    TextPreferences,
+    all_pairs,
+    correct_preferences,
+    neighbours,
+    text_preferences,
+    text_preferences_of_scores,
+)
+from agreement.comparison.samples import (
+    LEAST_GAIN,
+    CurvePoint,
+    SampleCurve,
+    bin_values,
+    sample_curve,
+    share_repeated,
+    variant_agreement,
+)
+from agreement.comparison.scores import Scores
+from agreement.comparison.strengths import Strengths, system_strengths

@@ -1,0 +1,220 @@
+"""Krippendorff's alpha with a judge among the raters, beside alpha among people."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from agreement import (
+    Coefficient,
+    MeasurementLevel,
+    ReliabilityData,
+    Resampling,
+    alpha_difference,
+    checked_alpha,
+    observed_domain,
+)
+from agreement.comparison.scores import JUDGE, PEOPLE, Scores
+from agreement.data import FloatArray
+from agreement.streams import Randomness, substream
+
+_BY_DOCUMENTS = Resampling(by="documents")
+
+
+@dataclass(frozen=True)
+class AlphaWithPeople:
+    """Three alphas over the same items: those with a value of the judge and a human score.
+
+    among_people: the human raters alone, what the judge is held against.
+    with_judge: the judge as one more rater; below the first where it disagrees with people more than they
+    disagree with each other.
+    with_mean: two raters, the judge and the mean human score.
+    """
+
+    among_people: Coefficient
+    with_judge: Coefficient
+    with_mean: Coefficient
+
+
+class Effect(StrEnum):
+    """What one more rater does to alpha: the interval of the difference lies below 0, above 0, or holds 0."""
+
+    LOWERS = "lowers agreement"
+    DOES_NOT_LOWER = "does not lower agreement"
+    CANNOT_TELL = "cannot tell"
+
+
+@dataclass(frozen=True)
+class OneMoreRater:
+    """Alpha among people and with the judge as one more rater, over the items that two people rated.
+
+    difference: the second minus the first, with its paired interval.
+    """
+
+    among_people: Coefficient
+    with_judge: Coefficient
+    difference: Coefficient
+
+    @property
+    def effect(self) -> Effect | None:
+        """Return the effect on alpha, or None without a difference."""
+        if not self.difference.defined:
+            return None
+        found = self.difference.interval
+        if found is None or found.low < 0 < found.high:
+            return Effect.CANNOT_TELL
+        return Effect.LOWERS if found.low < 0 else Effect.DOES_NOT_LOWER
+
+    @property
+    def says(self) -> str:
+        """Return the effect with both alphas in words, or an empty text without a difference."""
+        if self.effect is None:
+            return ""
+        alphas = f"{self.with_judge.value:.3f}, and among people {self.among_people.value:.3f}"
+        return f"{_EFFECTS[self.effect]} With the judge as one more rater alpha is {alphas}."
+
+
+_EFFECTS = {
+    Effect.LOWERS: "It lowers agreement.",
+    Effect.DOES_NOT_LOWER: "It does not lower agreement.",
+    Effect.CANNOT_TELL: "Cannot tell whether it lowers agreement.",
+}
+
+
+def alpha_with_people(
+    scores: Scores,
+    *,
+    measurement_level: MeasurementLevel | str = MeasurementLevel.INTERVAL,
+    generator: Randomness | None = None,
+    people: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> AlphaWithPeople:
+    """Krippendorff's alpha among people, with the judge as one more rater, and of the judge with their mean.
+
+    The mean is taken as it is. Rounded to a point of the scale it would lose what the mean is for, halves
+    would need a rule, and a judge that says 3.5 where people say 3 and 4 would be wrong by it. So would one
+    that answers halves or means of samples, which is why the default level is interval, at which any number
+    has a place. Intervals resample documents; `people`, where given, draws the one of alpha among people,
+    which is then the same beside every judge of the same items, and on the page of agreement. Undefined as
+    `krippendorff_alpha`; `with_mean` also for nominal values, of which there is no mean.
+    """
+    level = MeasurementLevel(measurement_level)
+    judged = ~np.isnan(scores.judge) & ~np.isnan(scores.human_means)
+    both = scores.of_items(judged)
+    plan = resampling or _BY_DOCUMENTS
+
+    def alpha(values: FloatArray, name: str, label: str, drawn_with: Randomness | None = None) -> Coefficient:
+        drawn_with = drawn_with or substream(generator, name)
+        result = checked_alpha(_data(values, both, level), generator=drawn_with, resampling=plan)
+        named = replace(result, name=f"krippendorff_alpha_{name}", label=f"Krippendorff's alpha, {label}")
+        return _explain_undefined(named, scores)
+
+    with_judge = np.vstack([both.human, both.judge])
+    with_mean = np.vstack([both.human_means, both.judge])
+    return AlphaWithPeople(
+        among_people=alpha(both.human, "among_people", "among people", people),
+        with_judge=alpha(with_judge, "with_judge", "people and the judge"),
+        with_mean=_of_mean(alpha(with_mean, "with_mean", "the judge and the mean human score"), level),
+    )
+
+
+def judge_as_one_more_rater(
+    scores: Scores,
+    *,
+    measurement_level: MeasurementLevel | str = MeasurementLevel.INTERVAL,
+    generator: Randomness | None = None,
+    people: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> OneMoreRater:
+    """Return whether alpha falls when the judge joins people as one more rater.
+
+    A judge with the error variance of a person leaves alpha as it is; one with more lowers it. The mean of
+    people, which varies less than a person, takes no part. Give ratings of Round I: after a discussion people
+    agree more than they did alone. generator, people, resampling: as for `alpha_with_people`. Undefined where
+    no item that the judge values has scores of two people, and without variation.
+    """
+    level = MeasurementLevel(measurement_level)
+    rated = (~np.isnan(scores.human)).sum(axis=0) >= 2
+    both = scores.of_items(rated & ~np.isnan(scores.judge))
+    alphas = alpha_with_people(
+        both, measurement_level=level, generator=generator, people=people, resampling=resampling
+    )
+    difference = alpha_difference(
+        _data(both.human, both, level),
+        _data(np.vstack([both.human, both.judge]), both, level),
+        generator=substream(generator, "one_more_rater"),
+        resampling=resampling or _BY_DOCUMENTS,
+    )
+    found = alphas.among_people, alphas.with_judge, difference
+    return OneMoreRater(*(_explain_undefined(each, scores) for each in found))
+
+
+def self_consistency(
+    samples: npt.ArrayLike,
+    *,
+    documents: npt.ArrayLike | None = None,
+    measurement_level: MeasurementLevel | str = MeasurementLevel.INTERVAL,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """Krippendorff's alpha over a judge's samples (samples, items), as if each sample were a rater.
+
+    1 where the judge repeats itself on every item, 0 where a repeated answer is no closer than one to another
+    item. documents: (items,), needed for an interval that resamples documents, the default where it is given.
+    Undefined where no item has two samples, and without variation.
+    """
+    table = np.asarray(samples, dtype=float)
+    by: Resampling = _BY_DOCUMENTS if documents is not None else Resampling()
+    data = ReliabilityData(
+        table,
+        measurement_level=measurement_level,
+        value_domain=_domain(table),
+        documents=documents,
+    )
+    result = checked_alpha(
+        data, generator=substream(generator, "self_consistency"), resampling=resampling or by
+    )
+    named = replace(result, name="self_consistency", label="Self-consistency (alpha over samples)")
+    if named.defined or named.counts.pairable_units:
+        return named
+    missing = "No item has two samples; ask the judge more than once about the same items."
+    return replace(named, reason=missing if named.counts.ratings else JUDGE.missing)
+
+
+def _data(values: FloatArray, scores: Scores, level: MeasurementLevel) -> ReliabilityData:
+    # By label, the order in which the documents of the raters' own data are drawn.
+    documents = np.array(scores.document_labels)[scores.documents]
+    return ReliabilityData(values, measurement_level=level, value_domain=_domain(values), documents=documents)
+
+
+def _domain(values: FloatArray) -> FloatArray:
+    """The values that occur; alpha does not look at others."""
+    domain = observed_domain(values)
+    return domain if len(domain) else np.zeros(1)
+
+
+def _explain_undefined(alpha: Coefficient, scores: Scores) -> Coefficient:
+    """The coefficient, undefined in words of people and judges where there is nothing of one of them."""
+    if alpha.defined:
+        return alpha
+    for values, side in ((scores.human_means, PEOPLE), (scores.judge, JUDGE)):
+        if np.isnan(values).all():
+            return replace(alpha, reason=side.missing)
+    if (np.isnan(scores.human_means) | np.isnan(scores.judge)).all():
+        return replace(alpha, reason="No item has both a human score and a value of the judge.")
+    if not alpha.counts.pairable_units:
+        return replace(alpha, reason="No item that the judge values has scores of two people.")
+    return alpha
+
+
+def _of_mean(alpha: Coefficient, level: MeasurementLevel) -> Coefficient:
+    if level is not MeasurementLevel.NOMINAL:
+        return alpha
+    return replace(
+        alpha,
+        value=None,
+        reason="Nominal values have no mean to compare the judge with.",
+        interval=None,
+        interval_reason="The coefficient is undefined.",
+    )

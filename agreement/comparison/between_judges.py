@@ -1,0 +1,305 @@
+"""Two judges compared on the same items: by resampled documents, and by groups of their samples."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import scipy
+
+from agreement import (
+    MeasurementLevel,
+    PairedDifference,
+    PairMeasure,
+    ReliabilityData,
+    difference_of_correlations,
+    difference_of_figures,
+    holm_by_key,
+    means_by_group,
+    observed_domain,
+    spearman,
+    values_within_documents,
+)
+from agreement.alpha import alpha_statistic
+from agreement.bootstrap import Statistic, add_up_groups, population, ratio_of_sums
+from agreement.comparison.correlations import Level
+from agreement.comparison.preferences import all_pairs, correct_share, points_of_scores
+from agreement.comparison.scores import Scores
+from agreement.data import FloatArray, IntArray
+from agreement.measures import pair_data
+from agreement.patterns import Patterns, by_value
+from agreement.streams import Randomness, substream
+
+
+def weigh_documents(patterns: Patterns, statistic: Statistic, documents: IntArray) -> Statistic:
+    """From a statistic of weighted patterns to one of weighted documents.
+
+    documents: (units,), of the units that have patterns, numbered from 0 without gaps.
+    """
+    of_groups, drawn = add_up_groups(statistic, population(patterns, documents, "documents"))
+    return lambda weights: of_groups(drawn.weights(weights))
+
+
+def correlation_statistic(
+    measure: PairMeasure, level: Level, human: FloatArray, judge: FloatArray, documents: IntArray
+) -> Statistic:
+    """The measure of two arrays (items,) without gaps, over all items or as the mean within documents.
+
+    documents: (items,), numbered from 0 without gaps. Documents in which it is undefined are left out.
+    Raises ValueError for the level of systems, which are no documents.
+    """
+    if level is Level.SYSTEM:
+        raise ValueError("Systems are not weighted by documents.")
+    if level is Level.DATASET:
+        patterns = measure.estimator.patterns(pair_data(human, judge))
+        return weigh_documents(patterns, measure.estimator.statistic(patterns), documents)
+    return mean_of_documents(values_within_documents(measure, human, judge, documents))
+
+
+def mean_of_documents(values: FloatArray) -> Statistic:
+    """The mean of values (documents,) over the documents that have one; NaN where none of those drawn has."""
+    known = ~np.isnan(values)
+    return ratio_of_sums(np.where(known, values, 0.0), known.astype(float))
+
+
+AMOUNTS = ("spearman", "alpha", "preferences", "systems")
+"""What is compared where values are amounts."""
+NAMED = ("accuracy",)
+"""What is compared where values are names of categories."""
+
+
+@dataclass(frozen=True)
+class JudgesCompared:
+    """Two judges on one dimension. items: those with a value of both and of people.
+
+    figures: by name, the first judge's minus the second's. adjusted: by name, p values after Holm over the
+    pairs of judges, where there is one.
+    """
+
+    first: str
+    second: str
+    items: int
+    figures: Mapping[str, PairedDifference]
+    adjusted: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class HighestJudges:
+    """Which judges agree most with people by one figure.
+
+    highest: no other judge is above it on the items that both have; empty where judges are above each other
+    in a circle. may_be_highest: no other judge is surely above it, after Holm's correction.
+    """
+
+    figure: str
+    highest: tuple[str, ...]
+    may_be_highest: tuple[str, ...]
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether every judge but one is surely below another."""
+        return len(self.may_be_highest) == 1
+
+
+def compare_two_judges(
+    first: Scores,
+    second: Scores,
+    *,
+    measurement_level: MeasurementLevel | str = MeasurementLevel.INTERVAL,
+    generator: Randomness,
+    replicates: int = 2000,
+) -> tuple[int, Mapping[str, PairedDifference]]:
+    """How many items both judges and people have values for, and by figure how far the first is ahead there.
+
+    first, second: the same items and people beside two judges.
+
+        spearman     rho(f, h) over the items; paired bootstrap of documents
+        alpha        of the judge and the mean human score, at this level; likewise
+        preferences  the share of pairs of systems that the judge orders as people do; likewise
+        systems      Pearson's r between the systems' means; Williams' test, systems as the sample
+        accuracy     instead of these at the nominal level: the mean share of an item's raters who said what
+                     the judge said; paired bootstrap of documents
+
+    Raises ValueError where the two are not of the same items.
+    """
+    if len(first.judge) != len(second.judge):
+        raise ValueError("Judges are compared on the same items.")
+    level = MeasurementLevel(measurement_level)
+    rated = ~np.isnan(first.human_means) & ~np.isnan(first.judge) & ~np.isnan(second.judge)
+    sides = tuple(each.of_items(rated) for each in (first, second))
+    size = len(sides[0].document_labels)
+    statistics = {"accuracy": _accuracy} if level is MeasurementLevel.NOMINAL else _OF_AMOUNTS
+    found = {
+        name: difference_of_figures(
+            (statistic(sides[0], level), statistic(sides[1], level)),
+            size,
+            _stream(generator, name),
+            replicates=replicates,
+        )
+        for name, statistic in statistics.items()
+        if rated.any()
+    }
+    if level is not MeasurementLevel.NOMINAL and rated.any():
+        found["systems"] = _between_systems(*sides)
+    return int(rated.sum()), found
+
+
+def holm_over_pairs(
+    pairs: Sequence[tuple[str, str, int, Mapping[str, PairedDifference]]],
+) -> tuple[JudgesCompared, ...]:
+    """Return comparisons of pairs of judges on one dimension, p values adjusted by Holm's method.
+
+    pairs: for each the names of both judges, the number of items, and the differences by statistic. Each
+    statistic is corrected over all pairs that have a p value of it.
+    """
+    names = {name for *_, figures in pairs for name in figures}
+    adjusted = {
+        name: holm_by_key(
+            {place: each[3][name].p_value for place, each in enumerate(pairs) if name in each[3]}
+        )
+        for name in names
+    }
+    return tuple(
+        JudgesCompared(*each, {name: adjusted[name][place] for name in each[3] if place in adjusted[name]})
+        for place, each in enumerate(pairs)
+    )
+
+
+def highest_judges(
+    pairs: Sequence[JudgesCompared], figure: str, *, significance_level: float = 0.05
+) -> HighestJudges | None:
+    """Return the judges with the highest agreement, and those not significantly below another.
+
+    pairs: all pairs of the judges, as `holm_over_pairs` returns them. figure: the statistic's name.
+    significance_level: of adjusted p values. Returns None if the statistic is undefined for all pairs.
+    """
+    judges: dict[str, None] = {}
+    below: set[str] = set()
+    surely_below: set[str] = set()
+    for each in pairs:
+        found = each.figures.get(figure)
+        if found is None or found.value is None:
+            continue
+        judges.update({each.first: None, each.second: None})
+        if found.value:
+            lower = each.second if found.value > 0 else each.first
+            below.add(lower)
+            if each.adjusted.get(figure, 1.0) < significance_level:
+                surely_below.add(lower)
+    if not judges:
+        return None
+    highest = tuple(name for name in judges if name not in below)
+    return HighestJudges(figure, highest, tuple(name for name in judges if name not in surely_below))
+
+
+def _stream(generator: Randomness, name: str) -> Randomness:
+    return substream(generator, "between_judges", name)
+
+
+def _spearman(scores: Scores, _level: MeasurementLevel) -> Statistic:
+    return correlation_statistic(
+        spearman, Level.DATASET, scores.human_means, scores.as_read, scores.documents
+    )
+
+
+def _alpha(scores: Scores, level: MeasurementLevel) -> Statistic:
+    values = np.vstack([scores.human_means, scores.judge])
+    data = ReliabilityData(values, measurement_level=level, value_domain=observed_domain(values))
+    patterns = by_value(data)
+    return weigh_documents(patterns, alpha_statistic(patterns, level), scores.documents)
+
+
+def _preferences(scores: Scores, _level: MeasurementLevel) -> Statistic:
+    pairs = all_pairs(scores.system_names)
+    judge, human = (points_of_scores(scores, each, pairs) for each in (scores.judge, scores.human_means))
+    return correct_share(judge, human, ~np.isnan(judge) & ~np.isnan(human))
+
+
+def _accuracy(scores: Scores, _level: MeasurementLevel) -> Statistic:
+    said = np.nanmean(np.where(np.isnan(scores.human), np.nan, scores.human == scores.judge), axis=0)
+    sums = np.bincount(scores.documents, said)
+    items = np.bincount(scores.documents)
+    return lambda weights: (weights @ sums) / (weights @ items)
+
+
+_OF_AMOUNTS = {"spearman": _spearman, "alpha": _alpha, "preferences": _preferences}
+
+
+def _between_systems(first: Scores, second: Scores) -> PairedDifference:
+    means = partial(_means_by_system, first)
+    return difference_of_correlations(
+        means(first.as_read), means(second.as_read), means(first.human_means), noun="systems"
+    )
+
+
+def _means_by_system(scores: Scores, values: FloatArray) -> FloatArray:
+    return means_by_group(values, scores.systems, len(scores.system_names))
+
+
+GROUPS = 10
+
+
+@dataclass(frozen=True)
+class GroupsCompared:
+    """The mean correlation over groups of two judges' samples, and two-sided p values.
+
+    u_p: Mann-Whitney's U; t_p: Student's t for equal variances. Without values a reason.
+    """
+
+    first: float | None
+    second: float | None
+    u_p: float | None
+    t_p: float | None
+    reason: str = ""
+
+
+def compare_groups(
+    scores: Scores,
+    first: FloatArray,
+    second: FloatArray,
+    measure: PairMeasure,
+    level: Level = Level.DOCUMENT,
+    *,
+    groups: int = GROUPS,
+) -> GroupsCompared:
+    """Whether correlations with people differ between two judges, from one group of samples to the next.
+
+    first, second: (items, samples) as read, of the items of `scores`. Samples are divided in their order into
+    ten groups; each group's mean has one correlation with people. The tests compare ten with ten: they ask
+    whether asking again would turn the two around, not whether other documents would, for which the paired
+    bootstrap is. Undefined without two samples a group, or where correlations do not vary.
+    Source: Siledar and others 2024, table 5.
+    """
+    if min(first.shape[1], second.shape[1]) < 2 * groups:
+        return _undefined_groups(
+            f"Both need {2 * groups} samples of each item, two in each of {groups} groups."
+        )
+    known = ~np.isnan(scores.human_means)
+    for samples in (first, second):
+        known &= ~np.isnan(samples).any(axis=1)
+    human = scores.human_means[known]
+    documents = np.unique(scores.documents[known], return_inverse=True)[1]
+    whole = np.ones((1, int(documents.max(initial=-1)) + 1))
+
+    def correlations(samples: FloatArray) -> FloatArray:
+        parts = np.array_split(samples[known], groups, axis=1)
+        means = [part.mean(axis=1) for part in parts]
+        return np.array(
+            [correlation_statistic(measure, level, human, each, documents)(whole)[0] for each in means]
+        )
+
+    if not known.any():
+        return _undefined_groups("No item has all samples of both and a value of people.")
+    one, other = correlations(first), correlations(second)
+    if np.isnan([one, other]).any():
+        return _undefined_groups("The correlation of a group is undefined: its values do not vary.")
+    if np.ptp(np.concatenate([one, other])) == 0:
+        return _undefined_groups("All groups have the same correlation.")
+    u_p = scipy.stats.mannwhitneyu(one, other).pvalue
+    varies = np.ptp(one) > 0 or np.ptp(other) > 0
+    t_p = float(scipy.stats.ttest_ind(one, other).pvalue) if varies else None
+    return GroupsCompared(float(one.mean()), float(other.mean()), float(u_p), t_p)
+
+
+def _undefined_groups(reason: str) -> GroupsCompared:
+    return GroupsCompared(None, None, None, None, reason)

@@ -1,0 +1,363 @@
+"""How values of a judge, or of one rater, go with mean human scores, and with the quality of systems."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from agreement import (
+    Coefficient,
+    PairMeasure,
+    Resampling,
+    between_group_means,
+    kendall_tau_b,
+    means_by_group,
+    over_groups,
+    pearson,
+    spearman,
+    values_within_documents,
+    within_documents,
+)
+from agreement.comparison.scores import (
+    JUDGE,
+    OTHER_JUDGE,
+    PEOPLE,
+    RATER,
+    ComparedSide,
+    Scores,
+    explain_undefined,
+    numbers,
+)
+from agreement.data import FloatArray, ReliabilityData
+from agreement.streams import Randomness, substream
+
+CORRELATIONS: Mapping[str, PairMeasure] = MappingProxyType(
+    {measure.estimator.name: measure for measure in (spearman, pearson, kendall_tau_b)}
+)
+"""The correlations that papers report, by the `name` they carry."""
+_NAMED = "Categories have no order, so nothing can rise or fall with them."
+
+
+def correlation_called(name: str, *, named: bool) -> PairMeasure:
+    """Return one of CORRELATIONS by its name; KeyError for another.
+
+    named: the values are names of categories, for which each correlation is undefined with this reason.
+    """
+    measure = CORRELATIONS[name]
+    if not named:
+        return measure
+    nothing = replace(measure.estimator, statistic=lambda _: _all_nan, why_undefined=_NAMED)
+    return replace(measure, estimator=nothing)
+
+
+def _all_nan(weights: FloatArray) -> FloatArray:
+    return np.full(len(weights), np.nan)
+
+
+_SHEN = "Shen and others 2023, Large Language Models are Not Yet Human-Level Evaluators"
+_BY_DOCUMENTS = Resampling(by="documents")
+
+_Pair = tuple[FloatArray, FloatArray]
+
+
+class Level(StrEnum):
+    """What is correlated: items, systems, or items within a document."""
+
+    DATASET = "dataset"
+    SYSTEM = "system"
+    DOCUMENT = "document"
+
+
+@dataclass(frozen=True)
+class SystemCoefficient:
+    """A coefficient over the items of one system."""
+
+    system: str
+    coefficient: Coefficient
+
+
+def correlation_with_humans(
+    scores: Scores,
+    measure: PairMeasure,
+    level: Level = Level.DATASET,
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+    side: ComparedSide = JUDGE,
+) -> Coefficient:
+    """The correlation of the judge's values with mean human scores, over the items that have both.
+
+    dataset   over all items pooled; its interval resamples documents
+    system    over the systems' means; its interval is Fisher's, over systems
+    document  over the items of each document, averaged; documents where it is undefined are left out and
+              counted; its interval resamples documents
+
+    side: what reasons call the values that are set beside people's, where they are no judge's.
+    Undefined with fewer than two items (systems), where a side is constant, within every document.
+    """
+    human, judge = scores.human_means, scores.as_read
+    plan = resampling or _BY_DOCUMENTS
+    if level is Level.DATASET:
+        result = measure(human, judge, documents=scores.documents, generator=generator, resampling=plan)
+        result = explain_undefined(result, human, judge, (PEOPLE, side), "item")
+    elif level is Level.DOCUMENT:
+        result = within_documents(
+            measure, human, judge, scores.documents, generator=generator, resampling=plan
+        )
+        result = explain_undefined(result, human, judge, (PEOPLE, side), "item")
+    else:
+        result = _between_systems(scores, measure, generator, plan, side)
+    return _rename_coefficient(
+        result, f"{measure.estimator.name}_{level}_level", f"{_label(measure)}, {_LEVELS[level]}"
+    )
+
+
+_LEVELS = {
+    Level.DATASET: "judge and mean human score, data-set level",
+    Level.SYSTEM: "judge and mean human score, system level",
+    Level.DOCUMENT: "judge and mean human score, mean within documents",
+}
+
+
+def correlation_by_system(
+    scores: Scores,
+    measure: PairMeasure,
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> tuple[SystemCoefficient, ...]:
+    """P_i = rho(judge, mean human score) over the items of each system i (Shen and others 2023, equation 2).
+
+    In the order of `scores.system_names`. Undefined where a side is constant over the system's items.
+    """
+    label = f"{_label(measure)}, judge and mean human score over one system's items"
+    return _by_system(
+        scores,
+        (scores.human_means, scores.as_read),
+        (PEOPLE, JUDGE),
+        _renamed_measure(measure, "by_system", label, "equation 2", generator, resampling),
+    )
+
+
+def correlation_of_systems(scores: Scores, measure: PairMeasure) -> FloatArray:
+    """(systems,): the values of `correlation_by_system`, computed all at once; NaN where undefined."""
+    return values_within_documents(measure, scores.human_means, scores.as_read, scores.systems)
+
+
+def meta_correlation(scores: Scores, measure: PairMeasure) -> Coefficient:
+    """M = rho([P_1, ...], [Q_1, ...]) over systems (Shen and others 2023, equation 3), without an interval.
+
+    P_i as `correlation_by_system`, Q_i the mean human score of system i. Below 0 the judge agrees less with
+    people the better a system is. Systems whose P_i is undefined are left out and counted
+    (`counts.undefined_groups`). `agreement.reliability.meta_correlation` has its interval, over documents.
+    Undefined with fewer than two systems left, and where all P_i or all Q_i are equal.
+    """
+    correlations = correlation_of_systems(scores, measure)
+    quality = means_by_group(scores.human_means, scores.systems, len(scores.system_names))
+    result = _over_systems(measure, correlations, quality, (_CORRELATION, PEOPLE), None, None)
+    result = explain_undefined(result, scores.human_means, scores.as_read, (PEOPLE, JUDGE), "item")
+    result = replace(result, source=f"{_SHEN}, equation 3")
+    label = f"Meta-correlation ({_label(measure)})"
+    return _rename_coefficient(result, f"{measure.estimator.name}_meta_correlation", label)
+
+
+def reliability_by_system(
+    scores: Scores,
+    other_judge: npt.ArrayLike,
+    measure: PairMeasure,
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> tuple[SystemCoefficient, ...]:
+    """R_i = rho(judge, other judge) over the items of each system i (Shen and others 2023, equation 4).
+
+    other_judge: (items,), another method's values for the same items; for the paper RTS beside MCQ. It needs
+    no human scores. Undefined where a side is constant over the system's items.
+    """
+    label = f"Reliability indicator ({_label(measure)})"
+    return _by_system(
+        scores,
+        (scores.as_read, _other_values(scores, other_judge)),
+        (JUDGE, OTHER_JUDGE),
+        _renamed_measure(measure, "reliability_indicator", label, "equation 4", generator, resampling),
+    )
+
+
+def reliability_of_systems(scores: Scores, other_judge: npt.ArrayLike, measure: PairMeasure) -> FloatArray:
+    """(systems,): the values of `reliability_by_system`, computed all at once; NaN where undefined."""
+    other = _other_values(scores, other_judge)
+    return values_within_documents(measure, scores.as_read, other, scores.systems)
+
+
+def _other_values(scores: Scores, other_judge: npt.ArrayLike) -> FloatArray:
+    """(items,): another judge's values, checked."""
+    values = numbers(other_judge, "The judge's values", dimensions=1)
+    if len(values) != len(scores.judge):
+        raise ValueError(f"There are {len(values)} values of the other judge, but {len(scores.judge)} items.")
+    return values
+
+
+def reliability_and_correlation(
+    scores: Scores,
+    other_judge: npt.ArrayLike,
+    measure: PairMeasure,
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """rho([R_1, ...], [P_1, ...]) over systems: how well R tells where the judge agrees with people.
+
+    other_judge: (items,), the other method's values.
+    R_i as `reliability_by_system`, P_i as `correlation_by_system`. Source: Shen and others 2023, table 7.
+    Systems in which either is undefined are left out and counted (`counts.undefined_groups`).
+    The interval is Fisher's, over systems, and takes R_i and P_i as given.
+    """
+    indicators = reliability_of_systems(scores, other_judge, measure)
+    correlations = correlation_of_systems(scores, measure)
+    return indicators_with_correlations(
+        scores, indicators, correlations, measure, generator=generator, resampling=resampling
+    )
+
+
+def indicators_with_correlations(
+    scores: Scores,
+    indicators: FloatArray,
+    correlations: FloatArray,
+    measure: PairMeasure,
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """`reliability_and_correlation` of R_i and P_i (systems,) that are known, NaN where undefined."""
+    sides = (_INDICATOR, _CORRELATION)
+    result = _over_systems(
+        measure, indicators, correlations, sides, substream(generator, "validity"), resampling
+    )
+    result = explain_undefined(result, scores.human_means, scores.as_read, (PEOPLE, JUDGE), "item")
+    result = replace(result, source=f"{_SHEN}, table 7")
+    label = f"{_label(measure)}, reliability indicator and correlation with humans over systems"
+    return _rename_coefficient(result, f"{measure.estimator.name}_reliability_and_correlation", label)
+
+
+_CORRELATION = ComparedSide(
+    "correlation with humans", "The judge's correlation with mean human scores is undefined for every system."
+)
+_INDICATOR = ComparedSide("reliability indicator", "The reliability indicator is undefined for every system.")
+
+_Compare = Callable[[ReliabilityData, str], Coefficient]
+
+
+def _renamed_measure(
+    measure: PairMeasure,
+    name: str,
+    label: str,
+    equation: str,
+    generator: Randomness | None,
+    resampling: Resampling | None,
+) -> _Compare:
+    """The measure of a system's pairs of values under another name.
+
+    Items of one system are of different documents, so to draw items is to draw documents; these are drawn,
+    as figures about the same documents share what was drawn.
+    """
+    plan = replace(resampling or Resampling(), by="documents")
+
+    def compare(pairs: ReliabilityData, system: str) -> Coefficient:
+        result = measure.of(pairs, substream(generator, name, system), plan)
+        return replace(
+            result, name=f"{measure.estimator.name}_{name}", label=label, source=f"{_SHEN}, {equation}"
+        )
+
+    return compare
+
+
+def _by_system(
+    scores: Scores, compared: _Pair, sides: tuple[ComparedSide, ComparedSide], compare: _Compare
+) -> tuple[SystemCoefficient, ...]:
+    found = []
+    for system, pairs in zip(scores.system_names, scores.pairs_of_systems(*compared), strict=True):
+        first, second = pairs.values
+        coefficient = explain_undefined(compare(pairs, system), first, second, sides, "item of this system")
+        found.append(SystemCoefficient(system, coefficient))
+    return tuple(found)
+
+
+def _between_systems(
+    scores: Scores,
+    measure: PairMeasure,
+    generator: Randomness | None,
+    resampling: Resampling,
+    side: ComparedSide,
+) -> Coefficient:
+    human, judge, number = scores.human_means, scores.as_read, len(scores.system_names)
+    result = between_group_means(
+        measure,
+        human,
+        judge,
+        scores.systems,
+        number,
+        noun="systems",
+        generator=generator,
+        resampling=resampling,
+    )
+    gap = np.isnan(human) | np.isnan(judge)
+    human_means, judge_means = (
+        means_by_group(np.where(gap, np.nan, values), scores.systems, number) for values in (human, judge)
+    )
+    result = explain_undefined(result, human_means, judge_means, (PEOPLE, side), "system")
+    return explain_undefined(result, human, judge, (PEOPLE, side), "item")
+
+
+def _over_systems(
+    measure: PairMeasure,
+    first: FloatArray,
+    second: FloatArray,
+    sides: tuple[ComparedSide, ComparedSide],
+    generator: Randomness | None,
+    resampling: Resampling | None,
+) -> Coefficient:
+    result = over_groups(measure, first, second, noun="systems", generator=generator, resampling=resampling)
+    return explain_undefined(result, first, second, sides, "system")
+
+
+def coefficient_values(coefficients: Sequence[SystemCoefficient]) -> FloatArray:
+    """(systems,): the values of coefficients by system, NaN where undefined."""
+    values = (each.coefficient.value for each in coefficients)
+    return np.array([np.nan if value is None else value for value in values], dtype=float)
+
+
+def _label(measure: PairMeasure) -> str:
+    return measure.estimator.label
+
+
+def _rename_coefficient(coefficient: Coefficient, name: str, label: str) -> Coefficient:
+    return replace(coefficient, name=name, label=label)
+
+
+def correlation_with_other_raters(
+    scores: Scores,
+    rater: int,
+    measure: PairMeasure,
+    level: Level = Level.DATASET,
+    *,
+    with_own: bool = False,
+    generator: Randomness | None = None,
+) -> Coefficient:
+    """The correlation of one rater's values with the mean of the other raters', over the items of both.
+
+    rater: a row of `scores.human`. with_own: with the rater's own value in the mean, as Gao and others 2023
+    (arXiv 2304.02554), table 6, have it; a rater then partly correlates with itself, and is above a judge of
+    the same quality. Levels and intervals as in `correlation_with_humans`.
+    Undefined with fewer than two such items (systems), and where a side is constant.
+    """
+    own = scores.human[rater]
+    others = scores.human if with_own else np.delete(scores.human, rater, axis=0)
+    beside = scores.beside(others, own)
+    found = correlation_with_humans(
+        beside, measure, level, generator=substream(generator, "rater", rater, with_own), side=RATER
+    )
+    against = "the mean of all raters" if with_own else "the mean of the other raters"
+    return replace(found, label=f"{found.label}: one rater and {against}")

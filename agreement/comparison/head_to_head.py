@@ -1,0 +1,297 @@
+"""A judge that sees two systems' texts at once, in both orders: points, and what the order does to them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agreement import Coefficient, Counts, Resampling
+from agreement.bootstrap import Statistic
+from agreement.comparison.preferences import (
+    CorrectPreferences,
+    SystemPair,
+    TextPreferences,
+    compared_points,
+    points_of_scores,
+    text_preferences,
+)
+from agreement.comparison.scores import Scores, index_labels, numbers, set_once
+from agreement.data import FloatArray, IntArray, divide_where
+from agreement.estimate import Weighted
+from agreement.streams import Randomness, substream
+
+_DECIMALS = 9  # points are means over samples
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Verdicts:
+    """Verdicts of one judge on one dimension, one entry for each time it was asked; unreadable is NaN.
+
+    first, second: (verdicts,), the systems whose texts stood first and second; documents: (verdicts,), the
+    document they are about; any labels, kept as indices into `system_names` and `document_labels`.
+    points: (verdicts,), 1 where the first text won, 0 where the second did, 0.5 for a tie.
+    Raises ValueError with one sentence where these do not fit together.
+    """
+
+    first: IntArray
+    second: IntArray
+    documents: IntArray
+    points: FloatArray
+    system_names: tuple[str, ...] = field(init=False)
+    document_labels: tuple[Any, ...] = field(init=False)
+
+    def __init__(
+        self,
+        *,
+        first: npt.ArrayLike,
+        second: npt.ArrayLike,
+        documents: npt.ArrayLike,
+        points: npt.ArrayLike,
+    ) -> None:
+        values = numbers(points, "Points", dimensions=1)
+        if not np.isin(values[~np.isnan(values)], (0, 0.5, 1)).all():
+            raise ValueError("Points must be 1, 0.5 or 0, with NaN for a verdict that cannot be read.")
+        shown = [np.asarray(systems) for systems in (first, second)]
+        if shown[0].shape != values.shape or shown[1].shape != values.shape:
+            raise ValueError(
+                f"There are {len(values)} points, but not as many systems shown first and second."
+            )
+        labels, indices = index_labels(np.stack(shown, axis=1).ravel(), "systems", 2 * len(values))
+        of_first, of_second = indices.reshape(-1, 2).T
+        if (of_first == of_second).any():
+            raise ValueError("A verdict compares two different systems, but one names the same system twice.")
+        document_labels, of_document = index_labels(documents, "documents", len(values))
+        fields = {
+            "first": of_first,
+            "second": of_second,
+            "documents": of_document,
+            "points": values,
+            "system_names": tuple(str(label) for label in labels),
+            "document_labels": document_labels,
+        }
+        set_once(self, fields)
+
+    @property
+    def pairs(self) -> tuple[SystemPair, ...]:
+        """The pairs of systems in the order in which they first occur, named as they were first shown."""
+        shown: dict[frozenset[int], tuple[int, int]] = {}
+        for first, second in zip(self.first.tolist(), self.second.tolist(), strict=True):
+            shown.setdefault(frozenset((first, second)), (first, second))
+        return tuple((self.system_names[one], self.system_names[other]) for one, other in shown.values())
+
+
+@dataclass(frozen=True)
+class PositionConsistency:
+    """How often the same system wins (or ties) after the texts are swapped.
+
+    consistent, favours_first, favours_second: in how many comparisons of a pair in a document the outcome is
+    the same, moves towards the text shown first, towards the one shown second. share: the first of the three
+    in all of them.
+    """
+
+    share: Coefficient
+    consistent: int
+    favours_first: int
+    favours_second: int
+
+
+@dataclass(frozen=True)
+class PairPoints:
+    """The points of the first of two systems; the second has the other `documents` - points.
+
+    documents: those with readable verdicts in both orders. left_out: the others in which it was asked.
+    """
+
+    first: str
+    second: str
+    points: Coefficient
+    documents: int
+    left_out: int
+    consistency: PositionConsistency
+
+
+def head_to_head_points(
+    verdicts: Verdicts,
+    pairs: Sequence[SystemPair] | None = None,
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> tuple[PairPoints, ...]:
+    """The points of each pair of systems (by default all asked about): 1 for the winner, 0.5 each for a tie.
+
+    A document's points are the mean over both orders, each the mean over its samples; a document without a
+    readable verdict in each order is left out, since one order alone would count the judge's liking for a
+    position. Source: Shen and others 2023, table 22. Intervals resample documents.
+    Undefined where no document is left.
+    """
+    chosen = verdicts.pairs if pairs is None else tuple(pairs)
+    by_order = points_by_order(verdicts, chosen)
+    asked = _has_verdict(verdicts, chosen)
+    results = []
+    for index, (first, second) in enumerate(chosen):
+        orders = by_order[:, :, [index]]
+        points = orders.mean(axis=0)[:, 0]
+        drawn_with = substream(generator, first, second)
+        documents = int(np.sum(~np.isnan(points)))
+        results.append(
+            PairPoints(
+                first=first,
+                second=second,
+                points=_points(points, drawn_with, resampling),
+                documents=documents,
+                left_out=int(asked[:, index].sum()) - documents,
+                consistency=_consistency(orders, drawn_with, resampling),
+            )
+        )
+    return tuple(results)
+
+
+def position_consistency(
+    verdicts: Verdicts,
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> PositionConsistency:
+    """The share of comparisons (pair, document) with the same winner, or a tie, in both orders.
+
+    With several samples an order's winner is the one with more than half of its points. Source: Shi and
+    others 2024, Judging the Judges, position consistency. The interval resamples documents.
+    Undefined where no pair was compared in both orders.
+    """
+    return _consistency(points_by_order(verdicts, verdicts.pairs), generator, resampling)
+
+
+def correct_verdicts(
+    verdicts: Verdicts,
+    scores: Scores,
+    pairs: Sequence[SystemPair] | None = None,
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> CorrectPreferences:
+    """As `correct_preferences`, with the judge's points from its verdicts; `scores` give those of people.
+
+    pairs: those of the verdicts by default. Documents and systems are matched by label.
+    """
+    chosen = verdicts.pairs if pairs is None else tuple(pairs)
+    judge, human = _points_of_both(verdicts, scores, chosen)
+    return compared_points(judge, human, chosen, generator, resampling)
+
+
+def text_preferences_of_verdicts(verdicts: Verdicts, scores: Scores) -> TextPreferences:
+    """`text_preferences` of a judge that compares texts, by its mean over both orders.
+
+    scores: those of people; documents and systems are matched by label. Undefined as `text_preferences`.
+    """
+    return text_preferences(*_points_of_both(verdicts, scores, verdicts.pairs))
+
+
+def _points_of_both(
+    verdicts: Verdicts, scores: Scores, pairs: Sequence[SystemPair]
+) -> tuple[FloatArray, FloatArray]:
+    """(documents, pairs): the points of each pair's first system by the judge and by people."""
+    human = points_of_scores(scores, scores.human_means, pairs)
+    judge = np.full(human.shape, np.nan)
+    rows = {label: row for row, label in enumerate(scores.document_labels)}
+    for points, label in zip(
+        points_by_order(verdicts, pairs).mean(axis=0), verdicts.document_labels, strict=True
+    ):
+        if label in rows:
+            judge[rows[label]] = points
+    return judge, human
+
+
+def points_by_order(verdicts: Verdicts, pairs: Sequence[SystemPair]) -> FloatArray:
+    """(2, documents, pairs): the mean points of each pair's first system, shown first and shown second.
+
+    NaN where that order has no readable verdict.
+    """
+    totals = np.zeros((2, len(verdicts.document_labels), len(pairs)))
+    counts = np.zeros_like(totals)
+    for index, pair in enumerate(pairs):
+        for order, forward in enumerate((True, False)):
+            chosen = _in_order(verdicts, pair, forward=forward) & ~np.isnan(verdicts.points)
+            points, documents = verdicts.points[chosen], verdicts.documents[chosen]
+            np.add.at(totals[order, :, index], documents, points if forward else 1 - points)
+            np.add.at(counts[order, :, index], documents, 1)
+    return divide_where(counts > 0, totals, counts)
+
+
+def _in_order(verdicts: Verdicts, pair: SystemPair, *, forward: bool) -> npt.NDArray[np.bool_]:
+    """(verdicts,): which compare the pair with its first system shown first, or shown second."""
+    names = np.array([*verdicts.system_names, ""])
+    first, second = pair if forward else pair[::-1]
+    return np.asarray((names[verdicts.first] == first) & (names[verdicts.second] == second))
+
+
+def _has_verdict(verdicts: Verdicts, pairs: Sequence[SystemPair]) -> npt.NDArray[np.bool_]:
+    """(documents, pairs): whether there is a verdict, readable or not."""
+    asked = np.zeros((len(verdicts.document_labels), len(pairs)), dtype=bool)
+    for index, pair in enumerate(pairs):
+        shown = _in_order(verdicts, pair, forward=True) | _in_order(verdicts, pair, forward=False)
+        asked[verdicts.documents[shown], index] = True
+    return asked
+
+
+_NO_BOTH_ORDERS = "No document has a readable verdict in both orders; ask the judge in both."
+
+
+def _points(points: FloatArray, generator: Randomness | None, resampling: Resampling | None) -> Coefficient:
+    """The sum of one pair's points (documents,)."""
+    given = points[~np.isnan(points)]
+    number = len(given)
+    weighted = Weighted(
+        name="head_to_head_points",
+        label="Points of the first system",
+        source="Shen and others 2023, table 22",
+        statistic=lambda weights: weights @ given / weights.sum(axis=1) * number,
+        size=number,
+        noun="documents",
+        bounds=(0.0, float(number)),
+    )
+    return weighted.coefficient(_counts(len(points), number), _NO_BOTH_ORDERS, generator, resampling)
+
+
+def _consistency(
+    by_order: FloatArray, generator: Randomness | None, resampling: Resampling | None
+) -> PositionConsistency:
+    """Consistency of points (2, documents, pairs)."""
+    both = ~np.isnan(by_order).any(axis=0)
+    forward, backward = np.sign(np.round(np.where(both, by_order, 0.5) - 0.5, _DECIMALS))
+    same = (forward == backward) & both
+    compared = both.sum(axis=1)
+    used = compared > 0
+    weighted = Weighted(
+        name="position_consistency",
+        label="Position consistency",
+        source="Shi and others 2024, Judging the Judges (arXiv 2406.07791)",
+        statistic=_share(same.sum(axis=1)[used], compared[used]),
+        size=int(used.sum()),
+        noun="documents",
+        bounds=(0.0, 1.0),
+    )
+    counts = _counts(both.size, int(both.sum()))
+    return PositionConsistency(
+        share=weighted.coefficient(counts, _NO_BOTH_ORDERS, generator, resampling),
+        consistent=int(same.sum()),
+        favours_first=int(np.sum(forward > backward)),
+        favours_second=int(np.sum(forward < backward)),
+    )
+
+
+def _share(parts: IntArray, wholes: IntArray) -> Statistic:
+    """From weights (replicates, documents) to sum parts / sum wholes; each document has a whole."""
+    return lambda weights: (weights @ parts) / (weights @ wholes)
+
+
+def _counts(comparisons: int, in_both_orders: int) -> Counts:
+    """A unit is one pair in one document; its two ratings are the outcomes in the two orders."""
+    return Counts(
+        units=comparisons,
+        pairable_units=in_both_orders,
+        raters=2 if in_both_orders else 0,
+        ratings=2 * in_both_orders,
+        pairable_values=2 * in_both_orders,
+    )

@@ -1,0 +1,246 @@
+"""Which of two systems is better, by points over documents, and where a judge says the same as people."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from agreement import Coefficient, Counts, Resampling
+from agreement.bootstrap import Statistic
+from agreement.comparison.categories import ratio_interval
+from agreement.comparison.scores import Scores
+from agreement.data import FloatArray, divide_where
+from agreement.estimate import Weighted
+from agreement.streams import Randomness, substream
+
+SystemPair = tuple[str, str]
+BoolArray = npt.NDArray[np.bool_]
+
+_NO_PREFERENCE = 0.5  # points of either text
+_ONE_DOCUMENT = "An interval needs such pairs of texts in two documents."
+_DECIMALS = 9  # points are sums of fractions
+
+
+@dataclass(frozen=True)
+class PairPreference:
+    """The points of the first of two systems; the second has the other `documents` - points.
+
+    documents: those in which the judge and people both compare the two systems.
+    """
+
+    first: str
+    second: str
+    documents: int
+    judge_points: float | None
+    human_points: float | None
+
+    @property
+    def correct(self) -> bool | None:
+        """Whether the judge prefers the system that people prefer, or neither; None without documents."""
+        if self.judge_points is None or self.human_points is None:
+            return None
+        half = self.documents / 2
+        return bool(np.sign(self.judge_points - half) == np.sign(self.human_points - half))
+
+
+@dataclass(frozen=True)
+class CorrectPreferences:
+    """The pairs, and the share of the compared ones in which the judge agrees with people."""
+
+    pairs: tuple[PairPreference, ...]
+    share: Coefficient
+
+    @property
+    def compared(self) -> int:
+        """How many pairs have a document in which judge and people compare them."""
+        return sum(pair.correct is not None for pair in self.pairs)
+
+    @property
+    def correct(self) -> int:
+        """How many of them the judge decides as people do."""
+        return sum(pair.correct is True for pair in self.pairs)
+
+
+def all_pairs(systems: Sequence[str]) -> tuple[SystemPair, ...]:
+    """Return each pair of systems once: the full set of Shen and others 2023."""
+    return tuple(combinations(systems, 2))
+
+
+def neighbours(ranking: Sequence[str]) -> tuple[SystemPair, ...]:
+    """Return neighbours in `human_ranking`: the challenge set of Shen and others 2023."""
+    return tuple(pairwise(ranking))
+
+
+def correct_preferences(
+    scores: Scores,
+    pairs: Sequence[SystemPair] | None = None,
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> CorrectPreferences:
+    """In how many pairs of systems (all of them by default) the judge prefers the one that people prefer.
+
+    In each document the system with the higher score gets 1 point, half a point for equal scores, once by the
+    judge's values and once by mean human scores; more than half of the points is a preference, half is none,
+    and none is correct where people have none either. Only documents with all four scores count.
+    Source: Shen and others 2023, table 5. The interval of the share resamples documents.
+    Undefined where no pair has such a document.
+    """
+    chosen = all_pairs(scores.system_names) if pairs is None else tuple(pairs)
+    judge = points_of_scores(scores, scores.judge, chosen)
+    human = points_of_scores(scores, scores.human_means, chosen)
+    return compared_points(judge, human, chosen, generator, resampling)
+
+
+@dataclass(frozen=True)
+class TextPreferences:
+    """Which of two texts for one document is better: the share that a judge decides as people do.
+
+    compared: pairs of texts of which people prefer one and the judge said which it prefers. ties: those of
+    them between which the judge sees no difference; each counts one half.
+    """
+
+    accuracy: Coefficient
+    compared: int
+    ties: int
+
+
+def text_preferences_of_scores(scores: Scores) -> TextPreferences:
+    """`text_preferences` of a judge that gives scores, over all pairs of texts for one document.
+
+    Undefined where people prefer no text of a pair, or the judge has no values of these pairs.
+    """
+    pairs = all_pairs(scores.system_names)
+    return text_preferences(
+        points_of_scores(scores, scores.judge, pairs), points_of_scores(scores, scores.human_means, pairs)
+    )
+
+
+def text_preferences(judge: FloatArray, human: FloatArray) -> TextPreferences:
+    """The accuracy of a judge on people's preferences between texts: the mean of 1 - |judge - human| points.
+
+    judge, human: (documents, pairs), the points of the first text of each pair of systems: 1, 0.5 or 0 (of a
+    judge that was asked several times their mean), NaN where it was not compared. Pairs between which people
+    have no preference are left out. Source: Gao and others 2023 (arXiv 2304.02554), table 3.
+    The interval is `ratio_interval`'s, over documents. Undefined where no pair is left.
+    """
+    counted = ~np.isnan(judge) & ~np.isnan(human) & (human != _NO_PREFERENCE)
+    hits = np.sum(1 - np.abs(judge - human), axis=1, where=counted)
+    sizes = counted.sum(axis=1).astype(float)
+    number = int(sizes.sum())
+    accuracy = Coefficient(
+        name="text_preferences",
+        label="Accuracy on people’s preferences between texts",
+        value=float(hits.sum()) / number if number else None,
+        counts=_counts(counted),
+        source="Gao and others 2023, table 3",
+        reason=None if number else _why_no_preference(judge, human),
+    )
+    if number:
+        interval, _ = ratio_interval(hits, sizes)
+        accuracy = replace(accuracy, interval=interval, interval_reason=None if interval else _ONE_DOCUMENT)
+    return TextPreferences(accuracy, number, int(np.sum(judge[counted] == _NO_PREFERENCE)))
+
+
+def _why_no_preference(judge: FloatArray, human: FloatArray) -> str:
+    both = ~np.isnan(judge) & ~np.isnan(human)
+    return "People prefer none of these texts to another." if both.any() else _why_undefined(judge, human)
+
+
+def points_of_scores(scores: Scores, values: FloatArray, pairs: Sequence[SystemPair]) -> FloatArray:
+    """(documents, pairs): 1, 0.5 or 0 points for the first system by values (items,); NaN without both.
+
+    ValueError for a pair with a system that has no scores.
+    """
+    place = {name: index for index, name in enumerate(scores.system_names)}
+    unknown = sorted({name for pair in pairs for name in pair} - set(place))
+    if unknown:
+        raise ValueError(f"There are no scores of the system {unknown[0]}.")
+    table = scores.by_document(values)
+    first = table[:, [place[one] for one, _ in pairs]]
+    second = table[:, [place[other] for _, other in pairs]]
+    return np.asarray((1 + np.sign(first - second)) / 2)
+
+
+def compared_points(
+    judge: FloatArray,
+    human: FloatArray,
+    pairs: Sequence[SystemPair],
+    generator: Randomness | None,
+    resampling: Resampling | None,
+) -> CorrectPreferences:
+    """The preferences from points (documents, pairs) of the first systems, by judge and by people."""
+    both = ~np.isnan(judge) & ~np.isnan(human)
+    documents = both.sum(axis=0)
+    sums = [np.round(np.sum(points, axis=0, where=both), _DECIMALS) for points in (judge, human)]
+    preferences = tuple(
+        PairPreference(
+            first=first,
+            second=second,
+            documents=int(number),
+            judge_points=float(of_judge) if number else None,
+            human_points=float(of_people) if number else None,
+        )
+        for (first, second), number, of_judge, of_people in zip(pairs, documents, *sums, strict=True)
+    )
+    return CorrectPreferences(
+        preferences, _share(judge, human, both, substream(generator, *pairs), resampling)
+    )
+
+
+def _share(
+    judge: FloatArray,
+    human: FloatArray,
+    both: BoolArray,
+    generator: Randomness | None,
+    resampling: Resampling | None,
+) -> Coefficient:
+    used = both.any(axis=1)
+    weighted = Weighted(
+        name="correct_preferences",
+        label="Share of correct preferences",
+        source="Shen and others 2023, table 5",
+        statistic=correct_share(judge[used], human[used], both[used]),
+        size=int(used.sum()),
+        noun="documents",
+        bounds=(0.0, 1.0),
+    )
+    return weighted.coefficient(_counts(both), _why_undefined(judge, human), generator, resampling)
+
+
+def correct_share(judge: FloatArray, human: FloatArray, both: BoolArray) -> Statistic:
+    """From weights (replicates, documents) to the share of correct pairs among those with documents."""
+    margins = [np.where(both, points - 0.5, 0) for points in (judge, human)]
+
+    def shares(weights: FloatArray) -> FloatArray:
+        compared = weights @ both > 0
+        preferred = [np.sign(np.round(weights @ margin, _DECIMALS)) for margin in margins]
+        correct = (preferred[0] == preferred[1]) & compared
+        number = compared.sum(axis=1)
+        return divide_where(number > 0, correct.sum(axis=1), number)
+
+    return shares
+
+
+def _why_undefined(judge: FloatArray, human: FloatArray) -> str:
+    if not judge.shape[1]:
+        return "There is no pair of systems to compare."
+    if np.isnan(human).all():
+        return "People have rated no two of these systems on the same document yet."
+    if np.isnan(judge).all():
+        return "The judge has compared no two of these systems on the same document yet."
+    return "Judge and people have compared no two of these systems on the same document."
+
+
+def _counts(both: BoolArray) -> Counts:
+    """A unit is a pair of systems, a rating one comparison in one document."""
+    comparisons = 2 * int(both.sum())
+    return Counts(
+        units=both.shape[1],
+        pairable_units=int(both.any(axis=0).sum()),
+        raters=2 if comparisons else 0,
+        ratings=comparisons,
+        pairable_values=comparisons,
+    )

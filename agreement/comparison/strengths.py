@@ -1,0 +1,256 @@
+"""From verdicts on two texts to strengths and ranks of systems, with ties and the liking for a position."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import scipy
+
+from agreement import SystemDifference, rank_sets
+from agreement.coefficient import Estimated
+from agreement.comparison.head_to_head import Verdicts
+from agreement.data import FloatArray, IntArray
+from agreement.student import t_reach
+from agreement.system_differences import adjust_p_values, levels_of, with_t_interval
+
+LEAST_DOCUMENTS = 5
+_STEPS = 60
+_CLOSE = 1e-9
+_FURTHEST = 15.0  # of a strength on the logarithmic scale: beyond it the likelihood has no maximum
+_ONE_ORDER = (
+    "Texts were shown in one order only, so strength cannot be told from the liking for a place; have the "
+    "judge compare in both orders."
+)
+
+
+@dataclass(frozen=True)
+class SystemStrength:
+    """A system by the verdicts on its texts: how many it has, won and tied; its strength and ranks."""
+
+    system: str
+    verdicts: int
+    won: int
+    tied: int
+    strength: Estimated | None
+    best: int | None = None
+    worst: int | None = None
+
+
+@dataclass(frozen=True)
+class Strengths:
+    """Systems by strength, the strongest first; without estimates `reason` says why.
+
+    differences: every pair, in strength. first_wins: with which probability the text shown first wins where
+    two systems are equally strong and there is no tie. ties: the share of ties between two such systems.
+    """
+
+    systems: tuple[SystemStrength, ...]
+    documents: int
+    differences: tuple[SystemDifference, ...] = ()
+    first_wins: Estimated | None = None
+    ties: float | None = None
+    reason: str = ""
+
+
+def system_strengths(verdicts: Verdicts, *, confidence_level: float = 0.95) -> Strengths:
+    """Strengths of systems from all readable verdicts: Bradley and Terry's model with ties and an order.
+
+    With s_i the strength of the system shown first, s_j of the one shown second, d the liking for the first
+    place and e that for ties, the outcomes first, second and tie have probabilities proportional to
+
+        exp(s_i + d / 2)   exp(s_j - d / 2)   exp(e + (s_i + s_j) / 2)
+
+    by maximum likelihood, the mean strength being 0. Without ties in the data they are left out of the model.
+    exp(s_i - s_j) are the odds that i wins rather than j. Verdicts on one document, both orders and all
+    samples of it, are not independent: variances are the sandwich's, summed within documents, and t has one
+    degree of freedom less than there are documents. Ranks invert the intervals of all pairs at once
+    (Bonferroni, `rank_sets`). Source: Bradley and Terry 1952; Davidson 1970; Davidson and Beaver 1977,
+    Biometrics 33, 693-702 (whose tie parameter is exp(e + d / 2)); Liang and Zeger 1986 for the variances.
+    Undefined with verdicts on fewer than 5 documents, where a system, or a group of them, has won or lost all
+    comparisons with the others (Ford 1957), where one place always wins, or where the orders shown cannot
+    tell the strengths from the liking for a place.
+    """
+    read = ~np.isnan(verdicts.points)
+    documents = np.unique(verdicts.documents[read], return_inverse=True)[1]
+    counts = _Counts(verdicts.first[read], verdicts.second[read], documents, verdicts.points[read])
+    number = int(documents.max(initial=-1)) + 1
+    names = verdicts.system_names
+    if reason := _why_undefined(counts, names, number):
+        return Strengths(_without_strength(counts, names), number, reason=reason)
+    fit = _fit(counts, len(names), number)
+    if fit is None:
+        reason = "The likelihood has no maximum: one place, or one group of systems, always wins."
+        return Strengths(_without_strength(counts, names), number, reason=reason)
+    return _strengths(fit, counts, names, number, confidence_level)
+
+
+@dataclass(frozen=True, eq=False)
+class _Counts:
+    """Readable verdicts: systems shown first and second, documents, and points of the first."""
+
+    first: IntArray
+    second: IntArray
+    documents: IntArray
+    points: FloatArray
+
+    def of_system(self, place: int) -> tuple[int, int, int]:
+        """How many verdicts a system has, won, and tied."""
+        own = (self.first == place) | (self.second == place)
+        won = np.where(self.first == place, self.points == 1, self.points == 0) & own
+        return int(own.sum()), int(won.sum()), int((own & (self.points == 0.5)).sum())
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether any verdict is a tie."""
+        return bool((self.points == 0.5).any())
+
+
+@dataclass(frozen=True, eq=False)
+class _StrengthFit:
+    """Strengths (systems,), place and ties, and the covariance of all of them."""
+
+    parameters: FloatArray
+    covariance: FloatArray
+
+    def of(self, contrast: FloatArray) -> tuple[float, float]:
+        """A linear combination of the parameters and its standard error."""
+        return float(contrast @ self.parameters), float(np.sqrt(contrast @ self.covariance @ contrast))
+
+
+def _why_undefined(counts: _Counts, names: Sequence[str], documents: int) -> str:
+    if documents < LEAST_DOCUMENTS:
+        return f"There are readable verdicts on {documents} documents; {LEAST_DOCUMENTS} are needed."
+    size = len(names)
+    beaten = np.zeros((size, size))
+    np.add.at(beaten, (counts.first, counts.second), counts.points)
+    np.add.at(beaten, (counts.second, counts.first), 1 - counts.points)
+    parts, of_system = scipy.sparse.csgraph.connected_components(
+        scipy.sparse.csr_array(beaten), connection="strong"
+    )
+    if parts == 1:
+        return "" if _tells_place_from_strength(counts, size) else _ONE_ORDER
+    smallest = np.bincount(of_system).argmin()
+    named = ", ".join(name for name, part in zip(names, of_system, strict=True) if part == smallest)
+    return f"{named}: won, lost or missed every comparison with the others, so there is no finite strength."
+
+
+def _tells_place_from_strength(counts: _Counts, systems: int) -> bool:
+    """Whether no strengths do to all verdicts what the place does, as A - B = B - C = 1 to A-B and B-C."""
+    pairs = np.unique(np.stack([counts.first, counts.second]), axis=1)
+    each = np.eye(systems)
+    place = np.ones((pairs.shape[1], 1))
+    contrasts = np.concatenate([each[pairs[0]] - each[pairs[1]], place], axis=1)
+    return bool(np.linalg.matrix_rank(contrasts) == systems)
+
+
+def _fit(counts: _Counts, systems: int, documents: int) -> _StrengthFit | None:
+    """Newton's method, then the sandwich; None where the likelihood has no maximum.
+
+    Strengths are freed of their common constant by a ridge on their mean, which changes no difference.
+    """
+    ordered = counts.first * systems + counts.second
+    kinds, one, kind = np.unique(ordered, return_index=True, return_inverse=True)
+    design = _design(counts, one, systems)
+    times = np.bincount(kind, minlength=len(kinds)).astype(float)
+    outcome = np.select([counts.points == 1, counts.points == 0], [0, 1], 2)
+    observed = design[kind, outcome]
+    total = observed.sum(axis=0)
+    mean = np.zeros(design.shape[2])
+    mean[:systems] = 1 / systems
+    parameters = np.zeros(design.shape[2])
+    for _ in range(_STEPS):
+        expected, information = _expect(design, times, parameters)
+        information += np.outer(mean, mean) * len(outcome)
+        step = np.linalg.solve(information, total - times @ expected)
+        parameters = parameters + step * min(1.0, 2 / max(np.abs(step).max(), _CLOSE))
+        parameters[:systems] -= parameters[:systems].mean()
+        if np.abs(parameters).max() > _FURTHEST:
+            return None
+        if np.abs(step).max() < _CLOSE:
+            break
+    else:
+        return None
+    expected, information = _expect(design, times, parameters)
+    inverse = np.linalg.inv(information + np.outer(mean, mean) * len(outcome))
+    sums = np.zeros((documents, design.shape[2]))
+    np.add.at(sums, counts.documents, observed - expected[kind])
+    return _StrengthFit(parameters, inverse @ (sums.T @ sums) @ inverse.T * documents / (documents - 1))
+
+
+def _design(counts: _Counts, chosen: IntArray, systems: int) -> FloatArray:
+    """(chosen, outcomes, parameters): what each parameter adds to first, second and, where any is, tie."""
+    first, second = counts.first[chosen], counts.second[chosen]
+    each, ties = np.arange(len(chosen)), counts.has_ties
+    design = np.zeros((len(each), 3 if ties else 2, systems + (2 if ties else 1)))
+    design[each, 0, first] = 1
+    design[each, 1, second] = 1
+    design[:, 0, systems], design[:, 1, systems] = 0.5, -0.5
+    if ties:
+        design[each, 2, first] = design[each, 2, second] = 0.5
+        design[:, 2, systems + 1] = 1
+    return design
+
+
+def _expect(design: FloatArray, times: FloatArray, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(ordered pairs, parameters) expectations, and the information of so many verdicts on each pair."""
+    utilities = design @ parameters
+    shares = np.exp(utilities - utilities.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    expected = np.einsum("vo,vok->vk", shares, design)
+    within = np.einsum("vok,vo,vol->kl", design, shares * times[:, None], design, optimize=True)
+    return expected, within - (expected * times[:, None]).T @ expected
+
+
+def _strengths(
+    fit: _StrengthFit, counts: _Counts, names: Sequence[str], documents: int, confidence_level: float
+) -> Strengths:
+    size, freedom = len(names), documents - 1
+    reach = t_reach(1.0, freedom, confidence_level)
+    each = np.eye(len(fit.parameters))
+    centred = each.copy()
+    centred[:size, :size] -= 1 / size
+    pairs = list(combinations(range(size), 2))
+    levels = levels_of(confidence_level, len(pairs))
+    differences = adjust_p_values(
+        [
+            with_t_interval(
+                SystemDifference(names[one], names[other], documents, None),
+                *fit.of(each[one] - each[other]),
+                freedom,
+                levels,
+            )
+            for one, other in pairs
+        ]
+    )
+    ranks = rank_sets(names, differences)
+    place, error = fit.of(each[size])
+    found = [
+        SystemStrength(name, *counts.of_system(index), _strength(fit, centred[index], reach), one, other)
+        for index, (name, one, other) in enumerate(
+            (name, rank.best, rank.worst) for name, rank in zip(names, ranks, strict=True)
+        )
+    ]
+    found.sort(key=lambda one: -one.strength.value if one.strength else 0.0)
+    first_wins = Estimated(*(_logistic(place + times * error * reach) for times in (0, -1, 1)))
+    return Strengths(tuple(found), documents, differences, first_wins, _ties(fit, size, counts))
+
+
+def _strength(fit: _StrengthFit, contrast: FloatArray, reach: float) -> Estimated:
+    value, error = fit.of(contrast)
+    return Estimated.within(value, reach * error)
+
+
+def _logistic(value: float) -> float:
+    return float(scipy.special.expit(value))
+
+
+def _ties(fit: _StrengthFit, size: int, counts: _Counts) -> float:
+    if not counts.has_ties:
+        return 0.0
+    place, tie = fit.parameters[size:]
+    return float(1 / (1 + 2 * np.cosh(place / 2) * np.exp(-tie)))
+
+
+def _without_strength(counts: _Counts, names: Sequence[str]) -> tuple[SystemStrength, ...]:
+    return tuple(SystemStrength(name, *counts.of_system(place), None) for place, name in enumerate(names))

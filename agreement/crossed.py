@@ -1,0 +1,115 @@
+"""Which systems differ where raters count as a sample like documents: the crossed model of ratings.
+
+y = system + document + rater + rater:system + document:system + rater:document + residual; systems are fixed,
+all else is random. What is the same for two systems (document, rater, rater on a document) cancels in their
+difference, which leaves three variances.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from agreement.crossed_fit import CrossedModelError, ErrorVariances, fit_by_mean_squares, fit_by_reml
+from agreement.data import FloatArray
+from agreement.system_differences import (
+    LEAST_DOCUMENTS,
+    SystemDifference,
+    adjust_p_values,
+    levels_of,
+    too_few,
+    with_t_interval,
+)
+
+MOST_CELLS = 400
+"""Pairs of a rater and a system up to which gaps are allowed: time grows with the third power of them."""
+_TINY = 1e-9  # in points: what is below is rounding
+
+
+@dataclass(frozen=True)
+class CrossedDifferences:
+    """Every pair of systems by the crossed model, and the variances that it found.
+
+    systems, raters, documents: how many have values. method: how variances were estimated.
+    """
+
+    differences: tuple[SystemDifference, ...]
+    variances: ErrorVariances
+    systems: int
+    raters: int
+    documents: int
+    method: str
+
+
+def why_not_crossed(values: FloatArray) -> str:
+    """Return why values (raters, documents, systems) cannot tell how raters differ; empty where they can."""
+    given = ~np.isnan(values)
+    twice = (given.sum(axis=0) >= 2).any(axis=1).sum()
+    if given.any(axis=(1, 2)).sum() < 2:
+        return "Fewer than two raters gave values."
+    if twice < LEAST_DOCUMENTS:
+        return f"Two raters rated the same items on {twice} documents; {LEAST_DOCUMENTS} are needed."
+    if given.any(axis=(0, 1)).sum() < 2:
+        return "Fewer than two systems have values."
+    part = _rated_part(values)
+    if np.isnan(part).any() and given.any(axis=1).sum() > MOST_CELLS:
+        return f"With gaps, at most {MOST_CELLS} pairs of a rater and a system can be taken into account."
+    if _have_same_differences(part):
+        return "Every rater gives the same differences on every document."
+    return ""
+
+
+def crossed_differences(
+    values: FloatArray, systems: Sequence[str], *, confidence_level: float = 0.95
+) -> CrossedDifferences:
+    """Every pair of systems, from values (raters, documents, systems), NaN for gaps.
+
+    Without gaps means are compared, with variances from mean squares; else both are by restricted maximum
+    likelihood, which is the same without gaps where no variance is 0 (Patterson and Thompson 1971). Intervals
+    and tests by t with Satterthwaite's degrees of freedom; Holm and Bonferroni as in `system_differences`.
+    Variances are one for all systems. No interval for a pair with fewer than 3 documents rated for both.
+    Raises CrossedModelError with the reason of `why_not_crossed`, or if the fit leaves no error variance.
+    """
+    if reason := why_not_crossed(values):
+        raise CrossedModelError(reason)
+    part = _rated_part(values)
+    fit = fit_by_reml(part) if np.isnan(part).any() else fit_by_mean_squares(part)
+    given = (~np.isnan(values)).any(axis=0).astype(int)
+    documents, place = given.T @ given, np.cumsum(given.any(axis=0)) - 1
+    pairs = list(combinations(range(len(systems)), 2))
+    levels = levels_of(confidence_level, len(pairs))
+    found = []
+    for one, other in pairs:
+        each = SystemDifference(systems[one], systems[other], int(documents[one, other]), None)
+        if each.documents < LEAST_DOCUMENTS:
+            found.append(too_few(each))
+        else:
+            value, variance, freedom = fit.difference(place[one], place[other])
+            found.append(with_t_interval(each, value, float(np.sqrt(variance)), freedom, levels))
+    raters, rated, number = part.shape
+    return CrossedDifferences(adjust_p_values(found), fit.variances, number, raters, rated, fit.method)
+
+
+def _have_same_differences(part: FloatArray) -> bool:
+    """Return whether every value is the effect of its system plus one number for its rater and document.
+
+    part: (raters, documents, systems), NaN for gaps. The effects are those of least squares. False also where
+    too few raters rated two systems on one document: then these effects fit any values.
+    """
+    rows = part.reshape(-1, part.shape[2])
+    rows = rows[(~np.isnan(rows)).sum(axis=1) >= 2]
+    given = (~np.isnan(rows)).astype(float)
+    own = given / given.sum(axis=1, keepdims=True)
+    normal = np.diag(given.sum(axis=0)) - given.T @ own
+    if given.sum() - len(rows) <= np.linalg.matrix_rank(normal):
+        return False
+    centred = np.where(np.isnan(rows), 0.0, rows - np.nanmean(rows, axis=1, keepdims=True))
+    left = rows - np.linalg.pinv(normal) @ centred.sum(axis=0)
+    return bool(np.nanmax(np.abs(left - np.nanmean(left, axis=1, keepdims=True))) < _TINY)
+
+
+def _rated_part(values: FloatArray) -> FloatArray:
+    """(raters, documents, systems) that have values."""
+    given = ~np.isnan(values)
+    return values[np.ix_(given.any(axis=(1, 2)), given.any(axis=(0, 2)), given.any(axis=(0, 1)))]

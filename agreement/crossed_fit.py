@@ -1,0 +1,304 @@
+"""The crossed model of ratings (`crossed`) fitted by mean squares, or by restricted maximum likelihood.
+
+Given the effects of raters and of raters by system, documents are independent. So no matrix is larger than a
+document's ratings or than the cells (a rater and a system): time grows in proportion to the documents, and
+with the third power of the cells.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from agreement.data import FloatArray, IntArray
+from agreement.student import satterthwaite_freedom
+
+NO_ERROR = "The crossed model finds no error variance in these values."
+
+
+class CrossedModelError(ValueError):
+    """The crossed model has no result for these values; the message is the reason."""
+
+
+@dataclass(frozen=True)
+class ErrorVariances:
+    """Variances in squared points of the scale, each 0 or more."""
+
+    rater_by_system: float
+    document_by_system: float
+    residual: float
+
+    def of_difference(self, raters: int, documents: int) -> float:
+        """2 (rater:system / R + document:system / D + residual / (R D)), each rater rating everything."""
+        of_raters, of_documents = self.rater_by_system / raters, self.document_by_system / documents
+        return 2 * (of_raters + of_documents + self.residual / (raters * documents))
+
+    def degrees_of_freedom(self, systems: int, raters: int, documents: int) -> float:
+        """Satterthwaite's for MS_rs + MS_ds - MS_e, which is R D / 2 times the variance above.
+
+        A part that is 0 takes its mean square away and one MS_e with it: without rater:system MS_ds is left
+        with its (S - 1)(D - 1) degrees of freedom, without both MS_e with its (S - 1)(D - 1)(R - 1).
+        Source: Satterthwaite 1946, Biometrics Bulletin 2, 110-114.
+        """
+        parts = [
+            (self.rater_by_system, documents, raters - 1),
+            (self.document_by_system, raters, documents - 1),
+        ]
+        terms = [(self.residual + times * part, freedom) for part, times, freedom in parts if part > 0]
+        terms.append((self.residual * (1 - len(terms)), (raters - 1) * (documents - 1)))
+        return (systems - 1) * (satterthwaite_freedom(terms) or np.inf)
+
+    def smallest_difference(
+        self, systems: int, raters: int, documents: int, *, significance_level: float, power: float = 0.8
+    ) -> float:
+        """The difference, in points, that a two-sided t test of this level finds with this power.
+
+        The standard error times the noncentrality at which t exceeds its critical value with this
+        probability; what is significant with the wrong sign does not count. At least 2 systems, raters and
+        documents.
+        """
+        freedom = self.degrees_of_freedom(systems, raters, documents)
+        critical = scipy.special.stdtrit(freedom, 1 - significance_level / 2)
+        noncentrality = scipy.special.nctdtrinc(freedom, 1 - power, critical)
+        return float(noncentrality * np.sqrt(self.of_difference(raters, documents)))
+
+    def power(
+        self, difference: float, systems: int, raters: int, documents: int, *, significance_level: float
+    ) -> float:
+        """The probability that the same test finds a true difference of so many points, with its sign."""
+        error = np.sqrt(self.of_difference(raters, documents))
+        if error == 0:
+            return float(difference != 0)
+        freedom = self.degrees_of_freedom(systems, raters, documents)
+        critical = scipy.special.stdtrit(freedom, 1 - significance_level / 2)
+        return float(1 - scipy.special.nctdtr(freedom, abs(difference) / error, critical))
+
+
+@dataclass(frozen=True, eq=False)
+class CrossedMeanSquares:
+    """Means (systems,) of complete ratings, and variances by equating mean squares to their expectations."""
+
+    means: FloatArray
+    variances: ErrorVariances
+    raters: int
+    documents: int
+    method: str = "mean squares equated to their expectations (Henderson 1953, method 1)"
+
+    def difference(self, one: int, other: int) -> tuple[float, float, float]:
+        """Return a difference of two means, its variance, and its degrees of freedom."""
+        size = len(self.means), self.raters, self.documents
+        variance = self.variances.of_difference(*size[1:])
+        return float(self.means[one] - self.means[other]), variance, self.variances.degrees_of_freedom(*size)
+
+
+def fit_by_mean_squares(values: FloatArray) -> CrossedMeanSquares:
+    """The model for values (raters, documents, systems) without gaps, 2 of each or more.
+
+    E(MS_e) = residual, E(MS_rs) = residual + D rater:system, E(MS_ds) = residual + R document:system. What
+    would be below 0 is 0.
+    """
+    raters, documents, systems = values.shape
+    centred = values - values.mean(axis=2, keepdims=True)
+    centred -= centred.mean(axis=(0, 1))
+    of_raters, of_documents = centred.mean(axis=1), centred.mean(axis=0)
+    left = centred - of_raters[:, None] - of_documents
+    residual = float(np.sum(left**2)) / ((systems - 1) * (raters - 1) * (documents - 1))
+    squares_of_raters = documents * float(np.sum(of_raters**2)) / ((systems - 1) * (raters - 1))
+    squares_of_documents = raters * float(np.sum(of_documents**2)) / ((systems - 1) * (documents - 1))
+    variances = ErrorVariances(
+        max(0.0, (squares_of_raters - residual) / documents),
+        max(0.0, (squares_of_documents - residual) / raters),
+        residual,
+    )
+    return CrossedMeanSquares(values.mean(axis=(0, 1)), variances, raters, documents)
+
+
+RATER, RATER_BY_SYSTEM, DOCUMENT, RATER_BY_DOCUMENT, DOCUMENT_BY_SYSTEM, RESIDUAL = range(6)
+_OF_CELLS = (RATER, RATER_BY_SYSTEM)
+_OF_DOCUMENT = (DOCUMENT, RATER_BY_DOCUMENT, DOCUMENT_BY_SYSTEM, RESIDUAL)
+_NOTHING = 1e-6  # of all variance: smaller components are 0
+_STEP = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class CrossedFit:
+    """The model at the largest restricted likelihood.
+
+    components: (6,), variances in squared points in the order of the constants above. means: (systems,), with
+    their covariance (systems, systems). slopes: (active, systems, systems), its derivatives by the variances
+    that are not 0; information: (active, active), the second derivatives of -2 log likelihood by them.
+    """
+
+    components: FloatArray
+    means: FloatArray
+    covariance: FloatArray
+    slopes: FloatArray
+    information: FloatArray
+    method: str = "restricted maximum likelihood (Patterson and Thompson 1971)"
+
+    @property
+    def variances(self) -> ErrorVariances:
+        """What the error of a difference is made of."""
+        return ErrorVariances(*self.components[[RATER_BY_SYSTEM, DOCUMENT_BY_SYSTEM, RESIDUAL]].tolist())
+
+    def difference(self, one: int, other: int) -> tuple[float, float, float]:
+        """Return a difference of two means, its variance, and Satterthwaite's degrees of freedom.
+
+        2 v^2 / Var(v) with Var(v) = g' (2 / information) g, g the derivatives of v by the variances that are
+        not 0. Source: Fai and Cornelius 1996; Kuznetsova and others 2017. Raises CrossedModelError where
+        v or Var(v) is not above 0.
+        """
+        contrast = np.zeros(len(self.means))
+        contrast[[one, other]] = 1, -1
+        variance = float(contrast @ self.covariance @ contrast)
+        slopes = self.slopes @ contrast @ contrast
+        spread = float(slopes @ np.linalg.pinv(self.information, rcond=1e-8, hermitian=True) @ slopes)
+        if not (variance > 0 and spread > 0):
+            raise CrossedModelError(NO_ERROR)
+        return float(contrast @ self.means), variance, variance**2 / spread
+
+
+@dataclass(frozen=True, eq=False)
+class _Pattern:
+    """Documents that were rated in the same cells (n,).
+
+    documents: how many. total, products: the sums of their values (n,) and of the values' products (n, n).
+    parts: (4, n, n), the covariance of a document's ratings that each of _OF_DOCUMENT brings.
+    """
+
+    cells: IntArray
+    documents: int
+    total: FloatArray
+    products: FloatArray
+    parts: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """The ratings as sums over documents. system_of: (cells, systems), 1 where a cell is of a system.
+
+    parts: (2, cells, cells), the covariance of cells that each of _OF_CELLS brings.
+    """
+
+    patterns: Sequence[_Pattern]
+    system_of: FloatArray
+    parts: FloatArray
+
+    def at(self, variances: FloatArray) -> tuple[float, FloatArray, FloatArray, FloatArray]:
+        """Return -2 log likelihood, its derivatives (6,), the means and their covariance.
+
+        -2 log L = log |V| + log |X'V^-1 X| + y'Py up to a constant; by the variance of a part V_k it is
+        tr(P V_k) - y'P V_k P y (Searle, Casella and McCulloch 1992, chapter 6). Here P = A - AZ W Z'A, A the
+        inverse covariance of ratings given the effects of cells, M = Z'AZ (`precision`), W (`projection`).
+        """
+        cells = len(self.system_of)
+        precision, weighted, squares, log = np.zeros((cells, cells)), np.zeros(cells), 0.0, 0.0
+        inverses = [
+            _inverse(np.tensordot(variances[list(_OF_DOCUMENT)], each.parts, 1)) for each in self.patterns
+        ]
+        for each, inverse in zip(self.patterns, inverses, strict=True):
+            precision[np.ix_(each.cells, each.cells)] += each.documents * inverse
+            weighted[each.cells] += inverse @ each.total
+            squares += float(np.sum(inverse * each.products))
+            log -= each.documents * float(np.linalg.slogdet(inverse)[1])
+        effects = np.tensordot(variances[list(_OF_CELLS)], self.parts, 1)
+        spread = np.eye(cells) + effects @ precision
+        shrunk = np.linalg.inv(spread)
+        of_systems = shrunk @ self.system_of
+        information = self.system_of.T @ precision @ of_systems
+        covariance = _inverse(information)
+        log += float(np.linalg.slogdet(spread)[1]) + float(np.linalg.slogdet(information)[1])
+        projection = shrunk @ effects + of_systems @ covariance @ of_systems.T
+        fitted = projection @ weighted
+        slopes = self._slopes(inverses, precision, projection, weighted - precision @ fitted, fitted)
+        deviance = log + squares - float(weighted @ fitted)
+        return deviance, slopes, covariance @ of_systems.T @ weighted, covariance
+
+    def _slopes(
+        self,
+        inverses: Sequence[FloatArray],
+        precision: FloatArray,
+        projection: FloatArray,
+        residual: FloatArray,
+        fitted: FloatArray,
+    ) -> FloatArray:
+        found = np.zeros(6)
+        of_cells = precision - precision @ projection @ precision - np.outer(residual, residual)
+        found[list(_OF_CELLS)] = np.tensordot(self.parts, of_cells, 2)
+        for each, inverse in zip(self.patterns, inverses, strict=True):
+            own = fitted[each.cells]
+            left = each.products - np.outer(each.total, own) - np.outer(own, each.total)
+            left += each.documents * (np.outer(own, own) + projection[np.ix_(each.cells, each.cells)])
+            within = each.documents * inverse - inverse @ left @ inverse
+            found[list(_OF_DOCUMENT)] += np.tensordot(each.parts, within, 2)
+        return found
+
+
+def fit_by_reml(values: FloatArray) -> CrossedFit:
+    """The model for values (raters, documents, systems), NaN for gaps; every system needs a value.
+
+    Equals lme4's `y ~ system + (1|document) + (1|rater) + (1|rater:system) + (1|document:system) +
+    (1|rater:document)`. Variances cannot be negative; one that would be is 0, and what depends on it is as if
+    the model had no such part. Raises CrossedModelError where all are 0.
+    """
+    mean, scale = float(np.nanmean(values)), float(np.nanvar(values)) or 1.0
+    model = _model((values - mean) / np.sqrt(scale))
+    found, _, _ = scipy.optimize.fmin_l_bfgs_b(
+        lambda tried: model.at(tried)[:2],
+        np.array([0.1] * 5 + [0.5]),
+        bounds=[(0.0, None)] * 5 + [(_NOTHING, None)],
+        factr=10,
+        pgtol=1e-7,
+        maxiter=500,
+    )
+    is_zero = found <= _NOTHING
+    variances = np.where(is_zero, 0.0, found)
+    variances[RESIDUAL] = found[RESIDUAL]  # without it the covariance of ratings has no inverse
+    _, _, means, covariance = model.at(variances)
+    active = np.flatnonzero(~is_zero)
+    if not len(active):
+        raise CrossedModelError(NO_ERROR)
+    steps = [np.where(np.arange(6) == each, _STEP * variances, 0.0) for each in active]
+    either = [(model.at(variances + step), model.at(variances - step)) for step in steps]
+    slopes = [(up[3] - down[3]) / (2 * step.sum()) for (up, down), step in zip(either, steps, strict=True)]
+    information = np.array(
+        [
+            ((up[1] - down[1]) / (2 * step.sum()))[active]
+            for (up, down), step in zip(either, steps, strict=True)
+        ]
+    )
+    return CrossedFit(
+        np.where(is_zero, 0.0, variances) * scale,
+        means * np.sqrt(scale) + mean,
+        covariance * scale,
+        np.array(slopes),
+        (information + information.T) / 2 / scale**2,
+    )
+
+
+def _inverse(matrix: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+
+
+def _model(values: FloatArray) -> _Model:
+    by_cell = np.swapaxes(values, 0, 1).reshape(values.shape[1], -1)  # documents x (rater, system)
+    rated = ~np.isnan(by_cell)
+    used = np.flatnonzero(rated.any(axis=0))
+    raters, systems = np.divmod(used, values.shape[2])
+    same_rater, same_system = (labels[:, None] == labels for labels in (raters, systems))
+    kinds, kind_of = np.unique(rated[:, used], axis=0, return_inverse=True)
+    patterns = []
+    for kind, given in enumerate(kinds):
+        cells = np.flatnonzero(given)
+        if len(cells):
+            own, block = by_cell[kind_of.ravel() == kind][:, used[cells]], np.ix_(cells, cells)
+            parts = [np.ones((len(cells),) * 2), same_rater[block], same_system[block], np.eye(len(cells))]
+            patterns.append(
+                _Pattern(cells, len(own), own.sum(axis=0), own.T @ own, np.array(parts, dtype=float))
+            )
+    return _Model(
+        patterns,
+        np.eye(values.shape[2])[systems],
+        np.array([same_rater, np.eye(len(used))], dtype=float),
+    )

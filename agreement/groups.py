@@ -1,0 +1,241 @@
+"""A measure within documents, between the means of groups such as systems, and over one number for each."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import scipy
+
+from agreement.bootstrap import Population, Resampling, Statistic, independent, resampled_interval
+from agreement.coefficient import Coefficient, Interval
+from agreement.data import FloatArray, IntArray, ReliabilityData, divide_where
+from agreement.estimate import drawn_population
+from agreement.measures import PairMeasure, pair_data
+from agreement.streams import Randomness, substream
+
+_BATCH = 512  # units computed at a time
+
+
+def within_documents(
+    measure: PairMeasure,
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    documents: npt.ArrayLike,
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """The mean over documents of a measure of two arrays (units,) within each; "summary-level" in papers.
+
+    `documents` is (units,), any labels. Documents in which the measure is undefined are left out and counted
+    (`counts.undefined_groups`). The interval resamples the documents with a value. Undefined where none has
+    one.
+    """
+    return mean_within_documents(measure, pair_data(first, second, documents), generator, resampling)
+
+
+def mean_within_documents(
+    measure: PairMeasure,
+    data: ReliabilityData,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """`within_documents` of the values of two raters; undefined where it is in each document."""
+    overall = measure.of(data)
+    each = _values_of_documents(measure, data)
+    values = each[~np.isnan(each)]
+    result = replace(
+        overall,
+        name=f"{overall.name}_within_documents",
+        label=f"{overall.label}, mean within documents",
+        value=float(values.mean()) if len(values) else None,
+        reason=None if len(values) else _why_undefined(overall, len(each)),
+        counts=replace(overall.counts, groups=len(each), undefined_groups=len(each) - len(values)),
+    )
+    drawn_with = substream(generator, result.name)
+    if drawn_with is None or not len(values):
+        return result
+    interval, interval_reason = resampled_interval(
+        _mean_of_values(values),
+        independent(len(values), "documents"),
+        drawn_with,
+        resampling or Resampling(by="documents"),
+        measure.estimator.bounds,
+    )
+    return replace(result, interval=interval, interval_reason=interval_reason)
+
+
+def _mean_of_values(values: FloatArray) -> Statistic:
+    sums = np.stack([values, np.ones_like(values)], axis=1)
+
+    def means(weights: FloatArray) -> FloatArray:
+        totals, sizes = (weights @ sums).T
+        return np.asarray(totals / sizes)
+
+    return means
+
+
+def values_within_documents(
+    measure: PairMeasure, first: npt.ArrayLike, second: npt.ArrayLike, documents: npt.ArrayLike
+) -> FloatArray:
+    """Return (documents,): the measure in each document, ordered by label; NaN where undefined.
+
+    first, second: (units,), NaN for a gap. documents: (units,), the label of each unit's document.
+    """
+    return _values_of_documents(measure, pair_data(first, second, documents))
+
+
+def _values_of_documents(measure: PairMeasure, data: ReliabilityData) -> FloatArray:
+    """A document is one weighting of the distinct pairs of values: many go through one matrix product."""
+    if data.documents is None:
+        raise ValueError("The document of each unit is needed.")
+    values = np.full(int(data.documents.max(initial=-1)) + 1, np.nan)
+    rated = np.flatnonzero(data.ratings_per_unit == 2)
+    if not len(rated):
+        return values
+    # Where values hardly repeat, nearly each unit is a pattern, so that the weights of all documents together
+    # would be nearly all 0: then some documents at a time.
+    few = len(measure.estimator.patterns(data).unit_counts) <= _BATCH
+    batches = [data] if few else map(data.of_units, _batches(rated, data.documents[rated]))
+    each = [_values(measure, batch) for batch in batches]
+    values[np.unique(data.documents[rated])] = np.concatenate(each)
+    return values
+
+
+def _values(measure: PairMeasure, data: ReliabilityData) -> FloatArray:
+    patterns = measure.estimator.patterns(data)
+    counts = drawn_population(data, patterns, "documents", least_ratings=2).pattern_counts
+    assert counts is not None  # documents have patterns
+    return measure.estimator.statistic(patterns)(
+        counts if isinstance(counts, np.ndarray) else counts.toarray()
+    )
+
+
+def _batches(units: IntArray, documents: IntArray) -> Iterator[IntArray]:
+    """The units of whole documents, about `_BATCH` at a time; documents: (units,), that of each."""
+    order = np.argsort(documents, kind="stable")
+    starts = np.flatnonzero(np.diff(documents[order], prepend=-1))
+    start = 0
+    for end in [*starts[1:], len(order)]:
+        if end - start >= _BATCH or end == len(order):
+            yield units[order[start:end]]
+            start = end
+
+
+def _why_undefined(overall: Coefficient, documents: int) -> str:
+    if overall.reason is not None:
+        return overall.reason
+    return (
+        f"{overall.label} is undefined within each of the {documents} documents: "
+        "none has values that differ on both sides."
+    )
+
+
+CORRELATED = frozenset({"pearson", "spearman", "kendall_tau_b"})
+"""The names of the coefficients that it knows."""
+_ROUNDING = 1e-9
+
+
+def fisher_interval(
+    correlation: str, value: float, pairs: int, confidence_level: float, *, noun: str = "pairs"
+) -> tuple[Interval | None, str | None]:
+    """The interval tanh(artanh r -+ z s), or None and why; `correlation` is the name of the coefficient.
+
+    With n pairs the variance s^2 is 1 / (n - 3) for Pearson's r (Fisher 1921), (1 + r^2 / 2) / (n - 3) for
+    Spearman's rho (Bonett and Wright 2000), .437 / (n - 4) for Kendall's tau-b (Fieller, Hartley and Pearson
+    1957). It assumes pairs that are independent and nearly normal, and holds its level from 6 pairs on, where
+    leaving out each in turn does not. None where r is -1 or 1: z is infinite.
+    """
+    least = 5 if correlation == "kendall_tau_b" else 4
+    if pairs < least:
+        return None, f"{pairs} {noun} are too few for an interval, which needs {least}."
+    if abs(value) > 1 - _ROUNDING:
+        return None, f"At {value:.0f} Fisher’s z is infinite, so {pairs} {noun} give no interval."
+    variances = {
+        "pearson": 1 / (pairs - 3),
+        "spearman": (1 + value**2 / 2) / (pairs - 3),
+        "kendall_tau_b": 0.437 / max(pairs - 4, 1),
+    }
+    limits = fisher_limits(value, variances[correlation], confidence_level)
+    return Interval(*limits, f"Fisher’s z of {pairs} {noun}", confidence_level), None
+
+
+def fisher_limits(value: float, variance: float, confidence_level: float) -> tuple[float, float]:
+    """Return tanh(artanh r -+ z s) of a correlation r within -1 and 1, s^2 the variance of artanh r."""
+    reach = float(scipy.special.ndtri((1 + confidence_level) / 2)) * math.sqrt(variance)
+    middle = math.atanh(value)
+    return math.tanh(middle - reach), math.tanh(middle + reach)
+
+
+_DECIMALS = 10  # sums of thirds in another order differ behind these
+
+
+def means_by_group(values: npt.ArrayLike, groups: IntArray, number: int) -> FloatArray:
+    """(number,): the mean of the values (units,) of each group 0 to number - 1, NaN where it has none."""
+    listed = np.asarray(values, dtype=float)
+    given = ~np.isnan(listed)
+    totals = np.bincount(groups[given], listed[given], number)
+    counts = np.bincount(groups[given], minlength=number)
+    return divide_where(counts > 0, totals, counts)
+
+
+def between_group_means(
+    measure: PairMeasure,
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    groups: IntArray,
+    number: int,
+    *,
+    noun: str = "groups",
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """The measure of the groups' means of two arrays (units,); "system-level" in papers.
+
+    Each mean is over the units with both values, so that the two means of a group rest on the same units.
+    The interval resamples groups. Undefined as the measure, over groups.
+    """
+    one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    gap = np.isnan(one) | np.isnan(other)
+    means = [means_by_group(np.where(gap, np.nan, values), groups, number) for values in (one, other)]
+    return over_groups(measure, *means, noun=noun, generator=generator, resampling=resampling)
+
+
+def over_groups(
+    measure: PairMeasure,
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    *,
+    noun: str = "groups",
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """The measure of two arrays (groups,), one number a group, NaN where a group has none.
+
+    Groups without both numbers are left out and counted (`counts.undefined_groups`). Numbers that differ by
+    the rounding of a computer only are ties. The interval of a correlation is Fisher's, as groups are few; of
+    another measure it resamples groups, `noun` in its words. Both take the groups' numbers as given. With a
+    generator only.
+    """
+    one, other = (np.round(np.asarray(values, dtype=float), _DECIMALS) for values in (first, second))
+    result = measure(one, other)
+    undefined = int(np.sum(np.isnan(one) | np.isnan(other)))
+    result = replace(result, counts=replace(result.counts, groups=len(one), undefined_groups=undefined))
+    drawn_with = substream(generator, result.name, "over", noun)
+    if drawn_with is None or not result.defined:
+        return result
+    if result.value is not None and measure.estimator.name in CORRELATED:
+        level = (resampling or Resampling()).confidence_level
+        found = fisher_interval(measure.estimator.name, result.value, len(one) - undefined, level, noun=noun)
+        return replace(result, interval=found[0], interval_reason=found[1])
+    patterns = measure.estimator.patterns(pair_data(one, other))
+    interval, interval_reason = resampled_interval(
+        measure.estimator.statistic(patterns),
+        Population(None, patterns.unit_counts, noun),
+        drawn_with,
+        resampling or Resampling(),
+        measure.estimator.bounds,
+    )
+    return replace(result, interval=interval, interval_reason=interval_reason)

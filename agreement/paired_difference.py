@@ -1,0 +1,176 @@
+"""The difference of two statistics of the same material, by resampling or by Williams' test."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from agreement.bootstrap import Resampling, Statistic, draw_weights, independent
+from agreement.data import FloatArray
+from agreement.groups import fisher_limits
+from agreement.streams import Randomness, substream
+from agreement.student import t_p_value, t_reach
+
+_TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """The first figure minus the second over the same material; without an interval `reason` says why.
+
+    size: how many documents (systems) it rests on. p_value: two-sided, for no difference. how: how interval
+    and p value were made.
+    """
+
+    value: float | None
+    size: int
+    first: float | None = None
+    second: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p_value: float | None = None
+    how: str = ""
+    reason: str = ""
+
+
+def difference_of_figures(
+    figures: tuple[Statistic, Statistic],
+    size: int,
+    generator: Randomness,
+    *,
+    noun: str = "documents",
+    replicates: int = 2000,
+    confidence_level: float = 0.95,
+) -> PairedDifference:
+    """The difference of two figures of weighted documents, each drawing of documents serving both.
+
+    figures: from weights (replicates, documents) to values (replicates,), NaN where undefined. The interval
+    holds the middle of the differences' replicates (paired percentile bootstrap); p is the level at which it
+    begins to hold 0, 2 (1 + k) / (replicates + 1) with k the smaller number of replicates on one side of 0.
+    Below 20 documents each is left out in turn instead, with Student's t. Source: Efron and Tibshirani 1993,
+    chapters 11, 13 and 16. Undefined where either figure is; no interval where more replicates are without
+    variation than one tail holds, or where all are the same.
+    """
+    first, second = (float(each(np.ones((1, size)))[0]) if size else np.nan for each in figures)
+    if np.isnan(first) or np.isnan(second):
+        return PairedDifference(None, size, reason="A figure of the two is undefined on what both have.")
+    found = PairedDifference(first - second, size, first, second)
+    plan = Resampling(replicates=replicates, confidence_level=confidence_level)
+    if size < 2:
+        return _without(found, f"An interval needs at least two {noun}.")
+    few = size < plan.jackknife_below
+    weights: Iterable[FloatArray] = (
+        [1 - np.eye(size)]
+        if few
+        else draw_weights(independent(size, noun), substream(generator, "paired"), replicates)
+    )
+    differences = np.concatenate([figures[0](each) - figures[1](each) for each in weights])
+    varied = differences[~np.isnan(differences)]
+    tail = (1 - confidence_level) / 2
+    if len(differences) - len(varied) > (0 if few else tail * len(differences)):
+        return _without(found, f"Too many resamples of {noun} leave no variation: judge more of them.")
+    if np.ptp(varied) < _TINY:
+        return _without(found, f"The difference is the same in every resample of {noun}.")
+    return _by_leaving_out(found, varied, noun, tail) if few else _by_drawing(found, varied, noun, tail)
+
+
+def _by_leaving_out(
+    found: PairedDifference, without_one: FloatArray, noun: str, tail: float
+) -> PairedDifference:
+    assert found.value is not None
+    size = len(without_one)
+    error = np.sqrt((size - 1) / size * np.sum((without_one - without_one.mean()) ** 2))
+    reach = t_reach(error, size - 1, 1 - 2 * tail)
+    p_value = t_p_value(found.value, error, size - 1)
+    how = f"jackknife of {noun}, t with {size - 1} degrees of freedom"
+    return _with_interval(found, (found.value - reach, found.value + reach), p_value, how)
+
+
+def _by_drawing(found: PairedDifference, drawn: FloatArray, noun: str, tail: float) -> PairedDifference:
+    low, high = np.quantile(drawn, [tail, 1 - tail])
+    beyond = min(np.sum(drawn <= _TINY), np.sum(drawn >= -_TINY))
+    p_value = min(1.0, float(2 * (1 + beyond) / (len(drawn) + 1)))
+    how = f"paired percentile bootstrap of {noun}, {len(drawn)} replicates"
+    return _with_interval(found, (float(low), float(high)), p_value, how)
+
+
+def _with_interval(
+    found: PairedDifference, limits: tuple[float, float], p_value: float, how: str
+) -> PairedDifference:
+    return PairedDifference(found.value, found.size, found.first, found.second, *limits, p_value, how)
+
+
+def _without(found: PairedDifference, reason: str) -> PairedDifference:
+    return PairedDifference(found.value, found.size, found.first, found.second, reason=reason)
+
+
+LEAST_PAIRS = 5
+_ROUNDING = 1e-9
+
+
+def williams_test(first: float, second: float, between: float, size: int) -> tuple[float, float]:
+    """Williams' t for equal correlations of two variables with a third, and its two-sided p value.
+
+    first, second: the two correlations with the third variable; between: of the two with each other; size:
+    how many units, 4 or more. With K = 1 - r1^2 - r2^2 - r12^2 + 2 r1 r2 r12 and r = (r1 + r2) / 2,
+
+        t = (r1 - r2) sqrt((n - 1)(1 + r12) / (2 K (n - 1) / (n - 3) + r^2 (1 - r12)^3))
+
+    has n - 3 degrees of freedom for normal variables. Source: Williams 1959, Journal of the Royal Statistical
+    Society B 21, 396-399; Steiger 1980, Psychological Bulletin 87, 245-251, equation 7. Raises ValueError
+    where a correlation is not within -1 and 1, or the two variables are the same.
+    """
+    if size < 4 or not all(abs(each) < 1 - _ROUNDING for each in (first, second, between)):
+        raise ValueError("Williams' test needs 4 units or more and correlations between -1 and 1.")
+    determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
+    middle = (first + second) / 2
+    spread = 2 * max(determinant, 0.0) * (size - 1) / (size - 3) + middle**2 * (1 - between) ** 3
+    t = (first - second) * math.sqrt((size - 1) * (1 + between) / spread)
+    return t, t_p_value(t, 1.0, size - 3)
+
+
+def dependent_interval(
+    first: float, second: float, between: float, size: int, *, confidence_level: float = 0.95
+) -> tuple[float, float]:
+    """An interval of first - second, from Fisher's interval of each and how the two estimates are correlated.
+
+    Source: Zou 2007, Psychological Methods 12, 399-413, equations 15 and 16.
+    """
+    (low1, high1), (low2, high2) = (
+        fisher_limits(each, 1 / (size - 3), confidence_level) for each in (first, second)
+    )
+    shared = (between - first * second / 2) * (1 - first**2 - second**2 - between**2) + between**3
+    shared /= (1 - first**2) * (1 - second**2)
+    down, up = (first - low1, high2 - second), (high1 - first, second - low2)
+    below, above = (
+        math.sqrt(max(one**2 + other**2 - 2 * shared * one * other, 0.0)) for one, other in (down, up)
+    )
+    return first - second - below, first - second + above
+
+
+def difference_of_correlations(
+    first: FloatArray, second: FloatArray, third: FloatArray, *, noun: str = "units"
+) -> PairedDifference:
+    """r(first, third) - r(second, third), Pearson's, over the units with all three values.
+
+    first, second, third: (units,), NaN for a gap. p by Williams' test, the interval by Zou. It takes units as
+    independent and nearly normal. Undefined with fewer than 3 units or where a side is constant; no test with
+    fewer than 5, or where a correlation is 1 or -1.
+    """
+    table = np.round(np.stack([first, second, third]), 10)
+    kept = table[:, ~np.isnan(table).any(axis=0)]
+    size = kept.shape[1]
+    if size < 3 or np.any(np.ptp(kept, axis=1) == 0):
+        return PairedDifference(None, size, reason=f"A side has no variation over the {size} {noun} of both.")
+    found = np.asarray(np.corrcoef(kept))
+    one, other, between = float(found[0, 2]), float(found[1, 2]), float(found[0, 1])
+    if size < LEAST_PAIRS or max(abs(one), abs(other), abs(between)) > 1 - _ROUNDING:
+        few = f"{size} {noun} are too few for Williams’ test, which needs {LEAST_PAIRS}."
+        full = "A correlation is 1 or −1, where Williams’ test is undefined."
+        reason = few if size < LEAST_PAIRS else full
+        return PairedDifference(one - other, size, one, other, reason=reason)
+    _, p_value = williams_test(one, other, between, size)
+    low, high = dependent_interval(one, other, between, size)
+    how = f"Williams’ test over {size} {noun}, n - 3 degrees of freedom; interval: Zou 2007"
+    return PairedDifference(one - other, size, one, other, low, high, p_value, how)

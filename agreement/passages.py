@@ -1,0 +1,279 @@
+"""Agreement of raters on marked passages: Krippendorff's unitizing alpha, gamma, and F1 of words.
+
+All three compare raters' passages in a text as a whole (a continuum of characters), and pool texts.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+import scipy
+
+from agreement.bootstrap import Resampling, independent, resampled_interval
+from agreement.coefficient import Coefficient, Counts
+from agreement.data import FloatArray
+from agreement.streams import Randomness, Stream, generator_of, substream
+
+Span = tuple[int, int]
+"""Characters from the first to before the second."""
+
+_BY_DOCUMENTS = Resampling(by="documents")
+_SHIFTS = 4000  # pairs of shifted markings from which gamma takes what chance gives, if texts are few
+_FEWEST, _MOST = 5, 200
+_NOTHING = "No text has passages marked by two raters; ask raters to mark what they base the same values on."
+
+
+@dataclass(frozen=True)
+class MarkedText:
+    """A text of `length` characters with the passages of each rater who marked any in it.
+
+    document: what intervals draw. words: where each word begins and ends. passages: by rater, apart from each
+    other.
+    """
+
+    document: str
+    length: int
+    words: Sequence[Span]
+    passages: Mapping[str, Sequence[Span]]
+
+    @property
+    def markings(self) -> list[Sequence[Span]]:
+        """The passages of each rater."""
+        return [self.passages[rater] for rater in sorted(self.passages)]
+
+
+def unitizing_alpha(
+    texts: Sequence[MarkedText],
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """Krippendorff's alpha of what is marked and what is not, by characters, over texts with m raters.
+
+    With l_m and l_g the characters marked and not marked, summed over raters and texts, l = l_m + l_g, o the
+    characters that one rater marked and another did not (each ordered pair of raters, over m - 1), and
+    c = sum over passages of length^2 + l_g, what a passage shares with itself:
+
+        alpha = 1 - o (l - c / l) / (l_m l_g)
+
+    A passage is one thing: where passages are long, chance agreement is less sure than of as many single
+    characters. Of passages of one character it is nominal alpha. 1 where the same is marked, 0 for chance.
+    Undefined where no text was marked by two raters, or each of them marked all of it.
+    Source: Krippendorff 2019, Content Analysis, 4th edition, section 12.6.4; Krippendorff, Mathet, Bouvry and
+    Widloecher 2016, Quality and Quantity 50, 2347-2364.
+    """
+
+    def statistic(sums: FloatArray) -> FloatArray:
+        marked, gap, differing, with_itself = sums.T
+        total = marked + gap
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = 1 - differing * (total - with_itself / total) / (marked * gap)
+        return np.where(marked * gap > 0, found, np.nan)
+
+    return _pool(
+        _ALPHA,
+        texts,
+        np.array([_alpha_sums(text) for text in _comparable(texts)]).reshape(-1, 4),
+        statistic,
+        "Every rater marked the whole text, so marking cannot be told from chance.",
+        generator,
+        resampling,
+    )
+
+
+def word_f1(
+    texts: Sequence[MarkedText],
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """F1 of the words that two raters marked: 2 both / (one + other), summed over pairs of raters and texts.
+
+    A word counts as marked where a passage holds any of its characters. It is not corrected for chance: two
+    raters who mark half of a text each share half of it by luck. Undefined where no word is marked.
+    Source: van Rijsbergen 1979, chapter 7; for annotated passages Hripcsak and Rothschild 2005, JAMIA 12,
+    296-298, who show that it is kappa's limit where what is not marked is very long.
+    """
+
+    def statistic(sums: FloatArray) -> FloatArray:
+        shared, marked = sums.T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(marked > 0, shared / marked, np.nan)
+
+    return _pool(
+        _F1,
+        texts,
+        np.array([_f1_sums(text) for text in _comparable(texts)]).reshape(-1, 2),
+        statistic,
+        "No passage holds a word.",
+        generator,
+        resampling,
+        least=0.0,
+    )
+
+
+def gamma(
+    texts: Sequence[MarkedText],
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """1 - observed / expected disorder of the best alignment of two raters' passages, over pairs of raters.
+
+    Aligning passages u and v costs ((|start_u - start_v| + |end_u - end_v|) / (length_u + length_v))^2, a
+    passage without a partner costs 1; the best alignment costs least. What chance gives is the mean cost
+    after the passages of one rater are moved round the text by a random distance: only where they stand is
+    left to chance, not how many and how long they are. Sums over pairs (each over m - 1) and texts.
+    Unlike alpha it knows passages: two halves of one are not the whole. Undefined as alpha.
+    Source: Mathet, Widloecher and Metivier 2015, Computational Linguistics 41, 437-479, for two annotators
+    and one category; of more annotators it is the mean over pairs, not their alignment of all at once.
+    """
+    compared = _comparable(texts)
+    pairs = sum(len(text.passages) * (len(text.passages) - 1) // 2 for text in compared)
+    shifts = int(np.clip(_SHIFTS // max(pairs, 1), _FEWEST, _MOST))
+    drawn = generator_of(substream(generator, "gamma") or Stream(0), "shifts")
+
+    def statistic(sums: FloatArray) -> FloatArray:
+        observed, expected = sums.T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(expected > 0, 1 - observed / expected, np.nan)
+
+    return _pool(
+        _GAMMA,
+        texts,
+        np.array([_gamma_sums(text, drawn, shifts) for text in compared]).reshape(-1, 2),
+        statistic,
+        "Every rater marked the whole text, so marking cannot be told from chance.",
+        generator,
+        resampling,
+    )
+
+
+def best_alignment_cost(first: Sequence[Span], second: Sequence[Span]) -> float:
+    """The least cost of aligning two raters' passages, each with one of the other's or with none."""
+    if not first or not second:
+        return float(len(first) + len(second))
+    one, other = np.array(first, dtype=float), np.array(second, dtype=float)
+    apart = np.abs(one[:, None, :] - other[None, :, :]).sum(axis=2)
+    lengths = (one[:, 1] - one[:, 0])[:, None] + (other[:, 1] - other[:, 0])[None, :]
+    # A pair saves what two passages without a partner cost; one that saves nothing stays apart.
+    saved = np.maximum(2 - (apart / lengths) ** 2, 0)
+    rows, columns = scipy.optimize.linear_sum_assignment(saved, maximize=True)
+    return float(len(first) + len(second) - saved[rows, columns].sum())
+
+
+def _comparable(texts: Sequence[MarkedText]) -> list[MarkedText]:
+    return [text for text in texts if len(text.passages) >= 2]
+
+
+def _alpha_sums(text: MarkedText) -> tuple[float, float, float, float]:
+    """(marked, not marked, marked by one and not by another, what passages share with themselves)."""
+    raters = len(text.passages)
+    lengths = [[end - start for start, end in spans] for spans in text.markings]
+    marked = sum(map(sum, lengths))
+    gap = raters * text.length - marked
+    number = np.zeros(text.length + 1)  # of raters who marked each character, as differences
+    for start, end in (span for spans in text.markings for span in spans):
+        number[start] += 1
+        number[end] -= 1
+    counts = np.cumsum(number)[: text.length]
+    differing = float((counts * (raters - counts)).sum()) / (raters - 1)
+    return marked, gap, differing, gap + sum(length**2 for each in lengths for length in each)
+
+
+def _f1_sums(text: MarkedText) -> tuple[float, float]:
+    marked = [_marked_words(text.words, spans) for spans in text.markings]
+    pairs = list(combinations(marked, 2))
+    return (
+        2.0 * sum(int((one & other).sum()) for one, other in pairs),
+        float(sum(int(one.sum() + other.sum()) for one, other in pairs)),
+    )
+
+
+def _marked_words(words: Sequence[Span], passages: Sequence[Span]) -> npt.NDArray[np.bool_]:
+    begin, end = np.array(words, dtype=int).reshape(-1, 2).T
+    found = np.zeros(len(begin), dtype=bool)
+    for start, stop in passages:
+        found |= (begin < stop) & (end > start)
+    return found
+
+
+def _gamma_sums(text: MarkedText, drawn: np.random.Generator, shifts: int) -> tuple[float, float]:
+    over = len(text.passages) - 1
+    observed = expected = 0.0
+    for first, second in combinations(text.markings, 2):
+        observed += best_alignment_cost(first, second) / over
+        moved = (_shift(second, text.length, int(by)) for by in drawn.integers(text.length, size=shifts))
+        expected += sum(best_alignment_cost(first, each) for each in moved) / shifts / over
+    return observed, expected
+
+
+def _shift(passages: Sequence[Span], length: int, by: int) -> list[Span]:
+    """Passages moved to the right; one that would begin behind the end is moved back by the length."""
+    return [((start + by) % length, (start + by) % length + end - start) for start, end in passages]
+
+
+@dataclass(frozen=True)
+class _Named:
+    name: str
+    label: str
+    source: str
+
+
+_ALPHA = _Named("unitizing_alpha", "Krippendorff's unitizing alpha", "Krippendorff 2019, section 12.6.4")
+_F1 = _Named("word_f1", "F1 of marked words", "Hripcsak and Rothschild 2005")
+_GAMMA = _Named("gamma", "Gamma", "Mathet, Widloecher and Metivier 2015")
+
+
+def _pool(
+    named: _Named,
+    texts: Sequence[MarkedText],
+    sums: FloatArray,
+    statistic: Callable[[FloatArray], FloatArray],
+    why_undefined: str,
+    generator: Randomness | None,
+    resampling: Resampling | None,
+    least: float = -1.0,
+) -> Coefficient:
+    """A coefficient of sums over texts (texts, terms), with an interval by drawing documents (or texts)."""
+    plan, compared = resampling or _BY_DOCUMENTS, _comparable(texts)
+    made = partial(Coefficient, named.name, named.label, counts=_count(texts), source=named.source)
+    value = float(statistic(sums.sum(axis=0)[None])[0]) if compared else np.nan
+    if np.isnan(value):
+        reason = why_undefined if compared else _NOTHING
+        return made(value=None, reason=reason, interval_reason="The coefficient is undefined.")
+    if generator is None:
+        return made(value=value, interval_reason="No interval was asked for.")
+    of_groups = np.array(list(_resample_sums(compared, sums, plan)))
+    interval, interval_reason = resampled_interval(
+        lambda weights: statistic(weights @ of_groups),
+        independent(len(of_groups), plan.by),
+        substream(generator, named.name),
+        plan,
+        (least, 1.0),
+    )
+    return made(value=value, interval=interval, interval_reason=interval_reason)
+
+
+def _resample_sums(texts: Sequence[MarkedText], sums: FloatArray, plan: Resampling) -> Iterator[FloatArray]:
+    """Yield the sums of each document (of each text)."""
+    if plan.by == "units":
+        yield from sums
+        return
+    documents = np.array([text.document for text in texts])
+    for document in dict.fromkeys(documents.tolist()):
+        yield sums[documents == document].sum(axis=0)
+
+
+def _count(texts: Sequence[MarkedText]) -> Counts:
+    compared = _comparable(texts)
+    return Counts(
+        units=len(texts),
+        pairable_units=len(compared),
+        raters=len({rater for text in texts for rater in text.passages}),
+        ratings=sum(len(text.passages) for text in texts),
+        pairable_values=sum(len(text.passages) for text in compared),
+    )

@@ -1,0 +1,82 @@
+"""Many comparisons at once: Holm's correction of p values, and the ranks that pairs leave to each system."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from agreement.data import FloatArray
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class ComparedPair(Protocol):
+    """A pair of systems with an interval of their difference that holds for all pairs at once."""
+
+    @property
+    def first(self) -> str:
+        """The system from whose mean the other's is taken."""
+
+    @property
+    def second(self) -> str:
+        """The other."""
+
+    @property
+    def simultaneous_low(self) -> float | None:
+        """The lower end, None where there is no interval."""
+
+    @property
+    def simultaneous_high(self) -> float | None:
+        """The upper end."""
+
+
+@dataclass(frozen=True)
+class RankSet:
+    """The ranks that a system may have, 1 the best; they hold for all systems at once."""
+
+    system: str
+    best: int
+    worst: int
+
+
+def rank_sets(systems: Sequence[str], differences: Iterable[ComparedPair]) -> tuple[RankSet, ...]:
+    """For each system the ranks it may have, by inverting the simultaneous intervals of all pairs.
+
+    1 + the number of systems that are surely better, to K - the number surely worse, "surely" being a
+    simultaneous interval without 0. Pairs without an interval tell nothing. Every true rank lies in its set
+    with the confidence level of the intervals. Source: Chatzi and others 2024, Prediction-Powered Ranking of
+    Large Language Models, algorithm 1.
+    """
+    better: dict[str, int] = dict.fromkeys(systems, 0)
+    worse: dict[str, int] = dict.fromkeys(systems, 0)
+    for each in differences:
+        if each.simultaneous_low is None or each.simultaneous_high is None:
+            continue
+        if each.simultaneous_low > 0:
+            better[each.second] += 1
+            worse[each.first] += 1
+        elif each.simultaneous_high < 0:
+            better[each.first] += 1
+            worse[each.second] += 1
+    return tuple(RankSet(name, 1 + better[name], len(systems) - worse[name]) for name in systems)
+
+
+def holm(p_values: npt.ArrayLike) -> FloatArray:
+    """(tests,): adjusted p values, max over the smaller ones of (m - i + 1) p_(i), at most 1.
+
+    Source: Holm 1979, Scandinavian Journal of Statistics 6, 65-70.
+    """
+    given = np.asarray(p_values, dtype=float)
+    order = np.argsort(given)
+    stepped = np.maximum.accumulate(given[order] * np.arange(len(given), 0, -1))
+    adjusted = np.empty(len(given))
+    adjusted[order] = np.minimum(stepped, 1)
+    return adjusted
+
+
+def holm_by_key(p_values: Mapping[Key, float | None]) -> dict[Key, float]:
+    """Return the adjusted p values by the same keys; a test without a p value (None) is left out."""
+    given = {key: p_value for key, p_value in p_values.items() if p_value is not None}
+    return dict(zip(given, holm(list(given.values())).tolist(), strict=True))

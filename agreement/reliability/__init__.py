@@ -1,0 +1,113 @@
+"""Where judges can be trusted, and what follows.
+
+The indicator R and its validity need no certificate. `calibrate` and `certify` bound a judge's errors among
+the units that it keeps; `plan_calibration` tells how many ratings that takes. `alternative_annotator_test`
+asks whether a judge may replace an annotator. Estimates (`RatedSample` to `Estimate`) combine ratings and a
+judge's values, also after routing, with unequal probabilities, by strata, pooled, or valid at every look
+(betting). Audits check what stays with the judge, and `judge_verdict` weighs all evidence.
+"""
+
+from agreement.reliability.alternative_annotator import (
+    AlternativeAnnotatorTest,
+    ReplacementControl,
+    Verdict,
+    alternative_annotator_test,
+    benjamini_yekutieli,
+    minus_root_mean_squared_error,
+    share_of_equal_values,
+)
+from agreement.reliability.audit import (
+    draw,
+    draw_at_least,
+    draw_audit,
+    draw_sample,
+    share_to_reach,
+    share_with_least,
+    size_of_audit,
+    thin_to_one_probability,
+    uniform_numbers,
+)
+from agreement.reliability.betting import (
+    betting_interval,
+    guaranteed_mean,
+    projected_guaranteed_widths,
+)
+from agreement.reliability.confidence import (
+    ErrorModel,
+    closeness,
+    cross_fitted_loss,
+    fit_error_model,
+    fold_numbers,
+    largest_probability,
+    steadiness,
+)
+from agreement.reliability.controls import AuditFinding, Certified, certify, check_audit, usual_value
+from agreement.reliability.differences import Betting, Difference, pairwise_differences
+from agreement.reliability.estimates import (
+    LEAST_RATINGS,
+    Estimate,
+    beyond_batch,
+    cut_to_scale,
+    humans_only,
+    judge_only,
+    prediction_powered,
+    projected_widths,
+    regression_estimate,
+    safety_warnings,
+)
+from agreement.reliability.indicator import (
+    CoefficientSpread,
+    DimensionReliability,
+    DrawnWith,
+    SystemReliability,
+    Validity,
+    agreement_with_humans,
+    expected_interval,
+    indicator,
+    meta_correlation,
+    reliability,
+    validity,
+)
+from agreement.reliability.losses import (
+    Ceiling,
+    Loss,
+    another_point,
+    at_cut,
+    human_ceiling,
+    more_than_one_point,
+    squared_distance,
+)
+from agreement.reliability.planning import (
+    CalibrationPlan,
+    errors_allowed,
+    least_accepted_ratings,
+    plan_calibration,
+)
+from agreement.reliability.policy import CellDecision, DecidedBy, IndicatorRule, decide
+from agreement.reliability.pooled import pooled_estimate
+from agreement.reliability.sample import RatedSample
+from agreement.reliability.selective import (
+    Guarantee,
+    RiskCertificate,
+    RiskTest,
+    calibrate,
+    grid_between,
+    grid_of,
+)
+from agreement.reliability.verdict import (
+    CertifiedPart,
+    Ground,
+    JudgeEvidence,
+    JudgeVerdict,
+    KnownErrors,
+    Use,
+    judge_verdict,
+)
+from agreement.reliability.weighted import (
+    active_inference,
+    active_probabilities,
+    combined_estimate,
+    neyman_allocation,
+    stratified_estimate,
+    weighted_estimate,
+)

@@ -1,0 +1,138 @@
+"""Exact upper bounds on an error rate, and p values for the claim that a risk is at most so much."""
+
+import numpy as np
+import numpy.typing as npt
+import scipy
+
+from agreement.data import FloatArray, IntArray
+
+
+def clopper_pearson_upper(
+    errors: npt.ArrayLike, ratings: npt.ArrayLike, significance_level: float
+) -> FloatArray:
+    """The upper bound on an error rate after so many errors in so many independent ratings.
+
+    sup{R: P(Bin(n, R) <= k) >= delta} = the 1 - delta quantile of Beta(k + 1, n - k); 1 where k = n or n = 0.
+    Arrays of one shape, or numbers. Source: Clopper and Pearson 1934, one-sided; Jung, Brahman and Choi 2025,
+    section 3.
+    """
+    wrong, number = (np.asarray(each, dtype=float) for each in (errors, ratings))
+    _check_counts(wrong, number, significance_level)
+    some = wrong < number
+    quantile = scipy.special.betaincinv(wrong + 1, np.where(some, number - wrong, 1), 1 - significance_level)
+    return np.where(some, quantile, 1.0)
+
+
+def hypergeometric_upper(
+    errors: npt.ArrayLike, ratings: npt.ArrayLike, units: npt.ArrayLike, significance_level: float
+) -> IntArray:
+    """The upper bound on how many of N units are wrong, after k wrong ones in a random sample of n of them.
+
+    max{K: P(Hyp(N, K, n) <= k) > delta}, a count of units: divide by N for a rate. The units of the sample
+    are among the N. For 5 wrong of 100 out of 200 and delta .1 it is 15. Arrays of one shape, or numbers.
+    ValueError for more ratings than units, or more errors than ratings.
+    Source: inverting the hypergeometric test; Buonaccorsi 1987, The American Statistician 41, 215-218.
+    """
+    given = (np.atleast_1d(np.asarray(each, dtype=np.intp)) for each in (errors, ratings, units))
+    wrong, number, size = np.broadcast_arrays(*given)
+    _check_counts(wrong, number, significance_level)
+    if (number > size).any():
+        raise ValueError("There are more ratings than units.")
+    low, high = wrong.copy(), size - (number - wrong)
+    while (low < high).any():
+        middle = (low + high + 1) // 2
+        possible = hypergeometric_cdf(wrong, size, middle, number) > significance_level
+        low, high = np.where(possible, middle, low), np.where(possible, high, middle - 1)
+    return np.asarray(low.reshape(np.shape(errors)), dtype=np.intp)
+
+
+def hypergeometric_cdf(
+    errors: npt.ArrayLike, units: npt.ArrayLike, wrong_units: npt.ArrayLike, ratings: npt.ArrayLike
+) -> FloatArray:
+    """P(at most k wrong ones in a random sample of n out of N units of which K are wrong).
+
+    errors (k), units (N), wrong_units (K), ratings (n): whole numbers of shapes that broadcast.
+    """
+    counts = (np.asarray(each, dtype=np.intp) for each in (errors, units, wrong_units, ratings))
+    return np.asarray(scipy.stats.hypergeom.cdf(*counts), dtype=float)
+
+
+def binomial_cdf(errors: npt.ArrayLike, ratings: npt.ArrayLike, rate: npt.ArrayLike) -> FloatArray:
+    """P(at most k errors in n independent ratings), which is I_{1 - rate}(n - k, k + 1); 1 where k >= n.
+
+    errors (k), ratings (n), rate (of errors, 0 to 1): of shapes that broadcast, as the result.
+    """
+    wrong, number = (np.asarray(each, dtype=float) for each in (errors, ratings))
+    some = wrong < number
+    left = scipy.special.betainc(
+        np.where(some, number - wrong, 1), wrong + 1, 1 - np.asarray(rate, dtype=float)
+    )
+    return np.where(some, left, 1.0)
+
+
+def binomial_p_value(errors: npt.ArrayLike, ratings: npt.ArrayLike, risk: float) -> FloatArray:
+    """P(Bin(n, risk) <= k): the p value of "the error rate is above the risk"; 1 without ratings.
+
+    Source: Jung, Brahman and Choi 2025; Angelopoulos and others 2021, Learn then Test.
+    """
+    return binomial_cdf(errors, ratings, risk)
+
+
+def hypergeometric_p_value(
+    errors: npt.ArrayLike, ratings: npt.ArrayLike, units: npt.ArrayLike, risk: float
+) -> FloatArray:
+    """The p value of "more than risk x N of these N units are wrong", after k wrong ones in a sample of n.
+
+    P(Hyp(N, K, n) <= k) at K = floor(risk N) + 1, the least K for which the claim is true; it is at most
+    delta exactly where `hypergeometric_upper` is at most risk x N. 1 without ratings.
+    """
+    wrong, number, size = (np.asarray(each, dtype=np.intp) for each in (errors, ratings, units))
+    least = np.minimum(largest_allowed(size, risk) + 1, size)
+    p_values = hypergeometric_cdf(wrong, np.maximum(size, 1), least, np.minimum(number, size))
+    every_unit_may_be_wrong = largest_allowed(size, risk) >= size
+    return np.where(number > 0, np.where(every_unit_may_be_wrong, 0.0, p_values), 1.0)
+
+
+def hoeffding_bentkus_p_value(mean_loss: npt.ArrayLike, ratings: npt.ArrayLike, risk: float) -> FloatArray:
+    """The p value of "the mean loss is above the risk" for independent losses between 0 and 1.
+
+    min(exp(-n h(min(m, a), a)), e P(Bin(n, a) <= ceil(n m))) with m the mean loss, a the risk and
+    h(p, q) = p ln(p / q) + (1 - p) ln((1 - p) / (1 - q)). 1 without ratings.
+    Source: Bates and others 2021, Distribution-free, risk-controlling prediction sets, proposition 7.
+    """
+    mean, number = (np.asarray(each, dtype=float) for each in (mean_loss, ratings))
+    least = np.minimum(mean, risk)
+    divergence = scipy.special.rel_entr(least, risk) + scipy.special.rel_entr(1 - least, 1 - risk)
+    hoeffding = np.exp(-number * divergence)
+    counted = np.ceil(np.round(number * mean, 9))  # 7.000000001 losses are 7
+    bentkus = np.e * binomial_cdf(counted, number, risk)
+    return np.where(number > 0, np.minimum(1, np.minimum(hoeffding, bentkus)), 1.0)
+
+
+def hoeffding_bentkus_upper(mean_loss: float, ratings: int, significance_level: float) -> float:
+    """The least risk that `hoeffding_bentkus_p_value` rejects at this level, to 1e-9; else 1."""
+    low, high = min(max(mean_loss, 0.0), 1.0), 1.0
+    while high - low > 1e-9:
+        middle = (low + high) / 2
+        if hoeffding_bentkus_p_value(mean_loss, ratings, middle) <= significance_level:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def largest_allowed(units: npt.ArrayLike, risk: float) -> IntArray:
+    """floor(risk N): how many wrong units a risk allows, where .3 x 10 is 3 whatever a computer says.
+
+    units (N): of any shape, as the result. risk: the share of wrong units, 0 to 1.
+    """
+    return np.asarray(np.floor(np.round(np.asarray(units) * risk, 9)), dtype=np.intp)
+
+
+def _check_counts(
+    errors: npt.NDArray[np.number], ratings: npt.NDArray[np.number], significance_level: float
+) -> None:
+    if (errors < 0).any() or (errors > ratings).any():
+        raise ValueError("Errors must lie between 0 and the number of ratings.")
+    if not 0 < significance_level < 1:
+        raise ValueError(f"The significance level must lie between 0 and 1, but is {significance_level}.")

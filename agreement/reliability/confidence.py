@@ -1,0 +1,126 @@
+"""How sure a judge is of a unit: numbers that are larger where it is less likely to be wrong."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from agreement.data import FloatArray
+from agreement.streams import Randomness, generator_of
+
+_DECIMALS = 9
+
+
+def closeness(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
+    """-|RTS - MCQ| of each unit (units,); NaN where a value is missing, and such a unit is never accepted.
+
+    Source: the item-level form of R of Shen and others 2023.
+    """
+    one, other = (np.asarray(each, dtype=float) for each in (first, second))
+    return _tidy(-np.abs(one - other))
+
+
+def steadiness(samples: npt.ArrayLike) -> FloatArray:
+    """-(standard deviation over samples) of each unit; (units, samples), NaN for a gap, divisor n.
+
+    NaN where a unit has fewer than two samples.
+    """
+    table = np.asarray(samples, dtype=float)
+    given = ~np.isnan(table)
+    number = np.maximum(given.sum(axis=1), 1)
+    means = np.sum(table, axis=1, where=given) / number
+    squares = np.sum((table - means[:, None]) ** 2, axis=1, where=given)
+    return np.where(given.sum(axis=1) >= 2, _tidy(-np.sqrt(squares / number)), np.nan)
+
+
+def largest_probability(probabilities: npt.ArrayLike) -> FloatArray:
+    """The largest option probability of each unit; (units, options).
+
+    Source: Jung, Brahman and Choi 2025, section 2.
+    """
+    return np.asarray(np.asarray(probabilities, dtype=float).max(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorModel:
+    """A ridge regression of the loss on features; `expected_loss` is its prediction, unbounded."""
+
+    intercept: float
+    slopes: FloatArray
+    centres: FloatArray
+    scales: FloatArray
+
+    def expected_loss(self, features: npt.ArrayLike) -> FloatArray:
+        """(units,): the loss expected of each unit from its features (units, features)."""
+        table = _features(features)
+        return np.asarray(self.intercept + (table - self.centres) / self.scales @ self.slopes)
+
+    def confidence(self, features: npt.ArrayLike) -> FloatArray:
+        """(units,): minus the expected loss."""
+        return _tidy(-self.expected_loss(features))
+
+
+def fit_error_model(features: npt.ArrayLike, losses: npt.ArrayLike, *, penalty: float = 1) -> ErrorModel:
+    """Ridge regression of losses (rated,) on standardised features (rated, features).
+
+    Minimises sum (loss - a - b z)^2 + penalty b^2. Features are the caller's: distances, R of the system, the
+    text's length. Units without a loss or with a gap in their features are left out.
+    A certificate needs a confidence that was fixed before calibration, so fit on ratings that do not
+    calibrate. ValueError with fewer than two usable units. Source: Hoerl and Kennard 1970.
+    """
+    table, target = _features(features), np.asarray(losses, dtype=float)
+    usable = ~np.isnan(target) & ~np.isnan(table).any(axis=1)
+    if usable.sum() < 2:
+        raise ValueError("An error model needs two rated units or more with all features.")
+    table, target = table[usable], target[usable]
+    centres, scales = table.mean(axis=0), table.std(axis=0)
+    scales = np.where(scales > 0, scales, 1.0)
+    standardised = (table - centres) / scales
+    gram = standardised.T @ standardised + penalty * np.eye(table.shape[1])
+    slopes = np.linalg.solve(gram, standardised.T @ (target - target.mean()))
+    return ErrorModel(float(target.mean()), slopes, centres, scales)
+
+
+def cross_fitted_loss(
+    features: npt.ArrayLike,
+    losses: npt.ArrayLike,
+    folds: Sequence[int] | npt.NDArray[np.integer],
+    *,
+    penalty: float = 1,
+) -> FloatArray:
+    """(units,): the loss expected of each unit by a model that has not seen its fold.
+
+    folds: (units,), any small numbers; give every unit of a batch one, rated or not (draw them by
+    `fold_numbers`), and documents whole where items share one. For active sampling, and to see
+    honestly whether a model tells errors better than closeness does. A certificate over it is not exact,
+    since the ratings of one fold shape the confidences of the others: see `fit_error_model`.
+    Source: Zrnic and Candes 2024, Cross-prediction-powered inference.
+    """
+    table, target, fold = _features(features), np.asarray(losses, dtype=float), np.asarray(folds)
+    expected = np.full(len(table), np.nan)
+    for number in np.unique(fold):
+        own = fold == number
+        model = fit_error_model(table[~own], target[~own], penalty=penalty)
+        expected[own] = model.expected_loss(table[own])
+    return expected
+
+
+def fold_numbers(units: int, folds: int, generator: Randomness) -> npt.NDArray[np.intp]:
+    """(units,): a fold 0 to folds - 1 for each unit, at random and equally often up to one.
+
+    ValueError for fewer than two folds.
+    """
+    if folds < 2:
+        raise ValueError("Cross-fitting needs two folds or more.")
+    return np.asarray(generator_of(generator, "folds").permutation(np.arange(units) % folds), dtype=np.intp)
+
+
+def _features(features: npt.ArrayLike) -> FloatArray:
+    table = np.asarray(features, dtype=float)
+    return table[:, None] if table.ndim == 1 else table
+
+
+def _tidy(values: FloatArray) -> FloatArray:
+    """Without the rounding of a computer, so that equal confidences fall on the same side of a threshold."""
+    return np.asarray(np.round(values, _DECIMALS) + 0.0)

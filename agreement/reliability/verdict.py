@@ -1,0 +1,196 @@
+"""The verdict on a judge on a dimension, from all evidence."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agreement.reliability.alternative_annotator import Verdict
+
+
+class Use(StrEnum):
+    """The units that a judge may decide: all, a part, a part that is not measured, or none."""
+
+    ALL = "all"
+    PART = "part"
+    UNKNOWN = "unknown"
+    REFUSED = "refused"
+
+
+class Ground(StrEnum):
+    """The evidence that a verdict rests on."""
+
+    AUDIT = "audit"
+    ALPHA = "alpha"
+    ERRORS = "errors"
+    CERTIFICATE = "certificate"
+    CERTIFIED_CONSTANT = "certified constant"
+    UNRATED = "unrated"
+    REPLACEMENT = "replacement"
+    INDICATOR = "indicator"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True)
+class KnownErrors:
+    """Rated units that stay with a judge, on how many it is wrong, and the share that is accepted."""
+
+    rated: int
+    wrong: int
+    accepted: float
+    units: str = "rated units that stay"
+
+    @property
+    def share(self) -> float:
+        """Return the share of wrong units among the rated ones."""
+        return self.wrong / self.rated
+
+    @property
+    def are_too_many(self) -> bool:
+        """Whether the share is above the accepted one."""
+        return self.share > self.accepted
+
+    def __str__(self) -> str:
+        counts = f"{self.wrong:,} of {self.rated:,} {self.units}"
+        return f"wrong on {counts} ({100 * self.share:.0f} %); {100 * self.accepted:.4g} % is accepted"
+
+
+@dataclass(frozen=True)
+class CertifiedPart:
+    """A valid certificate: `kept` of `units` stay with the judge.
+
+    constant, constant_share: the value of a constant judge that is certified too, and the share that it
+    keeps. known: the errors among all kept units, if people have rated every one.
+    """
+
+    kept: int
+    units: int
+    constant: float | None = None
+    constant_share: float | None = None
+    known: KnownErrors | None = None
+
+    @property
+    def is_of_the_scale(self) -> bool:
+        """Whether a constant judge is certified for as many units."""
+        return self.constant_share is not None and self.constant_share >= self.kept / self.units
+
+
+@dataclass(frozen=True)
+class JudgeEvidence:
+    """The evidence on a judge on a dimension.
+
+    is_rated: whether people have rated any unit. alpha: with people's mean. bias: the judge's mean minus
+    people's. replacement: of the test with its controls. r_tells: whether R goes
+    with the agreement with people over systems. errors: on the units that a policy leaves to the judge.
+    audit: the same over audited units, if the audit contradicts the policy.
+    """
+
+    is_rated: bool = False
+    alpha: float | None = None
+    bias: float | None = None
+    replacement: Verdict | None = None
+    r_tells: bool = False
+    certificate: CertifiedPart | None = None
+    errors: KnownErrors | None = None
+    audit: KnownErrors | None = None
+
+    @property
+    def may_decide_all(self) -> bool:
+        """Whether the replacement test allows that the judge decides every unit."""
+        return self.replacement not in (Verdict.FAILS, Verdict.LIKE_A_CONTROL)
+
+
+@dataclass(frozen=True)
+class JudgeVerdict:
+    """The verdict, with its ground and a sentence or two."""
+
+    use: Use
+    ground: Ground
+    says: str
+
+    @property
+    def refuses(self) -> bool:
+        """Whether people rate every unit."""
+        return self.use is Use.REFUSED
+
+
+def judge_verdict(known: JudgeEvidence) -> JudgeVerdict:
+    """Return the verdict.
+
+    Too many errors among audited or rated units that stay, and alpha with people at or below zero, refuse in
+    any case. Else the strongest evidence decides: a certificate, the replacement test, then R. A judge that
+    fails the replacement test decides a part of the units at most.
+    """
+    return _refusal(known) or _by_certificate(known) or _without_certificate(known)
+
+
+def _refusal(known: JudgeEvidence) -> JudgeVerdict | None:
+    certified = known.certificate.known if known.certificate else None
+    if known.audit is not None:
+        return _refuse(Ground.AUDIT, f"Do not use it: the audit contradicts the policy, it is {known.audit}.")
+    if known.alpha is not None and known.alpha <= 0:
+        alpha = f"its alpha with people is {known.alpha:.2f}, no better than chance."
+        return _refuse(Ground.ALPHA, f"Do not use it: {alpha}{_bias(known)}")
+    for errors in (known.errors, certified):
+        if errors is not None and errors.are_too_many:
+            return _refuse(Ground.ERRORS, f"Do not use it: it is {errors}.")
+    return None
+
+
+def _by_certificate(known: JudgeEvidence) -> JudgeVerdict | None:
+    found = known.certificate
+    if found is None or (found.kept == found.units and not known.may_decide_all):
+        return None
+    kept = f"{found.kept:,} of {found.units:,} units"
+    if not found.is_of_the_scale:
+        says = f"It may decide {kept}, with a certificate."
+        if found.known is not None:
+            share = f"{100 * found.known.share:.0f} %"
+            says = f"It may decide {kept}: people rated them all, and it is wrong on {share}."
+        return JudgeVerdict(Use.PART, Ground.CERTIFICATE, says)
+    if known.replacement is Verdict.PASSES:
+        return None
+    return _refuse(
+        Ground.CERTIFIED_CONSTANT,
+        f"Do not rely on the certificate: a judge that always answers {found.constant:g} is certified for "
+        f"{found.constant_share:.0%} of the units, too. It may be the scale that is certified.",
+    )
+
+
+def _without_certificate(known: JudgeEvidence) -> JudgeVerdict:
+    if not known.is_rated:
+        return JudgeVerdict(Use.UNKNOWN, Ground.UNRATED, "Not known: these texts have no ratings.")
+    if known.replacement is Verdict.PASSES:
+        return JudgeVerdict(
+            Use.ALL,
+            Ground.REPLACEMENT,
+            "It stands in for an annotator and beats every control. No certificate names the units.",
+        )
+    if known.r_tells:
+        says = "R tells on which systems it agrees better with people: send systems with a small R to people."
+        if not known.may_decide_all:
+            says += " It fails the replacement test, so it may not decide all units."
+        return JudgeVerdict(Use.PART, Ground.INDICATOR, says)
+    if known.replacement is Verdict.LIKE_A_CONTROL:
+        return _refuse(Ground.REPLACEMENT, "Do not use it: a control that knows less does as well.")
+    if known.replacement is Verdict.FAILS:
+        return _refuse(
+            Ground.REPLACEMENT,
+            "Do not use it: it fails the replacement test, and R does not tell on which systems it agrees "
+            "with people.",
+        )
+    return JudgeVerdict(
+        Use.UNKNOWN,
+        Ground.NOTHING,
+        "Not known: the replacement test needs more people or texts, and R does not tell on which systems it "
+        "agrees with people.",
+    )
+
+
+def _refuse(ground: Ground, says: str) -> JudgeVerdict:
+    return JudgeVerdict(Use.REFUSED, ground, says)
+
+
+def _bias(known: JudgeEvidence) -> str:
+    if known.bias is None:
+        return ""
+    side = "above" if known.bias > 0 else "below"
+    return f" On average it is {abs(known.bias):.2f} points {side} people."

@@ -1,0 +1,225 @@
+"""How severe raters are, and what systems would score with raters of one severity: many-facet Rasch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy
+
+from agreement.coefficient import Estimated
+from agreement.data import FloatArray
+from agreement.severity_likelihood import LOG_SPREADS, RatedPoints, SeverityLikelihood
+from agreement.student import t_reach
+
+LEAST_DOCUMENTS = 5
+NO_END = "The search for the most likely severities did not end, so none are given."
+PENALTY = 0.25
+"""Half of it is what each squared severity and threshold costs, so that none is infinite."""
+_STEPS = 500
+_CLOSE = 1e-6  # of log-likelihoods that tell nothing apart
+MOST_POINTS = 11
+"""Points of a scale up to which each has a threshold of its own."""
+
+
+@dataclass(frozen=True)
+class RaterSeverity:
+    """A rater: how many values, their mean, and how severe the rater is.
+
+    severity: in logits, 0 being the raters' mean. fair_mean: the mean that the rater would give to all units.
+    infit, outfit: mean squares of residuals, 1 as the model has it, above it where the rater is less regular.
+    """
+
+    rater: str
+    values: int
+    mean: float
+    severity: Estimated
+    fair_mean: Estimated
+    infit: float
+    outfit: float
+
+
+@dataclass(frozen=True)
+class FairAverage:
+    """A system: the mean of its items, and the mean with raters of average severity, each with its rank."""
+
+    system: str
+    items: int
+    mean: float
+    fair: Estimated
+    rank: int
+    fair_rank: int
+
+
+@dataclass(frozen=True)
+class Severity:
+    """raters and systems by the model; without them `reason` says why.
+
+    spread: the standard deviation of units within a system, in logits, None with a reason.
+    """
+
+    raters: tuple[RaterSeverity, ...]
+    systems: tuple[FairAverage, ...]
+    spread: float | None
+    documents: int
+    reason: str = ""
+
+
+def why_not_severity(values: FloatArray, points: Sequence[float], documents: npt.NDArray[Any]) -> str:
+    """Return why `rater_severity` cannot fit values (raters, units); empty if it can.
+
+    points: of the scale. documents: (units,), any labels.
+    """
+    given = ~np.isnan(values)
+    if given.any(axis=1).sum() < 2:
+        return "Fewer than two raters gave values."
+    rated = np.unique(documents[given.any(axis=0)])
+    if len(rated) < LEAST_DOCUMENTS:
+        return f"There are values on {len(rated)} documents; {LEAST_DOCUMENTS} are needed."
+    if len(points) > MOST_POINTS:
+        return f"The scale has {len(points)} points; the model takes {MOST_POINTS} at most."
+    if np.ptp(values[given]) == 0:
+        return "Every value is the same."
+    return ""
+
+
+def rater_severity(
+    values: FloatArray,
+    points: Sequence[float],
+    systems: Sequence[str],
+    documents: npt.NDArray[Any],
+    raters: Sequence[str],
+    *,
+    penalty: float = PENALTY,
+    confidence_level: float = 0.95,
+) -> Severity:
+    """The rating scale model with raters as a facet, from values (raters, units), NaN for gaps.
+
+        ln P(point k) / P(point k - 1) = unit - severity of the rater - threshold k
+
+    A unit (systems, documents: (units,), whose text it is) is normal around the mean of its system with one
+    standard deviation, and is integrated out (21 points of Gauss and Hermite), so that few raters for a unit
+    do not bias the rest. Severities and thresholds have the mean 0 and, so that none is infinite, the penalty
+    `penalty` / 2 times their square. Units of one document are not independent: variances are the sandwich's,
+    summed within documents, with t. Residuals are of each value from what the other raters of its unit
+    predict. A standard deviation at an end of what is searched (e^-5 and e^3) is held there, without a
+    variance. Without values where the search does not end. Sources: Linacre 1989, Many-Facet Rasch
+    Measurement; Andrich 1978, Psychometrika 43, 561-573; Bock and Aitkin 1981, Psychometrika 46, 443-459;
+    Wright and Masters 1982 for infit and outfit. Raises ValueError where `why_not_severity` gives a reason.
+    """
+    if reason := why_not_severity(values, points, documents):
+        raise ValueError(reason)
+    rated = RatedPoints.of(values, points, systems, documents)
+    fit = fit_severities(rated, penalty, confidence_level)
+    if fit is None:
+        return Severity((), (), None, rated.number_of_documents, NO_END)
+    return Severity(
+        tuple(_raters(fit, rated, raters)),
+        tuple(_systems(fit, rated)),
+        float(np.exp(fit.parameters[-1])),
+        rated.number_of_documents,
+    )
+
+
+def fit_severities(rated: RatedPoints, penalty: float, confidence_level: float) -> "SeverityFit | None":
+    """Return the model at the top of its penalised likelihood, None where the search does not end."""
+    likelihood = SeverityLikelihood(rated, penalty)
+    found = _search(likelihood)
+    return SeverityFit(likelihood, found, confidence_level) if found.success else None
+
+
+def _search(likelihood: SeverityLikelihood) -> "scipy.optimize.OptimizeResult":  # quoted: it loads 20 MB
+    return scipy.optimize.minimize(
+        likelihood.loss,
+        likelihood.start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=likelihood.bounds,
+        options={"maxiter": _STEPS, "ftol": 1e-11, "gtol": 1e-5},
+    )
+
+
+class SeverityFit:
+    """Parameters at the top of the penalised likelihood, their covariance, and intervals of what follows."""
+
+    def __init__(
+        self, likelihood: SeverityLikelihood, found: "scipy.optimize.OptimizeResult", confidence_level: float
+    ) -> None:
+        self.likelihood, self.parameters = likelihood, np.asarray(found.x)
+        free = self._free(float(found.fun))
+        documents = likelihood.rated.number_of_documents
+        curvature = likelihood.curvature(self.parameters)[np.ix_(free, free)]
+        inverse = np.linalg.pinv(curvature, hermitian=True)
+        sums = likelihood.scores_by_document(self.parameters)[:, free]
+        self.covariance = np.zeros((len(free), len(free)))
+        self.covariance[np.ix_(free, free)] = (
+            inverse @ (sums.T @ sums) @ inverse * documents / (documents - 1)
+        )
+        self.reach = t_reach(1.0, documents - 1, confidence_level)
+
+    def _free(self, loss: float) -> npt.NDArray[np.bool_]:
+        """(parameters,): which are inside their bounds; moves the spread to a bound that is as likely.
+
+        The likelihood is so flat before a bound that the search may end there.
+        """
+        free = np.ones(len(self.parameters), dtype=bool)
+        for bound in LOG_SPREADS:
+            moved = np.append(self.parameters[:-1], bound)
+            if self.likelihood.loss(moved)[0] <= loss + _CLOSE:
+                self.parameters, free[-1] = moved, False
+        return free
+
+    def of(self, values: FloatArray, slopes: FloatArray) -> list[Estimated]:
+        """Return values (n,) with intervals, given their derivatives (n, parameters)."""
+        errors = self.reach * np.sqrt(np.einsum("ip,pq,iq->i", slopes, self.covariance, slopes))
+        return [Estimated.within(*each) for each in zip(values.tolist(), errors.tolist(), strict=True)]
+
+    def of_means(self, values: FloatArray, slopes: FloatArray) -> list[Estimated]:
+        """Return `of` values on the scale; intervals are cut at its ends."""
+        points = self.likelihood.rated.points
+        low, high = float(points.min()), float(points.max())
+        return [
+            Estimated(each.value, max(each.low, low), min(each.high, high))
+            for each in self.of(values, slopes)
+        ]
+
+
+def _raters(fit: SeverityFit, rated: RatedPoints, names: Sequence[str]) -> list[RaterSeverity]:
+    likelihood = fit.likelihood
+    severities = fit.of(*likelihood.with_slopes(likelihood.severities, fit.parameters))
+    fair = fit.of_means(*likelihood.with_slopes(likelihood.means_of_raters, fit.parameters))
+    infit, outfit = likelihood.fit_of_raters(fit.parameters)
+    found = []
+    for place, index in enumerate(rated.rater_indices.tolist()):
+        own = rated.rater == place
+        found.append(
+            RaterSeverity(
+                names[index],
+                int(own.sum()),
+                float(rated.points[rated.code[own]].mean()),
+                severities[place],
+                fair[place],
+                float(infit[place]),
+                float(outfit[place]),
+            )
+        )
+    return found
+
+
+def _systems(fit: SeverityFit, rated: RatedPoints) -> list[FairAverage]:
+    likelihood = fit.likelihood
+    fair = fit.of_means(*likelihood.with_slopes(likelihood.means_of_systems, fit.parameters))
+    means = rated.means_of_systems()
+    ranks = [
+        scipy.stats.rankdata(-np.round(each, 10), method="min").astype(int).tolist()
+        for each in (
+            means,
+            np.array([one.value for one in fair]),
+        )
+    ]
+    items = np.bincount(rated.system_of_unit, minlength=len(rated.systems)).tolist()
+    return [
+        FairAverage(name, items[place], float(means[place]), fair[place], ranks[0][place], ranks[1][place])
+        for place, name in enumerate(rated.systems)
+    ]

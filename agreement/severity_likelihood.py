@@ -1,0 +1,315 @@
+"""The marginal likelihood of the rating scale model with raters, and what follows from its parameters."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy
+
+from agreement.data import FloatArray, IntArray
+from agreement.latent_categories import posterior_of
+
+
+@dataclass(frozen=True, eq=False)
+class RatedPoints:
+    """Values one by one, by unit: (values,) rater, unit and point as indices; systems and documents of units.
+
+    rater_indices: (raters,), those with values, as indices into all.
+    """
+
+    rater: IntArray
+    unit: IntArray
+    code: IntArray
+    points: FloatArray
+    systems: tuple[str, ...]
+    system_of_unit: IntArray
+    document_of_unit: IntArray
+    rater_indices: IntArray
+
+    @classmethod
+    def of(
+        cls, values: FloatArray, points: Sequence[float], systems: Sequence[str], documents: npt.NDArray[Any]
+    ) -> "RatedPoints":
+        """From values (raters, units), NaN for gaps; raters and units without any are left out."""
+        kept = ~np.isnan(values).all(axis=0)
+        raters = np.flatnonzero(~np.isnan(values).all(axis=1))
+        table = values[raters][:, kept]
+        unit, rater = np.nonzero(~np.isnan(table).T)
+        names, of_unit = np.unique(np.asarray(systems)[kept], return_inverse=True)
+        scale = np.array(sorted(points), dtype=float)
+        return cls(
+            rater,
+            unit,
+            np.searchsorted(scale, table[rater, unit]),
+            scale,
+            tuple(names.tolist()),
+            of_unit,
+            np.unique(documents[kept], return_inverse=True)[1],
+            raters,
+        )
+
+    @property
+    def number_of_documents(self) -> int:
+        """How many documents have values."""
+        return int(self.document_of_unit.max()) + 1
+
+    def means_of_systems(self) -> FloatArray:
+        """(systems,): the mean over a system's units of the mean over their raters."""
+        sums = np.bincount(self.unit, self.points[self.code])
+        means = sums / np.bincount(self.unit)
+        return np.bincount(self.system_of_unit, means) / np.bincount(self.system_of_unit)
+
+
+_BLOCK = 20_000
+"""How many values are looked at at once, so that memory does not grow with all of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some patterns. cells: sparse (patterns, cells), 1 where a pattern has a cell's value.
+
+    times: (patterns,), how many units have it; documents: sparse (patterns, documents), of which document.
+    """
+
+    cells: Any
+    times: IntArray
+    documents: Any
+    system_of_pattern: IntArray
+
+
+class RatedPatterns:
+    """Units counted by pattern. A cell is a point that a rater gave to a system's units.
+
+    system_of_pair, rater_of_pair: (pairs,), a rater and a system that the rater has values of.
+    pair_of_cell, code_of_cell: (cells,), the pair and the point as indices.
+    """
+
+    def __init__(self, rated: RatedPoints) -> None:
+        points, raters = len(rated.points), len(rated.rater_indices)
+        system = rated.system_of_unit[rated.unit]
+        cells, self._cell = np.unique(
+            (system * raters + rated.rater) * points + rated.code, return_inverse=True
+        )
+        self.code_of_cell = cells % points
+        pairs, self.pair_of_cell = np.unique(cells // points, return_inverse=True)
+        self.system_of_pair, self.rater_of_pair = pairs // raters, pairs % raters
+        self._rated = rated
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """All patterns, some at a time."""
+        return tuple(self._blocks())
+
+    def _blocks(self) -> Iterator[Block]:
+        rated = self._rated
+        chosen, pattern, times = self._distinct()
+        kept = np.isin(rated.unit, chosen)
+        ones = np.ones(int(kept.sum()))
+        place = pattern[rated.unit[kept]], self._cell[kept]
+        cells = scipy.sparse.csr_array((ones, place), shape=(len(chosen), len(self.code_of_cell)))
+        of_document = scipy.sparse.csr_array(
+            (np.ones(len(pattern)), (pattern, rated.document_of_unit)),
+            shape=(len(chosen), rated.number_of_documents),
+        )
+        size = max(1, _BLOCK * len(chosen) // len(ones))
+        for start in range(0, len(chosen), size):
+            rows = slice(start, start + size)
+            yield Block(cells[rows], times[rows], of_document[rows], rated.system_of_unit[chosen[rows]])
+
+    def _distinct(self) -> tuple[IntArray, IntArray, IntArray]:
+        """A unit of each pattern, the pattern of each unit, and how many units each has."""
+        rated = self._rated
+        table = np.full((len(rated.system_of_unit), 1 + len(rated.rater_indices)), -1, dtype=np.int16)
+        table[:, 0] = rated.system_of_unit
+        table[rated.unit, 1 + rated.rater] = rated.code
+        _, chosen, pattern, times = np.unique(
+            table, axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+        return chosen, pattern.reshape(-1), times
+
+
+LOG_SPREADS = (-5.0, 3.0)
+"""Between which logarithms the standard deviation of units is looked for."""
+_NODES = 21
+_STEP = 1e-4
+_SMALLEST = 1e-300
+Slopes = tuple[FloatArray, FloatArray]
+
+
+class SeverityLikelihood:
+    """Penalised marginal likelihood. Parameters: systems, raters, thresholds, log standard deviation.
+
+    Units of one system with the same values of the same raters are as likely: each such pattern is computed
+    once and counted, and each probability of a point once for a system and a rater.
+    """
+
+    def __init__(self, rated: RatedPoints, penalty: float) -> None:
+        self.rated, self.penalty = rated, penalty
+        self._patterns = RatedPatterns(rated)
+        self._sizes = len(rated.systems), len(rated.rater_indices), len(rated.points) - 1
+        nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+        self._nodes, self._weights = nodes, weights / weights.sum()
+
+    @property
+    def start(self) -> FloatArray:
+        """Where the search begins: everything alike."""
+        return np.zeros(sum(self._sizes) + 1)
+
+    @property
+    def bounds(self) -> list[tuple[float | None, float | None]]:
+        """Of the parameters: a standard deviation of 0 has no logarithm."""
+        return [(None, None)] * sum(self._sizes) + [LOG_SPREADS]
+
+    def severities(self, parameters: FloatArray) -> FloatArray:
+        """(raters,): how severe each is, their mean being 0."""
+        own = self._parts(parameters)[1]
+        return np.asarray(own - own.mean())
+
+    def means_of_raters(self, parameters: FloatArray) -> FloatArray:
+        """(raters,): the mean that each would give to all units."""
+        own = self._parts(parameters)[1]
+        shares = np.bincount(self.rated.system_of_unit) / len(self.rated.system_of_unit)
+        return np.array([shares @ self._means(parameters, each) for each in own])
+
+    def means_of_systems(self, parameters: FloatArray) -> FloatArray:
+        """(systems,): the mean of each with a rater of average severity."""
+        return self._means(parameters, float(self._parts(parameters)[1].mean()))
+
+    def with_slopes(self, function: Callable[[FloatArray], FloatArray], parameters: FloatArray) -> Slopes:
+        """What the function gives, (n,), and its derivatives (n, parameters)."""
+        steps = _STEP * np.eye(len(parameters))
+        slopes = [(function(parameters + h) - function(parameters - h)) / (2 * _STEP) for h in steps]
+        return function(parameters), np.stack(slopes, axis=1)
+
+    def loss(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        """Minus the penalised log-likelihood, and its gradient."""
+        log_likelihood, slopes = self._log_likelihood(parameters)
+        size = len(self.rated.system_of_unit)
+        _, raters, thresholds, _ = self._parts(parameters)
+        penalised = np.zeros(len(parameters))
+        systems = self._sizes[0]
+        penalised[systems:-1] = self.penalty * parameters[systems:-1]
+        # Means of severities and thresholds are no part of the data's likelihood: any pull settles them.
+        for start, part in ((systems, raters), (systems + len(raters), thresholds)):
+            penalised[start : start + len(part)] += size * part.mean() / len(part)
+        pull = self.penalty / 2 * np.sum(parameters[systems:-1] ** 2)
+        pull += size / 2 * (raters.mean() ** 2 + thresholds.mean() ** 2)
+        return float(pull - log_likelihood), penalised - slopes
+
+    def curvature(self, parameters: FloatArray) -> FloatArray:
+        """(parameters, parameters): second derivatives of the loss, by differences of its gradient."""
+        steps = _STEP * np.eye(len(parameters))
+        found = [(self.loss(parameters + h)[1] - self.loss(parameters - h)[1]) / (2 * _STEP) for h in steps]
+        return np.asarray((np.array(found) + np.array(found).T) / 2)
+
+    def scores_by_document(self, parameters: FloatArray) -> FloatArray:
+        """(documents, parameters): the gradient of the log-likelihood, summed over a document's units."""
+        shares, logs = self._shares(parameters)
+        sums = np.zeros((self.rated.number_of_documents, len(parameters)))
+        for block in self._patterns.blocks:
+            sums += block.documents.T @ self._scores(block, shares, logs, parameters)
+        return sums
+
+    def fit_of_raters(self, parameters: FloatArray) -> Slopes:
+        """(raters,) infit and outfit: of each value from what the other raters of its unit predict."""
+        shares, logs = self._shares(parameters)
+        patterns, points, size = self._patterns, self.rated.points, self._sizes[1]
+        expected, second = shares @ points, shares @ points**2
+        squares, variances, ratios, values = np.zeros((4, size))
+        for block in patterns.blocks:
+            row, cell = block.cells.nonzero()
+            pair, times = patterns.pair_of_cell[cell], block.times[row]
+            without, _ = posterior_of((block.cells @ logs + np.log(self._weights))[row] - logs[cell])
+            mean = np.sum(without * expected[pair], axis=1)
+            variance = np.sum(without * second[pair], axis=1) - mean**2
+            square = (points[patterns.code_of_cell[cell]] - mean) ** 2
+            rater = patterns.rater_of_pair[pair]
+            squares += np.bincount(rater, times * square, size)
+            variances += np.bincount(rater, times * variance, size)
+            ratios += np.bincount(rater, times * square / variance, size)
+            values += np.bincount(rater, times, size)
+        return squares / variances, ratios / values
+
+    def _parts(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+        systems, raters, thresholds = np.split(parameters[:-1], np.cumsum(self._sizes)[:-1])
+        return systems, raters, thresholds, float(np.exp(parameters[-1]))
+
+    def _means(self, parameters: FloatArray, severity: float) -> FloatArray:
+        """(systems,): mean values by a rater of this severity."""
+        systems, _, thresholds, spread = self._parts(parameters)
+        located = systems[:, None] + spread * self._nodes - severity
+        return np.asarray(_shares_at(located, thresholds) @ self.rated.points @ self._weights)
+
+    def _shares(self, parameters: FloatArray) -> Slopes:
+        """(pairs, nodes, points) probabilities, and (cells, nodes) logarithms of those of a cell's point."""
+        systems, raters, thresholds, spread = self._parts(parameters)
+        patterns = self._patterns
+        located = systems[patterns.system_of_pair] - raters[patterns.rater_of_pair]
+        shares = _shares_at(located[:, None] + spread * self._nodes, thresholds)
+        given = shares[patterns.pair_of_cell, :, patterns.code_of_cell]
+        return shares, np.log(np.maximum(given, _SMALLEST))
+
+    def _log_likelihood(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        """The log-likelihood, and its (parameters,) gradient by Fisher's identity."""
+        shares, logs = self._shares(parameters)
+        total, weights = 0.0, np.zeros(logs.shape)
+        for block in self._patterns.blocks:
+            posterior, own = posterior_of(block.cells @ logs + np.log(self._weights))
+            total += float(block.times @ own)
+            weights += block.cells.T @ (block.times[:, None] * posterior)
+        patterns, (systems, raters, thresholds) = self._patterns, self._sizes
+        left = weights * self._residuals(shares)
+        pull = left.sum(axis=1)
+        slopes = np.zeros(len(parameters))
+        slopes[:systems] = np.bincount(patterns.system_of_pair[patterns.pair_of_cell], pull, systems)
+        slopes[systems : systems + raters] = -np.bincount(
+            patterns.rater_of_pair[patterns.pair_of_cell], pull, raters
+        )
+        passed = patterns.code_of_cell[:, None] > np.arange(thresholds)
+        beyond = _at_least(shares)[patterns.pair_of_cell]
+        slopes[systems + raters : -1] = np.einsum("cn,cnt->t", weights, beyond) - weights.sum(axis=1) @ passed
+        slopes[-1] = np.exp(parameters[-1]) * np.sum(left @ self._nodes)
+        return total, slopes
+
+    def _scores(
+        self, block: Block, shares: FloatArray, logs: FloatArray, parameters: FloatArray
+    ) -> FloatArray:
+        """(patterns of the block, parameters): the gradient of one unit's log-likelihood."""
+        patterns, (systems, raters, thresholds) = self._patterns, self._sizes
+        posterior, _ = posterior_of(block.cells @ logs + np.log(self._weights))
+        row, cell = block.cells.nonzero()
+        pair, rows = patterns.pair_of_cell[cell], len(posterior)
+        weights = posterior[row]
+        left = weights * self._residuals(shares)[cell]
+        pull = left.sum(axis=1)
+        scores = np.zeros((rows, len(parameters)))
+        scores[np.arange(rows), block.system_of_pattern] = np.bincount(row, pull, rows)
+        scores[row, systems + patterns.rater_of_pair[pair]] = -pull
+        beyond = _at_least(shares)
+        for place in range(thresholds):
+            passed = patterns.code_of_cell[cell] > place
+            on_threshold = np.sum(weights * beyond[pair, :, place], axis=1) - passed
+            scores[:, systems + raters + place] = np.bincount(row, on_threshold, rows)
+        scores[:, -1] = np.exp(parameters[-1]) * np.bincount(row, left @ self._nodes, rows)
+        return scores
+
+    def _residuals(self, shares: FloatArray) -> FloatArray:
+        """(cells, nodes): how many points a cell's value lies above what is expected."""
+        expected = shares @ np.arange(shares.shape[2])
+        return np.asarray(self._patterns.code_of_cell[:, None] - expected[self._patterns.pair_of_cell])
+
+
+def _shares_at(located: FloatArray, thresholds: FloatArray) -> FloatArray:
+    """(..., points): probabilities where units minus severities are `located`."""
+    steps = np.concatenate([[0.0], np.cumsum(thresholds)])
+    logs = located[..., None] * np.arange(len(steps)) - steps
+    found = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return np.asarray(found / found.sum(axis=-1, keepdims=True))
+
+
+def _at_least(shares: FloatArray) -> FloatArray:
+    """(pairs, nodes, thresholds): probabilities of at least each point from the second on."""
+    return np.asarray(shares[:, :, ::-1].cumsum(axis=2)[:, :, -2::-1])

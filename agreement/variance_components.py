@@ -1,0 +1,202 @@
+"""What ratings differ by, and how many raters and documents a study needs."""
+
+import math
+from dataclasses import astuple, dataclass
+from itertools import product
+
+import numpy as np
+
+from agreement.crossed_fit import ErrorVariances
+from agreement.data import FloatArray
+
+_FACETS = (0, 1, 2)  # axes: raters, documents, systems
+Shared = tuple[bool, bool, bool]
+
+
+@dataclass(frozen=True)
+class VarianceComponents:
+    """Variances in squared points of the scale, each 0 or more.
+
+    rest: raters by systems by documents, and whatever else makes one rating differ from another.
+    """
+
+    systems: float
+    documents: float
+    documents_by_systems: float
+    raters: float
+    raters_by_systems: float
+    raters_by_documents: float
+    rest: float
+
+    @property
+    def total(self) -> float:
+        """The variance of one rating."""
+        return float(sum(astuple(self)))
+
+    @property
+    def of_differences(self) -> ErrorVariances:
+        """What is left of them in a difference of two systems."""
+        return ErrorVariances(self.raters_by_systems, self.documents_by_systems, self.rest)
+
+    def generalisability(self, raters: int, documents: int) -> float | None:
+        """E rho^2 of a system's mean: how far systems differ as other raters and documents would have it.
+
+        Systems over systems plus error, each rater rating every text of so many documents. None without any
+        variance. Source: Brennan 2001, Generalizability Theory, equations 4.7 to 4.9.
+        """
+        return _share(self.systems, self.of_differences.of_difference(raters, documents) / 2)
+
+    def dependability(self, raters: int, documents: int) -> float | None:
+        """Phi of a system's mean: the same for its height, where severe raters and hard documents are error.
+
+        Source: Brennan 2001, equations 4.10 to 4.12.
+        """
+        heights = (
+            self.raters / raters
+            + self.documents / documents
+            + self.raters_by_documents / (raters * documents)
+        )
+        error = self.of_differences.of_difference(raters, documents) / 2 + heights
+        return _share(self.systems, error)
+
+
+def why_no_components(values: FloatArray) -> str:
+    """Return why `variance_components` cannot estimate from these values; empty if it can.
+
+    values: (raters, documents, systems), NaN for a gap. Two raters must share two systems on two documents.
+    """
+    if len(_pair_counts(values)) < 2 ** len(_FACETS):
+        return "Two raters must share texts of two systems on two documents."
+    return ""
+
+
+def variance_components(values: FloatArray) -> VarianceComponents:
+    """The components of values (raters, documents, systems), NaN for gaps, by Koch's symmetric sums.
+
+    Half the mean squared difference of two ratings that share just the facets A is the sum of variances of
+    all effects that have a facet outside A: eight kinds of pairs, seven unknown variances. Without gaps these
+    are the estimates that equate mean squares to expectations; what comes out below 0 is 0. Time and memory
+    go with the number of values. Sources: Koch 1968, Technometrics 10, 551-558; Brennan 2001, chapter 4.
+    Raises ValueError where `why_no_components` gives a reason.
+    """
+    if reason := why_no_components(values):
+        raise ValueError(reason)
+    given = ~np.isnan(values)
+    centred = np.where(given, values - values[given].mean(), 0.0)
+    sums = _of_just_shared(
+        {
+            shared: float(np.sum(_over(given, shared) * _over(centred**2, shared)))
+            - float(np.sum(_over(centred, shared) ** 2))
+            for shared in _kinds()
+        }
+    )
+    counts = _pair_counts(values)
+    half_squares = {shared: sums[shared] / counts[shared] for shared in counts}
+    found = _components_of(half_squares)
+    of = {shared: max(0.0, value) for shared, value in found.items()}
+    return VarianceComponents(
+        systems=of[False, False, True],
+        documents=of[False, True, False],
+        documents_by_systems=of[False, True, True],
+        raters=of[True, False, False],
+        raters_by_systems=of[True, False, True],
+        raters_by_documents=of[True, True, False],
+        rest=of[True, True, True],
+    )
+
+
+def _share(signal: float, error: float) -> float | None:
+    return signal / (signal + error) if signal + error > 0 else None
+
+
+def _kinds() -> list[Shared]:
+    either = (False, True)
+    return list(product(either, either, either))
+
+
+def _over(table: FloatArray, shared: Shared) -> FloatArray:
+    """Sum a table over the facets that are not shared."""
+    return np.asarray(table.sum(axis=tuple(axis for axis in _FACETS if not shared[axis])), dtype=float)
+
+
+def _pair_counts(values: FloatArray) -> dict[Shared, float]:
+    """How many ordered pairs of ratings share just these facets; the kinds that there are."""
+    given = (~np.isnan(values)).astype(float)
+    counts = _of_just_shared({shared: float(np.sum(_over(given, shared) ** 2)) for shared in _kinds()})
+    return {shared: count for shared, count in counts.items() if count > 0.5}
+
+
+def _of_just_shared(at_least: dict[Shared, float]) -> dict[Shared, float]:
+    """From sums over pairs that share these facets and maybe others, those that share no others."""
+    return {
+        shared: sum(
+            (-1) ** (sum(more) - sum(shared)) * value
+            for more, value in at_least.items()
+            if _within(shared, more)
+        )
+        for shared in at_least
+    }
+
+
+def _components_of(half_squares: dict[Shared, float]) -> dict[Shared, float]:
+    """Variances by effect. What pairs that share A differ less by than pairs that share nothing is the sum of
+    the variances of all effects within A, so signs alternate over the parts of an effect (Moebius inversion).
+    """
+    nothing = half_squares[False, False, False]
+    return {
+        effect: sum(
+            (-1) ** (sum(effect) - sum(shared)) * (nothing - half_squares[shared])
+            for shared in _kinds()
+            if _within(shared, effect)
+        )
+        for effect in _kinds()
+    }
+
+
+def _within(few: Shared, more: Shared) -> bool:
+    return all(there or not needed for there, needed in zip(more, few, strict=True))
+
+
+MOST_RATERS = 100
+
+
+def reliability_of_mean(single: float, raters: int) -> float:
+    """ICC(A,m) of the mean of m raters, from ICC(A,1) of one: m r / (1 + (m - 1) r).
+
+    With the variances of units, raters and the rest, ICC(A,m) is units / (units + (raters + rest) / m), which
+    is the dependability phi of generalisability theory for random raters, so one value gives all others.
+    Source: Brennan 2001, Generalizability Theory, chapter 2; McGraw and Wong 1996. Raises ValueError
+    for fewer than one rater, and for an ICC(A,1) below 0, of which no mean follows.
+    """
+    if raters < 1:
+        raise ValueError("A mean needs at least one rater.")
+    if single < 0:
+        raise ValueError("Raters who agree less than by chance have no reliable mean.")
+    return raters * single / (1 + (raters - 1) * single)
+
+
+def raters_needed(single: float, target: float) -> int | None:
+    """The fewest raters whose mean reaches this reliability, from ICC(A,1) of one rater.
+
+    None where more than 100 would be needed, or where raters do not agree at all (ICC(A,1) of 0 or less).
+    Raises ValueError for a target that is not between 0 and 1.
+    """
+    if not 0 < target < 1:
+        raise ValueError("A reliability to reach lies between 0 and 1.")
+    if single <= 0:
+        return None
+    if single >= 1:
+        return 1
+    # Of a reliability that is reached exactly rounding must not ask one rater more.
+    needed = max(1, math.ceil(target * (1 - single) / (single * (1 - target)) - 1e-9))
+    return needed if needed <= MOST_RATERS else None
+
+
+def expected_width(width: float, units: int, planned: int) -> float:
+    """How wide an interval is with so many units (documents), from its width with others: as 1 / sqrt(n)."""
+    return width * math.sqrt(units / planned)
+
+
+def units_needed(width: float, units: int, target: float) -> int:
+    """The fewest units (documents) with which an interval is no wider than the target."""
+    return math.ceil(units * (width / target) ** 2 - 1e-9)

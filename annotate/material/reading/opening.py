@@ -1,0 +1,193 @@
+"""The beginning of an uploaded file: read once, in a process with little memory and time, and kept as JSON.
+
+Pages read this JSON, and no request opens an upload. Run as a module, this file is that process: it
+takes path, name and part of a file, and writes the JSON.
+"""
+
+import json
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from annotate.material.reading.datasets import Split
+from annotate.material.reading.parquet import ENVIRONMENT, ROOT
+from annotate.material.reading.readers import RecordFile, sheets_in, splits_in
+from annotate.material.reading.rows import Record, RefusedLine, UnreadableFileError
+from annotate.material.reading.sheets import SheetChoice, choice_of_part
+
+SHOWN_RECORDS = 3
+GUESSED_RECORDS = 20
+KEPT_RECORDS = 100
+LONGEST_CELL = 80
+KEPT_BYTES = 4 * 1024**2  # of records; the first is kept whatever its length
+MEMORY_BYTES = 2 * 1024**3
+PROCESSOR_SECONDS = 60
+WAITED_SECONDS = 120.0  # where the processor is busy with others
+SPLIT_IT = "Split the file, or save it as JSONL or CSV, and upload it again."
+GONE = "The uploaded file is gone. Discard this upload, and upload the file again."
+TOO_MUCH_MEMORY = f"The first rows take more than {MEMORY_BYTES // 1024**3} GiB of memory to read. {SPLIT_IT}"
+TOO_SLOW = f"The first rows take more than {PROCESSOR_SECONDS} seconds to read. {SPLIT_IT}"
+
+
+@dataclass(frozen=True)
+class Opening:
+    """The beginning of an uploaded file: its first records, or the problem that keeps it from being read.
+
+    splits: the splits of a data set's folder. sheets: the visible sheets of a workbook, with the choice; None
+    means the first sheet. is_whole: whether the file has no more records.
+    """
+
+    records: Sequence[Record | RefusedLine] = ()
+    problem: RefusedLine | None = None
+    splits: Sequence[Split] = ()
+    sheets: Sequence[str] = ()
+    choice: SheetChoice | None = None
+    is_whole: bool = True
+    empty_rows: int = 0
+
+    @property
+    def guessed(self) -> Sequence[Record | RefusedLine]:
+        """The records by which columns and their meaning are guessed."""
+        return self.records[:GUESSED_RECORDS]
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of all fields that the first records have."""
+        readable = [record for record in self.guessed if isinstance(record, Record)]
+        return list(dict.fromkeys(name for record in readable for name in record.fields))
+
+    @property
+    def examples(self) -> list[str]:
+        """The first text under each column, shortened."""
+        return self.rows[0][1] if self.rows else []
+
+    @property
+    def rows(self) -> list[tuple[int, list[str]]]:
+        """The first records as a table of shortened texts under `columns`, each with its line."""
+        readable = [record for record in self.guessed if isinstance(record, Record)][:SHOWN_RECORDS]
+        columns = self.columns
+        return [(record.line, [_shorten(record.fields.get(name)) for name in columns]) for record in readable]
+
+    @property
+    def kept_records(self) -> "KeptRecords":
+        """The records with the interface of a file."""
+        return KeptRecords(self.records, self.is_whole, self.empty_rows)
+
+
+@dataclass
+class KeptRecords:
+    """The first records of a file, with the interface of RecordFile."""
+
+    records: Sequence[Record | RefusedLine]
+    is_whole: bool
+    empty_rows: int
+    fraction_read: float = field(default=1.0, init=False)
+
+    def __enter__(self) -> "KeptRecords":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def __iter__(self) -> Iterator[Record | RefusedLine]:
+        return iter(self.records)
+
+
+def read_opening(path: Path, name: str, part: str) -> str:
+    """Return the beginning of a file as JSON: its rows, or the limit that it exceeds. Decodes in a child."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "annotate.material.reading.opening", str(path), name, part],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=ENVIRONMENT,
+            cwd=ROOT,
+            timeout=WAITED_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return _problem(TOO_SLOW)
+    if done.returncode == -signal.SIGXCPU:
+        return _problem(TOO_SLOW)
+    if done.returncode in (-signal.SIGKILL, -signal.SIGABRT):  # by the system, or a library without memory
+        return _problem(TOO_MUCH_MEMORY)
+    if done.returncode:
+        raise RuntimeError(done.stderr.decode(errors="replace")[-4000:])
+    return done.stdout.decode()
+
+
+def _problem(reason: str) -> str:
+    return json.dumps({"problem": [0, reason]})
+
+
+def opening_from_json(text: str, part: str) -> Opening:
+    """Return the opening from its kept JSON."""
+    said: Mapping[str, Any] = json.loads(text)
+    problem = said.get("problem")
+    return Opening(
+        [_row(row) for row in said.get("records", ())],
+        RefusedLine(problem[0], "", problem[1]) if problem else None,
+        [Split(config, split, tuple(shards)) for config, split, shards in said.get("splits", ())],
+        said.get("sheets", ()),
+        choice_of_part(part),
+        said.get("is_whole", True),
+        said.get("empty_rows", 0),
+    )
+
+
+def _row(row: list[Any]) -> Record | RefusedLine:
+    return Record(row[0], row[1]) if isinstance(row[1], dict) else RefusedLine(*row)
+
+
+def _main(path: Path, name: str, part: str) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_SECONDS, PROCESSOR_SECONDS + 5))
+    said: dict[str, Any] = {}
+    try:
+        _read(path, name, part, said)
+    except UnreadableFileError as error:
+        said["problem"] = [error.line, error.reason]
+    except FileNotFoundError:
+        said["problem"] = [0, GONE]
+    except MemoryError:
+        said = {"problem": [0, TOO_MUCH_MEMORY]}
+    sys.stdout.write(json.dumps(said))
+
+
+def _read(path: Path, name: str, part: str, said: dict[str, Any]) -> None:
+    said["splits"] = [[each.config, each.split, each.shards] for each in splits_in(path)]
+    said["sheets"] = sheets_in(path)
+    rows: list[list[Any]] = []
+    size, said["is_whole"] = 0, True
+    with RecordFile(path, name, part) as file:
+        for record in file:
+            row = [record.line, record.fields] if isinstance(record, Record) else _cells(record)
+            size += len(json.dumps(row))
+            if rows and (len(rows) == KEPT_RECORDS or size > KEPT_BYTES):
+                said["is_whole"] = False
+                break
+            rows.append(row)
+        said["empty_rows"] = file.empty_rows
+    said["records"] = rows
+    if not any(isinstance(row[1], Mapping) for row in rows):
+        first = rows[0] if rows else [0, "", "The file is empty; upload one with data."]
+        said["problem"] = [first[0], first[2]]
+
+
+def _cells(refused: RefusedLine) -> list[Any]:
+    return [refused.line, refused.field, refused.reason, refused.text]
+
+
+def _shorten(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = "" if value is None else text
+    return text if len(text) <= LONGEST_CELL else f"{text[:LONGEST_CELL]}…"
+
+
+if __name__ == "__main__":
+    _main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])

@@ -1,0 +1,209 @@
+"""The download of all that is stored about a person. Programs read it, so its keys are stable."""
+
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from itertools import chain, repeat
+from operator import or_
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+from allauth.usersessions.models import UserSession
+from django.apps import apps
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import F, Q, QuerySet
+
+from annotate.core.models import (
+    AccountMail,
+    Acknowledgement,
+    ApiToken,
+    Assignment,
+    AuditEntry,
+    CountingDecision,
+    DisputeDigest,
+    DisputeEvent,
+    FormerName,
+    Invitation,
+    KeptAnswer,
+    LookBack,
+    Membership,
+    Notice,
+    Nudge,
+    Post,
+    PracticeAnswer,
+    Preferences,
+    PrivateNote,
+    RatingChange,
+    RecordedName,
+    RevisedValueChange,
+    SavedTemplate,
+    User,
+)
+
+BATCH = 2_000
+
+
+def data_of(user: User) -> dict[str, Any]:
+    """Return all that is kept about a person, for that person. A fixed number of queries.
+
+    It has their own values and words, and no names of systems, which annotators do not learn.
+    """
+    return {name: kept if isinstance(kept, dict) else list(kept) for name, kept in _kept_of(user).items()}
+
+
+def data_as_json(user: User) -> Iterator[str]:
+    """Yield the same as JSON, row by row: all ratings of a person can be more than memory should hold."""
+    encode = DjangoJSONEncoder(ensure_ascii=False).encode
+    for before, (name, kept) in zip(chain("{", repeat(",")), _kept_of(user).items(), strict=False):
+        yield f"{before}\n {encode(name)}: "
+        if isinstance(kept, dict):
+            yield encode(kept)
+        else:
+            rows = (encode(row) for row in kept.iterator(BATCH))
+            yield from chain(("[\n  ", next(rows, "")), (f",\n  {row}" for row in rows), ("\n ]",))
+    yield "\n}\n"
+
+
+def _kept_of(user: User) -> dict[str, dict[str, Any] | QuerySet[Any, Any]]:
+    """Return the sections. None tells whether an item is a hidden check: no round, no plan."""
+    places = Membership.objects.filter(user=user)
+    former = FormerName.objects.filter(user=user)
+    invited = sent_to([user.email, *former.values_list("email", flat=True)]) | Q(accepted_by=user)
+    of_place = {"project_name": F("place__project__slug")}
+    of_rater = {"project_name": F("annotator__project__slug")}
+    of_revised = {
+        "project_name": F("revised__rating__assignment__round__project__slug"),
+        "document": F("revised__rating__assignment__item__document__key"),
+        "dimension": F("revised__rating__dimension__key"),
+    }
+    return {
+        "account": {
+            **{"email": user.email, "name": user.name, "since": user.date_joined},
+            **{"last_sign_in": user.last_login, "operator": user.is_staff},
+        },
+        "addresses": _rows(EmailAddress.objects.filter(user=user), "email", "verified"),
+        "former_names": _rows(former, "at", "name", "email"),
+        "preferences": _rows(Preferences.objects.filter(user=user)),
+        "notices": _rows(
+            Notice.objects.filter(user=user), "at", "kind", "mailed_at", project_name=F("project__slug")
+        ),
+        "mails": _rows(AccountMail.objects.filter(user=user), "asked_at"),
+        "digests": _rows(DisputeDigest.objects.filter(user=user)),
+        "sessions": _rows(
+            UserSession.objects.filter(user=user), "created_at", "last_seen_at", "ip", "user_agent"
+        ),
+        "identities": _rows(
+            SocialAccount.objects.filter(user=user), "provider", "uid", "date_joined", "extra_data"
+        ),
+        "second_factors": _rows(
+            *(Authenticator.objects.filter(user=user), "type", "created_at", "last_used_at"),
+            name=F("data__name"),
+        ),
+        "tokens": _rows(
+            ApiToken.objects.filter(user=user),
+            *("name", "beginning", "may_read", "may_write", "may_rate"),
+            *("created_at", "expires_at", "used_at", "revoked_at"),
+        ),
+        "kept_answers": _rows(KeptAnswer.objects.filter(token__user=user), "at", "key", "status", "content"),
+        "templates": _rows(SavedTemplate.objects.filter(owner=user), "name", "content", "saved_at"),
+        "invitations": _rows(
+            Invitation.objects.filter(invited),
+            *("email", "role", "note", "created_at", "accepted_at", "withdrawn_at"),
+            project_name=F("project__slug"),
+        ),
+        "acts": _rows(
+            AuditEntry.objects.filter(actor=user).order_by("at", "pk"),
+            *("at", "act", "subject", "before", "after", "note"),
+            project_name=F("project__slug"),
+        ),
+        "places": _rows(
+            places,
+            *("role", "label", "alias", "pseudonym", "joined_at", "active", "counted", "practised_at"),
+            project_name=F("project__slug"),
+        ),
+        "recorded_names": _rows(RecordedName.objects.filter(place__in=places), "name", **of_place),
+        "counting_decisions": _rows(
+            CountingDecision.objects.filter(place__in=places), "at", "counted", "note", **of_place
+        ),
+        "assignments": _rows(
+            # The order of primary keys would tell which texts one system wrote.
+            Assignment.objects.filter(annotator__in=places).order_by("annotator", "position"),
+            *("position", "started_at", "completed_at"),
+            document=F("item__document__key"),
+            **of_rater,
+        ),
+        "ratings": _rows(
+            RatingChange.objects.filter(rating__assignment__annotator__in=places).order_by("at", "pk"),
+            *("at", "cause", "value_before", "value_after", "unsure", "cannot_rate", "not_applicable"),
+            *("comment", "short_reason", "evidence"),
+            project_name=F("rating__assignment__round__project__slug"),
+            document=F("rating__assignment__item__document__key"),
+            dimension=F("rating__dimension__key"),
+            active_seconds=F("rating__active_seconds"),
+        ),
+        "revised_values": _rows(
+            RevisedValueChange.objects.filter(revised__rating__assignment__annotator__in=places),
+            *("at", "value_before", "value_after", "comment"),
+            **of_revised,
+        ),
+        "looks_back": _rows(
+            LookBack.objects.filter(annotator__in=places),
+            *("at", "document__key", "dimension__key"),
+            **of_rater,
+        ),
+        "practice_answers": _rows(
+            PracticeAnswer.objects.filter(place__in=places),
+            *("at", "attempt", "value", "unsure", "cannot_rate", "not_applicable", "comment", "evidence"),
+            document=F("gold_value__gold__item__document__key"),
+            dimension=F("gold_value__dimension__key"),
+            **of_place,
+        ),
+        "acknowledgements": _rows(Acknowledgement.objects.filter(annotator__in=places), "at", **of_rater),
+        "dispute_answers": _rows(
+            *(DisputeEvent.objects.filter(actor=user), "at", "kind", "value", "note"),
+            dispute_number=F("dispute__number"),
+            project_name=F("dispute__round__project__slug"),
+        ),
+        "posts": _rows(
+            Post.objects.filter(author__in=places), "at", "text", project_name=F("author__project__slug")
+        ),
+        "nudges": _rows(
+            Nudge.objects.filter(rater__in=places),
+            *("at", "disputes", "mailed_at"),
+            project_name=F("rater__project__slug"),
+        ),
+        "private_notes": _rows(
+            PrivateNote.objects.filter(annotator__in=places), "text", document=F("item__document__key")
+        ),
+        "other_rows": _other_rows(user, places),
+    }
+
+
+# Tables whose rows about a person are all in a section of their own.
+IN_SECTIONS = {
+    *(FormerName, EmailAddress, Preferences, Notice, AccountMail, DisputeDigest, UserSession, SocialAccount),
+    *(Authenticator, ApiToken, SavedTemplate, AuditEntry, Membership, RecordedName, Assignment, RatingChange),
+    *(RevisedValueChange, LookBack, PracticeAnswer, Acknowledgement, DisputeEvent, Post, PrivateNote),
+}
+
+
+def _other_rows(user: User, places: QuerySet[Membership]) -> dict[str, Any]:
+    """Return the numbers of all other rows that refer to a person, by table and column."""
+    found = {}
+    for model in apps.get_models(include_auto_created=True):
+        for field in model._meta.fields if model not in IN_SECTIONS else ():
+            whose = {User: Q(**{field.name: user}), Membership: Q(**{f"{field.name}__in": places})}
+            if field.related_model in whose:
+                rows = model._default_manager.filter(whose[field.related_model]).order_by("pk")
+                found[f"{model._meta.db_table}.{field.name}"] = list(rows.values_list("pk", flat=True))
+    return found
+
+
+def _rows(rows: QuerySet[Any], *names: str, **others: F) -> QuerySet[Any, Any]:
+    return rows.values(*names, **others)
+
+
+def sent_to(addresses: Iterable[str]) -> Q:
+    """Return the condition for invitations to any of these addresses."""
+    return reduce(or_, (Q(email__iexact=address) for address in addresses))

@@ -1,0 +1,221 @@
+"""The sentences that answer the questions of results pages, from the tables of a page."""
+
+from collections.abc import Sequence
+
+from django.utils.translation import gettext, ngettext
+
+from annotate.results.arrangement import Data, Tables
+from annotate.results.table import Cell, Table
+from annotate.results.text import MINUS
+
+RELIABLE, TENTATIVE = 0.8, 0.667
+"""Krippendorff's conventions for alpha."""
+SURE = 0.05
+"""Adjusted p below which two systems differ."""
+
+
+def column_of(table: Table, key: str) -> list[Cell]:
+    """Return the cells of a column, none if the table does not have it."""
+    places = [place for place, column in enumerate(table.columns) if column.key == key]
+    return [row[places[0]] for row in table.rows] if places else []
+
+
+def amounts_of(table: Table | None, key: str) -> list[float]:
+    """Return the numbers of a column."""
+    cells = column_of(table, key) if table else []
+    return [float(cell.value) for cell in cells if isinstance(cell.value, int | float)]
+
+
+def answer_agreement(tables: Tables) -> str:
+    """Return how many dimensions reach Krippendorff's conventions, and what discussion settled."""
+    return " ".join(part for part in (answer_alpha(tables), answer_disputes(tables)) if part)
+
+
+def answer_alpha(tables: Tables) -> str:
+    """Return the range of alpha in Round I, and how many dimensions reach the conventions."""
+    alphas = amounts_of(tables.get("rounds"), "round_1_alpha")
+    if not alphas:
+        return gettext("Alpha is undefined on every dimension; the table shows the reasons.")
+    parts = {
+        "low": f"{min(alphas):.2f}",
+        "high": f"{max(alphas):.2f}",
+        "reliable": sum(each >= RELIABLE for each in alphas),
+        "tentative": sum(each >= TENTATIVE for each in alphas),
+        "total": len(alphas),
+    }
+    if len(alphas) == 1:
+        return gettext("Alpha of Round I is %(low)s; .80 is reliable, .667 is tentative.") % parts
+    return (
+        gettext(
+            "Alpha of Round I is %(low)s to %(high)s: "
+            "%(reliable)s of %(total)s dimensions reach .80, %(tentative)s reach .667."
+        )
+        % parts
+    )
+
+
+def answer_disputes(tables: Tables) -> str:
+    """Return how many disputes discussion and adjudication ended."""
+    rounds = tables.get("rounds")
+    total = round(sum(amounts_of(rounds, "opened")))
+    if not total:
+        return gettext("There are no disputes.")
+    settled = round(sum(amounts_of(rounds, "settled")))
+    adjudicated = round(sum(amounts_of(rounds, "adjudicated")))
+    return ngettext(
+        "%(total)s dispute: %(settled)s settled, %(adjudicated)s adjudicated, %(unresolved)s unresolved.",
+        "%(total)s disputes: %(settled)s settled, %(adjudicated)s adjudicated, %(unresolved)s unresolved.",
+        total,
+    ) % {
+        "total": f"{total:,}",
+        "settled": settled,
+        "adjudicated": adjudicated,
+        "unresolved": total - settled - adjudicated,
+    }
+
+
+def answer_systems(tables: Tables) -> str:
+    """Return which system has the highest mean on most dimensions, and on how many its lead is sure."""
+    means, ranks = tables.get("means"), tables.get("ranks")
+    if means is None or not means.rows:
+        return ""
+    best = best_systems(means)
+    if not best:
+        return gettext("No system has a mean yet.")
+    names = list(best.values())
+    leader = max(dict.fromkeys(names), key=names.count)
+    led = [dimension for dimension, name in best.items() if name == leader]
+    sure = [dimension for dimension in led if ranks and _rank(ranks, leader, dimension) == "1"]
+    parts = {"system": leader, "led": len(led), "total": len(best), "sure": len(sure)}
+    if not sure:
+        return (
+            gettext(
+                "%(system)s has the highest mean on %(led)s of %(total)s dimensions, "
+                "but is not surely the best on any."
+            )
+            % parts
+        )
+    return (
+        gettext(
+            "%(system)s has the highest mean on %(led)s of %(total)s dimensions, "
+            "and is surely the best on %(sure)s."
+        )
+        % parts
+    )
+
+
+def best_systems(means: Table) -> dict[str, str]:
+    """Return the system with the highest mean of each dimension, by the dimension's key."""
+    found = {}
+    for place, column in enumerate(means.columns[1:], start=1):
+        known = [row for row in means.rows if isinstance(row[place].value, int | float)]
+        if known:
+            found[column.key] = str(max(known, key=lambda row, at=place: float(row[at].value))[0].value)  # type: ignore[misc]
+    return found
+
+
+def _rank(ranks: Table, system: str, dimension: str) -> str:
+    cells = dict(zip(column_of(ranks, "system"), column_of(ranks, dimension), strict=False))
+    return next((str(cell.value) for name, cell in cells.items() if name.value == system), "")
+
+
+def group_systems(chart: Data, tables: Tables) -> Data:
+    """Return the chart of means with systems sorted by mean, in two groups for each dimension.
+
+    The first group contains the best system and those that do not differ from it.
+    """
+    together = gettext("highest mean, or no sure difference from it")
+    below = gettext("surely lower (adjusted p < .05)")
+    worse = _worse(tables)
+    points = sorted(chart["points"], key=lambda each: -each["value"])
+    panels = list(dict.fromkeys(each["panel"] for each in chart["points"]))
+    best = {panel: next(each["row"] for each in points if each["panel"] == panel) for panel in panels}
+    for each in points:
+        pair = (each["panel"], best[each["panel"]], each["row"])
+        each["series"] = below if pair in worse else together
+    points.sort(key=lambda each: (panels.index(each["panel"]), -each["value"]))
+    return {**chart, "points": points, "series": [together, below]}
+
+
+def _worse(tables: Tables) -> set[tuple[str, str, str]]:
+    """Return the dimension, better and worse system of each pair that surely differs."""
+    found = set()
+    differences = tables.get("differences")
+    for dimension, first, second, difference, _, adjusted in differences.rows if differences else ():
+        if isinstance(adjusted.value, float) and adjusted.value < SURE and difference.value is not None:
+            one, other = str(first.value), str(second.value)
+            pair = (one, other) if float(difference.value) > 0 else (other, one)
+            found.add((str(dimension.value), *pair))
+    return found
+
+
+def answer_severity(tables: Tables) -> str:
+    """Return on which dimension raters differ most in severity, and by how much."""
+    raters = tables.get("raters")
+    own: dict[str, list[float]] = {}
+    for name, cell in zip(
+        column_of(raters, "dimension") if raters else [],
+        column_of(raters, "severity") if raters else [],
+        strict=True,
+    ):
+        if isinstance(cell.value, float):
+            own.setdefault(str(name.value), []).append(cell.value)
+    if not own:
+        return ""
+    widest = max(own, key=lambda each: max(own[each]) - min(own[each]))
+    return gettext("Raters differ most on %(dimension)s: severity has a range of %(range)s logits.") % {
+        "dimension": widest,
+        "range": f"{max(own[widest]) - min(own[widest]):.2f}",
+    }
+
+
+def answer_passages(tables: Tables) -> str:
+    """Return the range of agreement about marked passages."""
+    return answer_range(
+        tables.get("passages"),
+        "alpha",
+        gettext("Alpha of marked passages is %(low)s to %(high)s over dimensions."),
+        gettext("No two raters have marked passages in the same item yet."),
+    )
+
+
+def answer_study(tables: Tables) -> str:
+    """Return how many raters and documents the most demanding dimension needs."""
+    raters = amounts_of(tables.get("raters-needed"), "needed")
+    documents = amounts_of(tables.get("documents-needed"), "needed")
+    parts = {"raters": f"{max(raters, default=0):g}", "documents": f"{max(documents, default=0):g}"}
+    if raters and documents:
+        return (
+            gettext(
+                "%(raters)s raters give a reliable mean on every dimension, "
+                "and %(documents)s documents a sure alpha."
+            )
+            % parts
+        )
+    return gettext("%(raters)s raters give a reliable mean on every dimension.") % parts if raters else ""
+
+
+def answer_so_far(tables: Tables) -> str:
+    """Return the range of alpha until now."""
+    return answer_range(
+        tables.get("alpha"),
+        "alpha",
+        gettext("Alpha of the ratings until now is %(low)s to %(high)s over dimensions."),
+        gettext("Alpha is undefined on every dimension; the table shows the reasons."),
+    )
+
+
+def answer_range(table: Table | None, key: str, sentence: str, nothing: str) -> str:
+    """Return the sentence with the lowest and highest number of a column, else the other one."""
+    found = amounts_of(table, key)
+    if table is None or not table.rows:
+        return ""
+    if not found:
+        return nothing
+    low, high = (f"{each:.2f}".replace("-", MINUS) for each in (min(found), max(found)))
+    return sentence % {"low": low, "high": high}
+
+
+def count_of(names: Sequence[str]) -> dict[str, int]:
+    """Return how often each name occurs, in the order of the first."""
+    return {name: names.count(name) for name in dict.fromkeys(names)}

@@ -1,0 +1,69 @@
+"""How a page shows its tables: the answer and the chart first, one table, the others behind tabs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.functional import Promise
+
+from annotate.results.table import Table
+
+Tables = Mapping[str, Table]
+"""The tables of a page by their keys."""
+Data = dict[str, Any]
+"""A chart as plain values for JSON."""
+
+LAST = ("gaps", "rated-units")
+"""Tables about the data, which never come first."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """The chart of a page.
+
+    table: its key. columns: the keys of the columns to plot, all that have intervals if empty. lines: values
+    to mark, such as .667 and .80 for alpha. band: the column whose interval is a band behind the points.
+    title: instead of the table's. refine: changes the chart's points by what other tables show.
+    """
+
+    table: str
+    columns: Sequence[str] = ()
+    lines: Sequence[float] = ()
+    band: str = ""
+    title: str | Promise = ""
+    refine: Callable[[Data, Tables], Data] | None = None
+
+
+def no_answer(_tables: Tables) -> str:
+    """Return nothing: the page shows what it is about."""
+    return ""
+
+
+@dataclass(frozen=True)
+class FrontQuestion:
+    """A chart with its sentence on the front page of results."""
+
+    title: str | Promise
+    chart: Chart
+    answer: Callable[[Tables], str]
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """What a page shows first, and what it leaves to its files.
+
+    tabs: short names by table key, in their order; other tables follow. Keys leave out “round-1-” and
+    “judge-7-”. charts: by the key of a tab the table that its chart shows. columns: by the key of a tab the
+    columns in view; files have all. sorts: by the key of a tab the column that sorts the rows, with “-” for
+    descending. in_files: patterns of keys of tables that only files contain. answer: computes the sentence
+    that answers the page's question. cards: what the front page of results shows of it.
+    """
+
+    tabs: Mapping[str, str | Promise] = field(default_factory=dict)
+    chart: Chart | None = None
+    charts: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    sorts: Mapping[str, str] = field(default_factory=dict)
+    in_files: Sequence[str] = ()
+    answer: Callable[[Tables], str] = no_answer
+    cards: Sequence[FrontQuestion] = ()

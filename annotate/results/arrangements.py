@@ -1,0 +1,94 @@
+"""What the results pages about people show first."""
+
+from django.utils.translation import gettext_lazy as _
+
+from annotate.results.answers import (
+    RELIABLE,
+    TENTATIVE,
+    answer_agreement,
+    answer_alpha,
+    answer_disputes,
+    answer_passages,
+    answer_severity,
+    answer_so_far,
+    answer_study,
+    answer_systems,
+    group_systems,
+)
+from annotate.results.arrangement import Arrangement, Chart, FrontQuestion
+
+_ALPHA = Chart("alpha", lines=(TENTATIVE, RELIABLE))
+_MEANS = Chart("means", refine=group_systems)
+
+AGREEMENT = Arrangement(
+    tabs={
+        "rounds": _("By dimension"),
+        "pairs": _("By pair of raters"),
+        "by-system": _("By system"),
+        "with-one-rater-left-out": _("Without one rater"),
+        "coefficients": _("Other coefficients"),
+        "distribution": _("Values given"),
+        "alpha": _("Levels of measurement"),
+        "movement": _("Disputes before and after"),
+    },
+    chart=_ALPHA,
+    columns={
+        "rounds": (
+            *("dimension", "round_1_alpha", "round_1_within_one", "opened", "settled", "adjudicated"),
+            *("left_open", "round_2_alpha", "round_2_within_one"),
+        )
+    },
+    in_files=("alpha", "round-?-by-document"),
+    answer=answer_agreement,
+    cards=[
+        FrontQuestion(_("Agreement"), _ALPHA, answer_alpha),
+        FrontQuestion(_("Disputes before and after discussion"), Chart("movement"), answer_disputes),
+    ],
+)
+SYSTEMS = Arrangement(
+    tabs={
+        "means": _("Means"),
+        "differences": _("Differences"),
+        "ranks": _("Possible ranks"),
+        "quartiles": _("Spread"),
+        "error-sources": _("Sources of error"),
+        "smallest-differences": _("Smallest differences"),
+    },
+    chart=_MEANS,
+    sorts={"differences": "p_adjusted"},
+    answer=answer_systems,
+    cards=[FrontQuestion(_("Systems"), _MEANS, answer_systems)],
+)
+SEVERITY = Arrangement(
+    tabs={"raters": _("Raters"), "fair": _("Systems"), "drift": _("Over time")},
+    chart=Chart("raters", ("severity",)),
+    answer=answer_severity,
+)
+PASSAGES = Arrangement(chart=Chart("passages", ("alpha",)), answer=answer_passages)
+STUDY = Arrangement(
+    tabs={
+        "raters-needed": _("Raters"),
+        "documents-needed": _("Documents"),
+        "power": _("Power"),
+        "dependability": _("Dependability"),
+        "variances": _("Sources of variance"),
+    },
+    chart=Chart("reliability-curve"),
+    charts={
+        "documents-needed": "width-curve",
+        "power": "power-curve",
+        "dependability": "dependability-curve",
+    },
+    in_files=("*-curve",),
+    answer=answer_study,
+)
+SO_FAR = Arrangement(
+    tabs={
+        "alpha": _("Alpha"),
+        "stopping": _("Enough ratings?"),
+        "drift": _("Rater drift"),
+        "order": _("Order of work"),
+    },
+    chart=Chart("alpha", lines=(TENTATIVE, RELIABLE)),
+    answer=answer_so_far,
+)

@@ -1,0 +1,358 @@
+"""Charts of results as data: `static/charts.js` renders them with Observable Plot.
+
+The points are the cells of the tables that the API returns, so a chart shows no value that a table lacks.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from django.utils.translation import gettext
+
+from annotate.results.arrangement import Chart, Data, Tables
+from annotate.results.table import Cell, Column, ColumnKind, Table
+from annotate.results.text import interval, number
+
+MOST_POINTS = 400
+MOST_SERIES = 3
+MOST_ROWS_TOGETHER = 6
+AMOUNTS = (ColumnKind.NUMBER, ColumnKind.SHARE)
+Entry = tuple[Cell, Column]
+
+
+def chart_of(
+    table: Table, wanted: Chart | None = None, units: str = "", tables: Tables | None = None
+) -> Data | None:
+    """Return the chart of a table as plain values for JSON, None if no column can be plotted.
+
+    units: the URL of the list of units, which points lead to. tables: the other tables of its page.
+    """
+    rows = [row for row in table.rows[:MOST_POINTS] if row]
+    kind = "intervals" if wanted and wanted.columns else table.plot or "intervals"
+    found = MAKERS[kind](table, rows, wanted.columns if wanted else ())
+    points = found.get("points")
+    if not points:
+        return None
+    for point in points:
+        if link := point.pop("link", ""):
+            point["url"] = link if "/" in link else f"{units}?{link}"
+    found = {"key": table.key, "title": table.title, "lines": [], **found}
+    if wanted is None:
+        return found
+    found |= {"lines": list(wanted.lines)}
+    if bands := _bands(table, rows, wanted.band):
+        found |= {"bands": bands, "band_name": gettext("interval of people alone")}
+    if wanted.title:
+        found["title"] = str(wanted.title)
+    return wanted.refine(found, tables or {}) if wanted.refine else found
+
+
+def _bands(table: Table, rows: Sequence[Sequence[Cell]], key: str) -> list[Data]:
+    """Return the first interval of each dimension in a column, for a band behind the points."""
+    place = next((at for at, column in enumerate(table.columns) if key and column.key == key), None)
+    at = next((at for at, head in enumerate(table.columns) if head.key == "dimension"), None)
+    if place is None or at is None:
+        return []
+    found: dict[str, Data] = {}
+    for row in rows:
+        cell, name = row[place], str(row[at].value)
+        if cell.low is not None and cell.high is not None and name not in found:
+            note = f"{name}, {table.columns[place].name}: {interval(cell, table.columns[place])}"
+            found[name] = {"row": name, "low": cell.low, "high": cell.high, "note": note}
+    return list(found.values())
+
+
+def _intervals(table: Table, rows: Sequence[Sequence[Cell]], wanted: Sequence[str]) -> Data:
+    columns = _choose_columns(table, rows, wanted)
+    heads = table.columns[: table.heads]
+    at = next((index for index, head in enumerate(heads) if head.key == "dimension"), None)
+    others = [index for index in range(table.heads) if index != at]
+    points = []
+    for row in rows:
+        other = " – ".join(str(row[index].value) for index in others)
+        dimension = str(row[at].value) if at is not None else ""
+        for index in columns:
+            if isinstance(row[index].value, int | float):
+                name = table.columns[index].name
+                points.append((dimension, other, name, row[index], table.columns[index], row))
+    alone, many_heads = len(columns) == 1, at is not None and bool(others)
+    names = list(dict.fromkeys(other for _, other, *_ in points))
+    together = many_heads and alone and len(names) <= MOST_SERIES
+    panels_of_columns = not many_heads and len(columns) > MOST_SERIES
+    made = []
+    for dimension, other, name, cell, column, row in points:
+        label = dimension or other
+        if together:
+            panel, label, series = "", dimension, other
+        elif many_heads:
+            panel, label, series = dimension, other, "" if alone else name
+        elif panels_of_columns:
+            panel, series = name, ""
+        else:
+            panel, series = "", "" if alone else name
+        made.append(
+            {
+                "panel": panel,
+                "row": label,
+                "series": series,
+                "name": other or series,
+                **_point(table, row, cell, column),
+            }
+        )
+    in_columns = not (alone or together or panels_of_columns)
+    ordered = {"series": [table.columns[place].name for place in columns]} if in_columns else {}
+    counted = all(table.columns[place].kind is ColumnKind.COUNT for place in columns)
+    return {
+        "kind": "intervals",
+        "points": made,
+        "axis": _axis(table, columns),
+        "from_zero": counted,
+        **ordered,
+    }
+
+
+def _choose_columns(table: Table, rows: Sequence[Sequence[Cell]], wanted: Sequence[str]) -> list[int]:
+    """Return the positions of the columns to plot: those wanted, else with intervals, else any numbers."""
+    places = range(table.heads, len(table.columns))
+    if wanted:
+        return [place for place in places if table.columns[place].key in wanted]
+    amounts = [place for place in places if table.columns[place].kind in AMOUNTS]
+    with_interval = [place for place in amounts if any(row[place].low is not None for row in rows)]
+    numbers = [place for place in places if any(isinstance(row[place].value, int | float) for row in rows)]
+    found = with_interval or [place for place in amounts if place in numbers] or numbers
+    two_heads = table.heads > 1
+    return found[:MOST_SERIES] if two_heads else found[:MOST_ROWS_TOGETHER]
+
+
+def _axis(table: Table, columns: Sequence[int]) -> str:
+    return table.columns[columns[0]].name if len(columns) == 1 else ""
+
+
+def _point(table: Table, row: Sequence[Cell], cell: Cell, column: Column) -> Data:
+    point = {"value": cell.value, "note": note_of(table, row, cell, column)}
+    if cell.low is not None and cell.high is not None:
+        point |= {"low": cell.low, "high": cell.high}
+    return {**point, **({"link": cell.link} if cell.link else {})}
+
+
+def note_of(table: Table, row: Sequence[Cell], cell: Cell, column: Column) -> str:
+    """Return what a point is, in words: its heads, value, interval, n and method."""
+    heads = ", ".join(str(head.value) for head in row[: table.heads])
+    parts = [f"{heads}, {column.name}: {_words(cell, column)} {interval(cell, column)}".strip()]
+    if cell.count is not None:
+        parts.append(gettext("n = %(count)s") % {"count": f"{cell.count:,}"})
+    if cell.how:
+        parts.append(cell.how.partition(" (function")[0])
+    return " · ".join(parts)
+
+
+def _words(cell: Cell, column: Column) -> str:
+    return number(cell.value, column) if isinstance(cell.value, int | float) else str(cell.value)
+
+
+def _heat(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
+    points = [
+        {
+            "row": ", ".join(str(head.value) for head in row[: table.heads]),
+            "column": column.name,
+            "name": str(row[0].value),
+            "shown": _words(cell, column),
+            **_point(table, row, cell, column),
+        }
+        for row, cell, column in _entries(table, rows)
+    ]
+    return {"kind": "heat", "points": points, "most": 1}
+
+
+def _entries(table: Table, rows: Sequence[Sequence[Cell]]) -> Iterator[tuple[Sequence[Cell], Cell, Column]]:
+    for row in rows:
+        for cell, column in list(zip(row, table.columns, strict=True))[table.heads :]:
+            if isinstance(cell.value, int | float):
+                yield row, cell, column
+
+
+def _distribution(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
+    """Return the share of each value among all ratings of a dimension."""
+    points = []
+    for row in rows:
+        counts = [
+            (column.name, int(cell.value))
+            for cell, column in zip(row, table.columns, strict=True)
+            if column.kind is ColumnKind.COUNT and isinstance(cell.value, int)
+        ]
+        total = sum(count for _, count in counts)
+        if row[1].value != "all" or not total:
+            continue
+        points += [
+            {
+                "row": str(row[0].value),
+                "series": name,
+                "value": count / total,
+                "shown": str(count),
+                "name": name,
+                "note": f"{row[0].value}, {name}: {count} ({100 * count / total:.0f} %)",
+            }
+            for name, count in counts
+        ]
+    return {"kind": "shares", "points": points}
+
+
+def _movement(_table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
+    """Return how many disputed units went from which difference to which."""
+    points = [
+        {
+            "row": gettext("%(points)s in Round I") % {"points": row[1].value},
+            "column": str(after),
+            "value": cell.value,
+            "shown": str(cell.value),
+            "name": str(after),
+            "note": gettext("%(units)s units: a difference of %(before)s before, %(after)s after")
+            % {"units": cell.value, "before": row[1].value, "after": after},
+        }
+        for row in rows
+        if row[0].value == "all"
+        for after, cell in enumerate(row[2:])
+        if isinstance(cell.value, int)
+    ]
+    counts = [cell.value for row in rows if row[0].value == "all" for cell in row[2:]]
+    most = max((each for each in counts if isinstance(each, int)), default=0) or 1
+    across = gettext("difference after discussion, in points")
+    return {"kind": "heat", "points": points, "most": most, "across": across}
+
+
+def _box(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
+    points = [
+        {
+            "panel": str(row[0].value),
+            "row": str(row[1].value),
+            "name": str(row[1].value),
+            "ends": [cell.value for cell in row[2:7]],
+            "value": row[4].value,
+            "note": f"{row[0].value}, {row[1].value}: "
+            + "; ".join(
+                f"{column.name} {number(cell.value, column)}"
+                for cell, column in zip(row[2:7], table.columns[2:7], strict=True)
+                if isinstance(cell.value, int | float)
+            ),
+        }
+        for row in rows
+        if all(isinstance(cell.value, int | float) for cell in row[2:7])
+    ]
+    return {"kind": "box", "points": points}
+
+
+def _scatter(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
+    """Return a judge's values against people's means, larger if items are many."""
+    return _against(table, rows, 1, 2, size=3)
+
+
+def _quality(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
+    """Return every system's quality and the agreement of the judge with people on it."""
+    return _against(table, rows, 2, 3)
+
+
+def _against(
+    table: Table, rows: Sequence[Sequence[Cell]], across: int, up: int, size: int | None = None
+) -> Data:
+    x, y = table.columns[across], table.columns[up]
+    points = []
+    for row in rows:
+        one, other = row[across], row[up]
+        if isinstance(one.value, int | float) and isinstance(other.value, int | float):
+            heads = ", ".join(str(head.value) for head in row[: table.heads])
+            note = f"{heads}: {x.name} {number(one.value, x)}; {y.name} {number(other.value, y)}"
+            sized = {"size": row[size].value} if size is not None else {}
+            points.append(
+                {
+                    **_point(table, row, other, y),
+                    "panel": str(row[0].value),
+                    "x": one.value,
+                    "name": str(row[table.heads - 1].value) if table.heads > 1 else "",
+                    "note": note,
+                    **sized,
+                }
+            )
+    return {"kind": "scatter", "points": points, "across": x.name, "up": y.name}
+
+
+def _widths(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
+    """Return the width of intervals after more ratings, a line for each kind."""
+    own = [row for row in rows if row[2].value == "no"]
+    return _lines(table, own, range(3, len(table.columns)), gettext("width of the interval"))
+
+
+def _curve(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
+    """Return a statistic against a number, with its interval as a band."""
+    return _lines(table, rows, [2], table.columns[2].name)
+
+
+def _lines(table: Table, rows: Sequence[Sequence[Cell]], columns: Sequence[int], up: str) -> Data:
+    points = [
+        {
+            **_point(table, row, row[place], table.columns[place]),
+            "panel": str(row[0].value),
+            "series": table.columns[place].name if len(columns) > 1 else "",
+            "name": table.columns[place].name,
+            "x": row[1].value,
+        }
+        for row in rows
+        for place in columns
+        if isinstance(row[place].value, int | float)
+    ]
+    return {"kind": "lines", "points": points, "across": table.columns[1].name, "up": up}
+
+
+MAKERS: Mapping[str, Callable[[Table, Sequence[Sequence[Cell]], Sequence[str]], Data]] = {
+    "intervals": _intervals,
+    "heat": _heat,
+    "distribution": _distribution,
+    "movement": _movement,
+    "box": _box,
+    "scatter": _scatter,
+    "quality": _quality,
+    "widths": _widths,
+    "curve": _curve,
+}
+"""By the name of the plot in a table."""
+
+
+def differences_chart(table: Table) -> Data | None:
+    """Return the share of units of each dimension by the size of the difference.
+
+    The table lists units by difference with counts, or one unit a row.
+    """
+    names = [column.key for column in table.columns]
+    counts: dict[tuple[str, float], int] = {}
+    for row in table.rows:
+        cells = dict(zip(names, row, strict=True))
+        value = cells["apart"].value if "apart" in cells else abs(float(cells["difference"].value or 0))
+        units = int(cells["units"].value or 0) if "units" in cells else 1
+        key = (str(cells["dimension"].value), float(round(float(value or 0))))
+        counts[key] = counts.get(key, 0) + units
+    if not counts:
+        return None
+    totals: dict[str, int] = {}
+    for (dimension, _), units in counts.items():
+        totals[dimension] = totals.get(dimension, 0) + units
+    points = [
+        {
+            "row": dimension,
+            "series": f"{apart:g}",
+            "value": units / totals[dimension],
+            "shown": str(units),
+            "name": f"{apart:g}",
+            "note": gettext("%(dimension)s, a difference of %(apart)s: %(units)s units")
+            % {"dimension": dimension, "apart": f"{apart:g}", "units": units},
+            "url": f"?dimension={keys[dimension]}&apart={apart:g}" if (keys := _keys(table)) else "",
+        }
+        for (dimension, apart), units in sorted(counts.items(), key=lambda each: (each[0][0], each[0][1]))
+    ]
+    series = [f"{apart:g}" for apart in sorted({apart for _, apart in counts})]
+    title = gettext("Units by difference, in points")
+    return {"kind": "shares", "key": "differences", "title": title, "points": points, "series": series}
+
+
+def _keys(table: Table) -> Mapping[str, str]:
+    """Return what URLs call the dimensions."""
+    place = next(at for at, column in enumerate(table.columns) if column.key == "dimension")
+    # The kept list of Round I names dimensions by what URLs call them already.
+    by_key = {str(row[place].value): row[place].key for row in table.rows}
+    return {name: name if key.isdigit() else key for name, key in by_key.items()}

@@ -1,0 +1,331 @@
+"""What a page of results shows at once: one chart and one table of its many, filtered and paged."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatch
+from functools import cached_property
+
+from django.core.paginator import Page, Paginator
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+
+from annotate.results.arrangement import LAST, Arrangement, Chart, Data, Tables
+from annotate.results.charts import chart_of
+from annotate.results.page import Section
+from annotate.results.queries.kept import KeptPage
+from annotate.results.registry import Result
+from annotate.results.table import Cell, Table
+
+ROWS = 20
+TABS = 5
+WORDS_IN_VIEW = 45
+"""Longer notes on a table open on demand."""
+_VARIANT = re.compile(r"(round|judge)-(\d+)-(.+)")
+_ROUND_IN_TITLE = re.compile(r" \((?:Round (?:I|II), [^)]*)\)$")
+
+
+@dataclass(frozen=True)
+class Link:
+    """A choice that is a link: a tab, a round, a page."""
+
+    name: str | Promise
+    url: str
+    is_current: bool = False
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A choice of a list: its name in URLs, its label, and the options with their names."""
+
+    name: str
+    label: str
+    options: Sequence[tuple[str, str]]
+    value: str
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table with the rows and columns that are shown, and where to read on."""
+
+    table: Table
+    page: "Page[Sequence[Cell]]"
+
+
+class ShownPage:
+    """One chart and one table of a page, as its URL asks for; unknown words mean the first choice."""
+
+    def __init__(self, result: Result, kept: KeptPage, given: QueryDict, units: str = "") -> None:
+        self._kept, self._given, self._units = kept, given, units
+        self._result = result
+        self.arrangement: Arrangement = result.page.arrangement
+
+    @cached_property
+    def tables(self) -> Tables:
+        """All tables by their keys."""
+        return {table.key: table for table in self._kept.tables}
+
+    @cached_property
+    def answer(self) -> str:
+        """The sentence that answers the page's question, else what the page is about."""
+        return self.arrangement.answer(self.tables) or self._result.page.says
+
+    @cached_property
+    def _variants(self) -> Mapping[str, Mapping[str, Table]]:
+        """Tables by the key of their tab, then by their prefix, such as “round-1”."""
+        found: dict[str, dict[str, Table]] = {}
+        for key, table in self.tables.items():
+            if any(fnmatch(key, pattern) for pattern in self.arrangement.in_files):
+                continue
+            found.setdefault(_tab_of(key), {})[_prefix_of(key)] = table
+        return found
+
+    @cached_property
+    def _order(self) -> Sequence[str]:
+        ranks = {key: place for place, key in enumerate(self.arrangement.tabs)}
+        listed = list(self._variants)
+        last = len(ranks) + len(listed)
+
+        def place(key: str) -> int:
+            return last if key in LAST else ranks.get(key, len(ranks) + listed.index(key))
+
+        return sorted(listed, key=place)
+
+    @cached_property
+    def tab(self) -> str:
+        """The key of the tab that is open; empty if the page has no table."""
+        asked = self._given.get("table", "")
+        tab = _tab_of(asked)
+        return tab if tab in self._variants else (self._order[0] if self._order else "")
+
+    @cached_property
+    def variant(self) -> str:
+        """The prefix of the table that is open, such as “round-1”."""
+        prefixes = list(self._variants.get(self.tab, {}))
+        asked = _prefix_of(self._given.get("table", "")) or self._asked_prefix(prefixes)
+        return asked if asked in prefixes else (prefixes[0] if prefixes else "")
+
+    def _asked_prefix(self, prefixes: Sequence[str]) -> str:
+        kinds = {prefix.partition("-")[0] for prefix in prefixes if prefix}
+        return next((f"{kind}-{self._given[kind]}" for kind in kinds if kind in self._given), "")
+
+    @cached_property
+    def table(self) -> Table | None:
+        """The table that is open, whole."""
+        return self._variants[self.tab][self.variant] if self.tab else None
+
+    @cached_property
+    def section(self) -> Section | None:
+        """The section of the open table, with what must be known to read it."""
+        table = self.table
+        return next((each for each in self._kept.sections if table in each.tables), None) if table else None
+
+    @property
+    def notes(self) -> list[Section]:
+        """The sections without tables: what is not measured yet, and how the page was computed."""
+        return [each for each in self._kept.sections if each.says and not each.tables]
+
+    @property
+    def says_at_length(self) -> bool:
+        """Whether the section's text is too long to be in view."""
+        return self.section is not None and len(self.section.says.split()) > WORDS_IN_VIEW
+
+    @cached_property
+    def tabs(self) -> list[Link]:
+        """The first tabs."""
+        links = list(self._links())
+        return links[:TABS] if len(links) > TABS + 1 else links
+
+    @cached_property
+    def more_tabs(self) -> list[Link]:
+        """The other tabs, for a menu."""
+        return list(self._links())[len(self.tabs) :]
+
+    def _links(self) -> Iterator[Link]:
+        for key in self._order:
+            title = next(iter(self._variants[key].values())).title
+            name = self.arrangement.tabs.get(key) or _ROUND_IN_TITLE.sub("", title)
+            yield Link(name, self.url(table=key, page=""), key == self.tab)
+
+    @property
+    def open_tab_is_in_menu(self) -> bool:
+        """Whether the open table is one of the menu."""
+        return any(each.is_current for each in self.more_tabs)
+
+    @cached_property
+    def rounds(self) -> list[Link]:
+        """The switch between Round I and Round II, nothing if the table has no two."""
+        names = {"round-1": gettext("Round I"), "round-2": gettext("After discussion")}
+        found = [prefix for prefix in self._variants.get(self.tab, {}) if prefix in names]
+        if len(found) < 2:
+            return []
+        return [
+            Link(names[each], self.url(table=self.tab, round=each[-1], page=""), each == self.variant)
+            for each in found
+        ]
+
+    @cached_property
+    def filters(self) -> list[Filter]:
+        """The filters of the open table: its dimension, and the judge it is about."""
+        found = []
+        if judges := self._judges():
+            current = self.variant.partition("-")[2]
+            found.append(Filter("judge", gettext("Judge"), judges, current))
+        if len(self._dimensions) > 1:
+            options = [("", gettext("All dimensions")), *self._dimensions.items()]
+            found.append(Filter("dimension", gettext("Dimension"), options, self.dimension))
+        return found
+
+    def _judges(self) -> list[tuple[str, str]]:
+        variants = self._variants.get(self.tab, {})
+        titles = {f"{section.anchor}": section.title for section in self._kept.sections}
+        return [
+            (prefix.partition("-")[2], titles.get(prefix, prefix))
+            for prefix in variants
+            if prefix.startswith("judge-")
+        ]
+
+    @cached_property
+    def _dimensions(self) -> Mapping[str, str]:
+        """Names by key of the dimensions that the open table can be filtered by."""
+        if self.table is None or any(each.name == "dimension" for each in self._result.page.parameters):
+            return {}
+        place = _dimension_place(self.table)
+        if place is not None:
+            return {_key(row[place]): str(row[place].value) for row in self.table.rows}
+        dimensions = self._all_dimensions()
+        columns = self.table.columns[self.table.heads :]
+        return {each.key: each.name for each in columns if each.key in dimensions}
+
+    def _all_dimensions(self) -> set[str]:
+        """Return the keys of dimensions that heads of any table name."""
+        found = set()
+        for table in self.tables.values():
+            place = _dimension_place(table)
+            if place is not None:
+                found |= {_key(row[place]) for row in table.rows[: ROWS * 5]}
+        return found
+
+    @cached_property
+    def dimension(self) -> str:
+        """The key of the dimension that is chosen, empty for all."""
+        asked = self._given.get("dimension", "")
+        return asked if asked in self._dimensions else ""
+
+    @cached_property
+    def rows(self) -> Rows | None:
+        """The rows of the open table that are in view."""
+        if self.table is None:
+            return None
+        table = self._in_view(self._filter(self.table))
+        sort = self.arrangement.sorts.get(self.tab)
+        ordered = _sort(table, sort) if sort else table.rows
+        page = Paginator(ordered, ROWS).get_page(self._given.get("page"))
+        return Rows(replace(table, rows=list(page.object_list)), page)
+
+    def _in_view(self, table: Table) -> Table:
+        """Return the table with the columns in view."""
+        keys = self.arrangement.columns.get(self.tab)
+        if not keys:
+            return table
+        shown = [place for place, column in enumerate(table.columns) if column.key in keys]
+        heads = sum(place < table.heads for place in shown)
+        rows = [[row[place] for place in shown] for row in table.rows]
+        return replace(table, columns=[table.columns[place] for place in shown], rows=rows, heads=heads)
+
+    def _filter(self, table: Table) -> Table:
+        place = _dimension_place(table)
+        if not self.dimension:
+            return table
+        if place is not None:
+            return replace(table, rows=[row for row in table.rows if _key(row[place]) == self.dimension])
+        shown = [
+            index
+            for index, column in enumerate(table.columns)
+            if index < table.heads or column.key == self.dimension or column.key not in self._dimensions
+        ]
+        rows = [[row[index] for index in shown] for row in table.rows]
+        return replace(table, columns=[table.columns[index] for index in shown], rows=rows)
+
+    @cached_property
+    def chart(self) -> Data | None:
+        """The chart of the open table if it has one, else of the page."""
+        wanted = self.arrangement.chart
+        if self.table is not None and (not wanted or self.tab != self._order[0]):
+            own = self._find_table(self.arrangement.charts.get(self.tab, "")) or self.table
+            if own.plot and (found := chart_of(self._filter(own), None, self._units)):
+                return found
+        table = self._find_table(wanted.table) if wanted else None
+        found = chart_of(table, wanted, self._units, self.tables) if table else None
+        return found or self._first_chart()
+
+    def _find_table(self, key: str) -> Table | None:
+        """Return a table by its key, or by its key in the open round or judge."""
+        return self.tables.get(f"{self.variant}-{key}") or self.tables.get(key)
+
+    def _first_chart(self) -> Data | None:
+        tables = [next(iter(self._variants[key].values())) for key in self._order if key not in LAST]
+        for table in [*(each for each in tables if each.plot), *tables]:
+            if table.rows and (found := chart_of(table, Chart(table.key), self._units)):
+                return found
+        return None
+
+    @property
+    def plotted(self) -> Table | None:
+        """The table that the chart shows."""
+        return self.tables.get(self.chart["key"]) if self.chart else None
+
+    def url(self, **changes: str) -> str:
+        """Return the URL of this page with other choices; an empty word removes one."""
+        query = self._given.copy()
+        for name, value in changes.items():
+            query.pop(name, None)
+            if value:
+                query[name] = value
+        return f"?{query.urlencode()}"
+
+    @property
+    def hidden_fields(self) -> list[tuple[str, str]]:
+        """What forms of filters repeat of the URL."""
+        names = {each.name for each in self.filters} | {"page"}
+        fields = [(name, self._given[name]) for name in self._given if name not in names]
+        return [(name, self.tab if name == "table" else str(value)) for name, value in fields]
+
+    @property
+    def page_query(self) -> str:
+        """The query without the page, for links that page through the rows."""
+        query = self._given.copy()
+        query.pop("page", None)
+        return query.urlencode()
+
+
+def _tab_of(key: str) -> str:
+    found = _VARIANT.fullmatch(key)
+    return found[3] if found else key
+
+
+def _prefix_of(key: str) -> str:
+    found = _VARIANT.fullmatch(key)
+    return f"{found[1]}-{found[2]}" if found else ""
+
+
+def _dimension_place(table: Table) -> int | None:
+    heads = table.columns[: table.heads or 1]
+    return next((index for index, each in enumerate(heads) if each.key == "dimension"), None)
+
+
+def _key(cell: Cell) -> str:
+    return cell.key or str(cell.value)
+
+
+def _sort(table: Table, by: str) -> Sequence[Sequence[Cell]]:
+    """Return the rows by a column, ascending or with “-” descending; rows without a value come last."""
+    key = by.removeprefix("-")
+    place = next((index for index, each in enumerate(table.columns) if each.key == key), None)
+    if place is None:
+        return table.rows
+    known = [row for row in table.rows if isinstance(row[place].value, int | float)]
+    unknown = [row for row in table.rows if not isinstance(row[place].value, int | float)]
+    known.sort(key=lambda row: float(row[place].value or 0), reverse=by.startswith("-"))
+    return [*known, *unknown]

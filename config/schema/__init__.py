@@ -1,0 +1,1 @@
+"""Compares the tables of a database with its recorded migrations."""

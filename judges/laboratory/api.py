@@ -1,0 +1,467 @@
+"""The laboratory over the API: judges that learn from people, and variants of judges."""
+
+from decimal import Decimal
+from typing import Any
+
+from django.http import Http404
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.api.forms import form_input, valid
+from annotate.api.operations import ApiView, reads, writes
+from annotate.api.values import Amount, Input, Number, Text, Whole
+from annotate.core.access import project_for_admin, project_for_reader
+from annotate.core.page import request_user
+from judges.core.access import drafting_in, project_for_routing, proposal_in, search_in
+from judges.core.models import Drafting, Judge, PromptSearch, Proposal
+from judges.endpoints.queries import templates_of, usable_judges
+from judges.laboratory.commands.draftings import discard_drafting, plan_drafting, start_drafting
+from judges.laboratory.commands.experiments import make_variants
+from judges.laboratory.commands.proposals import (
+    accept_proposal,
+    dismiss_proposal,
+    draw_development,
+    edit_proposal,
+    propose_examples,
+    propose_text,
+    send_to_raters,
+)
+from judges.laboratory.commands.searches import cancel_search, plan_search, start_search
+from judges.laboratory.factors import SCALES, spec_of, variants_of
+from judges.laboratory.forms import AcceptForm, ExperimentForm, ProposeForm, SearchForm, TextForm
+from judges.laboratory.queries.cases import development_part, proposals_of
+from judges.laboratory.queries.draftings import DraftingState, state_of_drafting
+from judges.laboratory.queries.searches import SearchState, state_of_search
+
+
+def _dimension() -> Text:
+    return Text(max_length=100, help_text="The key of a dimension whose values are amounts.")
+
+
+DraftingInput = form_input(
+    "DraftingInput",
+    ProposeForm,
+    without=("kind", "dimension"),
+    draft=serializers.ChoiceField(
+        choices=[Proposal.Kind.CLARIFICATION, Proposal.Kind.WORDING], help_text="What each proposal is."
+    ),
+    dimension=_dimension(),
+)
+ExamplesInput = form_input(
+    "ExamplesInput",
+    ProposeForm,
+    without=("kind", "drafter", "budget", "dimension"),
+    dimension=_dimension(),
+)
+ProposalInput = form_input("ProposalInput", TextForm, without=("dimension",), dimension=_dimension())
+ProposalText = form_input("ProposalText", AcceptForm)
+SearchInput = form_input("SearchInput", SearchForm)
+
+
+class DevelopmentInput(Input):
+    """How many of the documents are for learning."""
+
+    share = Number(min_value=0, max_value=1, help_text="Of the documents; drawn once, by whole documents.")
+
+
+class DevelopmentRow(serializers.Serializer[Any]):
+    """How the documents are divided."""
+
+    drawn = serializers.IntegerField(help_text="Documents for development; 0 before the draw.")
+    documents = serializers.IntegerField()
+    most = serializers.IntegerField(help_text="How many may be drawn at the most.")
+
+
+class ProposalRow(serializers.ModelSerializer[Proposal]):
+    """A change of a judge's prompt on one dimension."""
+
+    judge = serializers.CharField(source="judge.name")
+    dimension = serializers.CharField(source="dimension.key")
+    units = serializers.SerializerMethodField(help_text="Document and system of each unit it comes from.")
+    candidate = serializers.IntegerField(
+        source="candidate_id", allow_null=True, help_text="The judge whose prompt has it."
+    )
+    guideline_version = serializers.IntegerField(
+        source="guideline.version", default=None, allow_null=True, help_text="In which raters read it."
+    )
+
+    def get_units(self, proposal: Proposal) -> list[list[str]]:
+        """Return them; items must be loaded."""
+        return [[item.document.key, item.system.name] for item in proposal.items.all()]
+
+    class Meta:
+        model = Proposal
+        fields = (
+            *("id", "judge", "dimension", "kind", "status", "text", "about", "units", "problem"),
+            *("drafted_by", "cost", "candidate", "guideline_version", "created_at", "decided_at"),
+        )
+
+
+class DecisionInput(Input):
+    """What a decision needs."""
+
+    text = Text(required=False, max_length=20_000, help_text="To accept: as edited. Left out: as it is.")
+    note = Text(required=False, max_length=500, help_text="To send: what changed and why.")
+
+
+class BudgetOfStep(Input):
+    """What it may cost from now on."""
+
+    budget = Amount(required=False, min_value=0.0001, help_text="For all of it. Left out: as it is.")
+
+
+class DraftingRow(serializers.ModelSerializer[Drafting]):
+    """Proposals that a model drafts."""
+
+    judge = serializers.CharField(source="judge.name")
+    dimension = serializers.CharField(source="dimension.key")
+    drafter = serializers.CharField(source="drafter.name")
+
+    class Meta:
+        model = Drafting
+        fields = ("id", "judge", "dimension", "drafter", "status", "reason", "budget", "spent", "created_at")
+
+
+class DraftingDetail(serializers.Serializer[DraftingState]):
+    """A drafting, how far it is, and what is left to ask at the most; a cost of null is unknown."""
+
+    drafting = DraftingRow()
+    total = serializers.IntegerField()
+    done = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    calls_left = serializers.IntegerField(source="left.calls")
+    cost_left = serializers.DecimalField(source="left.cost", max_digits=20, decimal_places=8, allow_null=True)
+    proposals = serializers.SerializerMethodField(help_text="Their ids.")
+
+    def get_proposals(self, state: DraftingState) -> list[int]:
+        """Return the ids of what is drafted, or is to be."""
+        return sorted(each.pk for each in state.drafting.proposals.all())
+
+
+class PromptSearchRow(serializers.ModelSerializer[PromptSearch]):
+    """A search for the wording that agrees best with people."""
+
+    judge = serializers.CharField(source="judge.name")
+    dimension = serializers.CharField(source="dimension.key")
+    run = serializers.IntegerField(source="run_id", allow_null=True, help_text="Of the stage under way.")
+
+    class Meta:
+        model = PromptSearch
+        fields = (
+            *("id", "judge", "dimension", "status", "reason", "stages", "stage", "planned_calls"),
+            *("planned_cost", "most_calls", "budget", "run", "created_at"),
+        )
+
+
+class SearchCandidateRow(serializers.ModelSerializer[Proposal]):
+    """A combination of proposals that a search tries."""
+
+    judge = serializers.IntegerField(source="candidate_id", allow_null=True)
+    parts = serializers.SerializerMethodField(help_text="Ids of the proposals that it combines.")
+
+    def get_parts(self, candidate: Proposal) -> list[int]:
+        """Return them."""
+        return sorted(each.pk for each in candidate.parts.all())
+
+    class Meta:
+        model = Proposal
+        fields = ("judge", "about", "parts", "dropped_after")
+
+
+class PromptSearchDetail(serializers.Serializer[SearchState]):
+    """A search, its candidates, and what its runs have spent."""
+
+    search = PromptSearchRow()
+    spent = serializers.DecimalField(max_digits=20, decimal_places=8)
+    chosen = serializers.IntegerField(
+        source="chosen.candidate_id", default=None, allow_null=True, help_text="The judge that it chose."
+    )
+    candidates = SearchCandidateRow(many=True)
+
+
+class DevelopmentPartOfProject(ApiView):
+    """The documents that judges may learn from."""
+
+    about = "alignment"
+
+    @reads(DevelopmentRow)
+    def get(self, request: Request, slug: str) -> Response:
+        """Say how the documents are divided."""
+        return Response(DevelopmentRow(development_part(project_for_reader(request.user, slug))).data)
+
+    @writes(DevelopmentRow, accepts=DevelopmentInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Draw the development part, once."""
+        project = project_for_routing(request.user, slug)
+        share = self.check(DevelopmentInput)["share"]
+        draw_development(project=project, share=share, by=request_user(request))
+        return Response(DevelopmentRow(development_part(project)).data, status=201)
+
+
+class Proposals(ApiView):
+    """The proposals for judges of a project."""
+
+    about = "alignment"
+
+    @reads(ProposalRow, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List proposals, without the combinations of searches."""
+        return self.page(proposals_of(project_for_reader(request.user, slug)), ProposalRow)
+
+    @writes(ProposalRow, accepts=ProposalInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Propose a text of one's own."""
+        project = project_for_routing(request.user, slug)
+        data = valid(TextForm(self.check(ProposalInput), project=project)).cleaned_data
+        return _proposal(propose_text(**data, by=request_user(request)), status=201)
+
+
+class ProposedExamples(ApiView):
+    """Examples that are chosen from the development documents."""
+
+    about = "alignment"
+
+    @writes(ProposalRow, accepts=ExamplesInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Propose units as examples for a judge's prompt."""
+        project = project_for_routing(request.user, slug)
+        form = valid(ProposeForm(_as_examples(self.check(ExamplesInput)), project=project))
+        judge, dimension, count = (form.cleaned_data[name] for name in ("judge", "dimension", "count"))
+        made = propose_examples(judge=judge, dimension=dimension, count=count, by=request_user(request))
+        return _proposal(made, status=201)
+
+
+class OneProposal(ApiView):
+    """A proposal."""
+
+    about = "alignment"
+
+    @reads(ProposalRow)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Show a proposal."""
+        return _proposal(proposal_in(project_for_reader(request.user, slug), pk))
+
+    @writes(ProposalRow, accepts=ProposalText)
+    def patch(self, request: Request, slug: str, pk: int) -> Response:
+        """Change the text of a proposal that nobody has decided on."""
+        proposal = proposal_in(project_for_routing(request.user, slug), pk)
+        text = self.check(ProposalText)["text"]
+        return _proposal(edit_proposal(proposal=proposal, text=text, by=request_user(request)))
+
+
+class ProposalStep(ApiView):
+    """A decision on a proposal."""
+
+    about = "alignment"
+
+    @writes(ProposalRow, accepts=DecisionInput)
+    def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
+        """Accept it as a judge of its own, dismiss it, or send an accepted clarification to the raters."""
+        proposal = proposal_in(project_for_routing(request.user, slug), pk)
+        given, by = self.check(DecisionInput), request_user(request)
+        if step == "accept":
+            accept_proposal(proposal=proposal, text=given.get("text", proposal.text), by=by)
+        elif step == "dismiss":
+            dismiss_proposal(proposal=proposal, by=by)
+        elif step == "send":
+            send_to_raters(proposal=proposal, note=given.get("note", ""), by=by)
+        else:
+            raise Http404("There is no such step; there are accept, dismiss, send.")
+        return _proposal(proposal)
+
+
+class Draftings(ApiView):
+    """What models draft for judges of a project."""
+
+    about = "alignment"
+
+    @reads(DraftingRow, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List draftings."""
+        project = project_for_reader(request.user, slug)
+        draftings = Drafting.objects.filter(judge__project=project)
+        return self.page(draftings.select_related("judge", "dimension", "drafter"), DraftingRow)
+
+    @writes(DraftingDetail, accepts=DraftingInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Plan what a model drafts; nobody is asked before its step `start`."""
+        project = project_for_routing(request.user, slug)
+        sent = self.check(DraftingInput)
+        form = valid(ProposeForm({**sent, "kind": sent["draft"]}, project=project))
+        data = form.cleaned_data
+        drafting = plan_drafting(
+            judge=data["judge"],
+            dimension=data["dimension"],
+            kind=data["kind"],
+            most=form.drafts,
+            drafter=data["drafter"],
+            budget=data["budget"],
+            by=request_user(request),
+        )
+        return _drafting(drafting, status=201)
+
+
+class OneDrafting(ApiView):
+    """A drafting."""
+
+    about = "alignment"
+
+    @reads(DraftingDetail)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Show a drafting, how far it is and what is left to ask."""
+        return _drafting(drafting_in(project_for_reader(request.user, slug), pk))
+
+
+class DraftingStep(ApiView):
+    """A step of a drafting."""
+
+    about = "alignment"
+
+    @writes(DraftingDetail, accepts=BudgetOfStep)
+    def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
+        """Let a worker ask for what is missing (`start`), or leave it out (`discard`)."""
+        project = project_for_routing(request.user, slug)
+        drafting, by = drafting_in(project, pk), request_user(request)
+        budget = _budget(self.check(BudgetOfStep))
+        if step == "start":
+            start_drafting(drafting=drafting, budget=budget, by=by)
+        elif step == "discard":
+            discard_drafting(drafting=drafting, by=by)
+        else:
+            raise Http404("There is no such step; there are start, discard.")
+        return _drafting(drafting_in(project, pk))
+
+
+class PromptSearches(ApiView):
+    """Searches for better prompts of judges of a project."""
+
+    about = "alignment"
+
+    @reads(PromptSearchRow, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List searches."""
+        project = project_for_reader(request.user, slug)
+        searches = PromptSearch.objects.filter(judge__project=project)
+        return self.page(searches.select_related("judge", "dimension"), PromptSearchRow)
+
+    @writes(PromptSearchDetail, accepts=SearchInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Plan a search over proposals; nobody is asked before its step `start`."""
+        project = project_for_routing(request.user, slug)
+        data = valid(SearchForm(self.check(SearchInput), project=project)).cleaned_data
+        first = data["proposals"][0]
+        search = plan_search(judge=first.judge, dimension=first.dimension, by=request_user(request), **data)
+        return _search(search, status=201)
+
+
+class OnePromptSearch(ApiView):
+    """A search for a better prompt."""
+
+    about = "alignment"
+
+    @reads(PromptSearchDetail)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Show a search and its candidates."""
+        return _search(search_in(project_for_reader(request.user, slug), pk))
+
+
+class PromptSearchStep(ApiView):
+    """A step of a search for a better prompt."""
+
+    about = "alignment"
+
+    @writes(PromptSearchDetail, accepts=BudgetOfStep)
+    def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
+        """Begin it or go on where it stopped (`start`), or end it for good (`cancel`)."""
+        search, by = search_in(project_for_routing(request.user, slug), pk), request_user(request)
+        budget = _budget(self.check(BudgetOfStep))
+        if step == "start":
+            start_search(search=search, budget=budget, by=by)
+        elif step == "cancel":
+            cancel_search(search=search, by=by)
+        else:
+            raise Http404("There is no such step; there are start, cancel.")
+        return _search(search)
+
+
+def _as_examples(sent: dict[str, Any]) -> dict[str, Any]:
+    """Return what the page would send: no model drafts examples, so any drafter does."""
+    return {**sent, "kind": Proposal.Kind.EXAMPLES, "drafter": sent.get("judge")}
+
+
+def _budget(sent: dict[str, Any]) -> Decimal | None:
+    return None if sent.get("budget") is None else round(Decimal(str(sent["budget"])), 4)
+
+
+def _proposal(proposal: Proposal, *, status: int = 200) -> Response:
+    found = Proposal.objects.select_related("judge", "dimension", "guideline")
+    loaded = found.prefetch_related("items__document", "items__system").get(pk=proposal.pk)
+    return Response(ProposalRow(loaded).data, status=status)
+
+
+def _drafting(drafting: Drafting, *, status: int = 200) -> Response:
+    return Response(DraftingDetail(state_of_drafting(drafting)).data, status=status)
+
+
+def _search(search: PromptSearch, *, status: int = 200) -> Response:
+    return Response(PromptSearchDetail(state_of_search(search)).data, status=status)
+
+
+class ExperimentInput(Input):
+    """A judge, and the values that factors take besides its own."""
+
+    base = Whole(help_text="The id of the judge that is varied; it is one of the variants.")
+    prompts = serializers.ListField(
+        child=Text(max_length=60),
+        required=False,
+        help_text="Ids of prompts, in quotes, or shipped:KEY of a method or of a wording of it.",
+    )
+    models = serializers.ListField(
+        child=serializers.RegexField(r"^[^,]+$", max_length=100), required=False, help_text="At its endpoint."
+    )
+    temperatures = serializers.ListField(child=Number(min_value=0, max_value=2), required=False)
+    samples = serializers.ListField(child=Whole(min_value=1, max_value=100), required=False)
+    scales = serializers.ListField(
+        child=serializers.ChoiceField(choices=list(SCALES)), required=False, help_text="Scales of its own."
+    )
+    orders = serializers.ListField(
+        child=Text(max_length=20),
+        required=False,
+        help_text="Of the dimensions of one call, as a judge’s `call_order`, for methods that ask so.",
+    )
+
+
+class VariantRow(serializers.ModelSerializer[Judge]):
+    """A judge of an experiment."""
+
+    class Meta:
+        model = Judge
+        fields = ("id", "name")
+
+
+class VariantsShape(serializers.Serializer[Any]):
+    """The judges of an experiment, for a run over the same sample of documents."""
+
+    judges = VariantRow(many=True)
+
+
+class Experiments(ApiView):
+    """The experiments of a project."""
+
+    about = "judges"
+
+    @writes(VariantsShape, accepts=ExperimentInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Make the judge of each combination of values; one that is there is taken as it is.
+
+        Nothing is asked: plan a run of these judges, with `documents` for a sample.
+        """
+        project, sent = project_for_admin(request.user, slug), self.check(ExperimentInput)
+        for name in ("models", "temperatures", "samples"):
+            sent[name] = ", ".join(map(str, sent.get(name, ())))
+        form = valid(ExperimentForm(sent, judges=usable_judges(project), templates=templates_of(project)))
+        base = spec_of(form.cleaned_data["base"], list(project.dimensions.all()))
+        variants = variants_of(base, form.factors())
+        made = make_variants(project=project, variants=variants, by=request_user(request))
+        return Response(VariantsShape({"judges": made}).data, status=201)

@@ -1,0 +1,169 @@
+"""Letting a model draft proposals: planned, begun, and given up."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotate.core.audit import record
+from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import current_guideline
+from annotate.core.jobs import wake_worker
+from annotate.core.models import Dimension, User
+from judges.core.models import Drafting, Judge, Proposal
+from judges.laboratory.cases import Case, CaseKind
+from judges.laboratory.clusters import cluster_cases
+from judges.laboratory.drafting import DRAFTING_JOB
+from judges.laboratory.queries.cases import cases_of
+from judges.laboratory.wording import STYLES, ask_for_clarification, ask_for_wording
+
+MOST_CASES = 6  # units that a request for a wording shows
+Status = Drafting.Status
+
+
+def plan_drafting(
+    *,
+    judge: Judge,
+    dimension: Dimension,
+    kind: str,
+    most: int,
+    drafter: Judge,
+    budget: Decimal | None = None,
+    by: User | None,
+) -> Drafting:
+    """Write down what a judge's model is to draft, up to `most` proposals; nobody is asked yet.
+
+    Clarifications are of clusters of disputes and errors, the largest first; wordings, each in another style,
+    are of the largest disputes and errors. Raises InvalidValueError where there is nothing to learn from, the
+    drafter cannot be asked, or prices are unknown that a budget needs.
+    """
+    _refuse_drafter(drafter, budget)
+    cases = cases_of(judge, dimension)
+    frozen = next(each for each in current_guideline(judge.project).dimensions if each.id == dimension.pk)
+    if kind == Proposal.Kind.WORDING:
+        requests = _requests_for_wordings(judge, frozen, cases, most)
+    else:
+        requests = _requests_for_clarifications(frozen, cases, most)
+    return _write(judge, dimension, kind, drafter, budget, requests, by)
+
+
+_Requests = list[tuple[str, Sequence[Case], str]]
+"""What each proposal is about, its units, and what the model is asked."""
+
+
+def _requests_for_clarifications(frozen: FrozenDimension, cases: Sequence[Case], most: int) -> _Requests:
+    clusters = cluster_cases(cases, most)
+    if not clusters:
+        learned = sum(case.kind != CaseKind.AGREED for case in cases)
+        raise InvalidValueError(
+            gettext(
+                "No two of the {count} disputes and differences on {name} are about the same thing."
+            ).format(count=learned, name=frozen.name)
+        )
+    return [(each.about, each.cases, ask_for_clarification(frozen, each).content) for each in clusters]
+
+
+def _requests_for_wordings(
+    judge: Judge, frozen: FrozenDimension, cases: Sequence[Case], most: int
+) -> _Requests:
+    learned = [case for case in cases if case.kind != CaseKind.AGREED]
+    learned = sorted(learned, key=lambda case: (-abs(case.error), case.name))[:MOST_CASES]
+    if not learned:
+        raise InvalidValueError(
+            gettext("There is no dispute and no difference to people on {name} to learn from.").format(
+                name=frozen.name
+            )
+        )
+    assert judge.template is not None
+    text = judge.template.text_about(frozen.id)
+    return [
+        (style, learned, ask_for_wording(text, frozen, learned, style).content) for style in STYLES[:most]
+    ]
+
+
+@transaction.atomic
+def _write(
+    judge: Judge,
+    dimension: Dimension,
+    kind: str,
+    drafter: Judge,
+    budget: Decimal | None,
+    requests: _Requests,
+    by: User | None,
+) -> Drafting:
+    drafting = Drafting.objects.create(
+        judge=judge, dimension=dimension, drafter=drafter, budget=budget, created_by=by
+    )
+    for about, cases, request in requests:
+        proposal = Proposal.objects.create(
+            judge=judge,
+            dimension=dimension,
+            kind=kind,
+            status=Proposal.Status.DRAFTING,
+            about=about[:200],
+            drafting=drafting,
+            request=request,
+        )
+        proposal.items.set([case.item for case in cases])
+    return drafting
+
+
+@transaction.atomic
+def start_drafting(*, drafting: Drafting, budget: Decimal | None = None, by: User | None) -> Drafting:
+    """Have a worker ask; go on where it stopped, or ask again for what failed. Safe to run twice.
+
+    budget: another one, where given. Locks its row. Raises InvalidValueError, and NotReadyError where all is
+    drafted.
+    """
+    drafting = _lock(drafting)
+    if drafting.status in Drafting.UNDER_WAY:
+        return drafting
+    if budget is not None:
+        _refuse_drafter(drafting.drafter, budget)
+        drafting.budget = budget
+    failed = drafting.proposals.filter(status=Proposal.Status.FAILED)
+    failed.update(status=Proposal.Status.DRAFTING, problem="", reply=None)
+    if not drafting.proposals.filter(status=Proposal.Status.DRAFTING).exists():
+        raise NotReadyError(gettext("All proposals are drafted; create new ones for more."))
+    drafting.status, drafting.reason, drafting.attempts = Status.WAITING, "", 0
+    drafting.touched_at = timezone.now()
+    drafting.save(update_fields=["status", "reason", "attempts", "touched_at", "budget"])
+    facts = {"dimension": drafting.dimension.key, "drafter": drafting.drafter.name, "budget": drafting.budget}
+    record(drafting.judge.project, "drafting.started", drafting.judge, after=facts, by=by)
+    wake_worker(DRAFTING_JOB, drafting.pk)
+    return drafting
+
+
+@transaction.atomic
+def discard_drafting(*, drafting: Drafting, by: User | None) -> None:
+    """Give up what is not drafted; proposals that are drafted stay. Locks its row.
+
+    Raises NotReadyError while a model is asked.
+    """
+    drafting = _lock(drafting)
+    if drafting.status in Drafting.UNDER_WAY:
+        raise NotReadyError(gettext("The model has not answered yet; please wait."))
+    undrafted = drafting.proposals.exclude(text__gt="")
+    facts = {"dimension": drafting.dimension.key, "left_out": undrafted.count(), "spent": drafting.spent}
+    record(drafting.judge.project, "drafting.discarded", drafting.judge, after=facts, by=by)
+    undrafted.delete()
+    drafting.status, drafting.reason = Status.FINISHED, ""
+    drafting.save(update_fields=["status", "reason"])
+
+
+def _lock(drafting: Drafting) -> Drafting:
+    related = ("judge__project", "dimension", "drafter__endpoint")
+    return Drafting.objects.select_for_update(of=("self",)).select_related(*related).get(pk=drafting.pk)
+
+
+def _refuse_drafter(drafter: Judge, budget: Decimal | None) -> None:
+    if drafter.endpoint is None:
+        raise InvalidValueError(gettext("{name} is imported and calls no model.").format(name=drafter.name))
+    if budget is not None and not drafter.endpoint.has_prices:
+        message = gettext("The prices of {name} are unknown, so Concord cannot enforce a budget.").format(
+            name=drafter.endpoint.name
+        )
+        raise InvalidValueError(message, fields={"budget": message})

@@ -1,0 +1,130 @@
+"""Making panels and computing their judgments."""
+
+import math
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotate.core.audit import record
+from annotate.core.configuration import lock_project
+from annotate.core.errors import InvalidValueError
+from annotate.core.models import Project, User
+from judges.core.models import Judge, Judgment, Panel, PanelMember
+from judges.laboratory.queries.panels import (
+    PanelFigures,
+    PanelValues,
+    members_of,
+    panel_figures,
+    weights_by_dimension,
+)
+
+METHOD = "panel"
+AT_ONCE = 1000
+Rule = Panel.Rule
+
+
+@transaction.atomic
+def make_panel(
+    *,
+    project: Project,
+    name: str,
+    members: Sequence[Judge],
+    rule: str,
+    development_share: float | None = None,
+    by: User | None,
+) -> Panel:
+    """Make a judge whose values are those of others combined, and compute them. Locks the project.
+
+    development_share: of the documents, for `weights`. Raises InvalidValueError.
+    """
+    lock_project(project)
+    _refuse(project, name, members, rule, development_share)
+    judge = Judge.objects.create(project=project, name=name, model="", method=METHOD)
+    panel = Panel.objects.create(judge=judge, rule=rule, development_share=development_share)
+    PanelMember.objects.bulk_create(
+        PanelMember(panel=panel, judge=member, position=place) for place, member in enumerate(members)
+    )
+    facts = {"rule": rule, "members": [member.name for member in members], "share": development_share}
+    record(project, "panel.made", judge, after=facts, by=by)
+    compute_panel(panel=panel, by=by)
+    return panel
+
+
+@transaction.atomic
+def compute_panel(*, panel: Panel, by: User | None) -> PanelFigures:
+    """Make a panel's judgments what its members' values come to now; what a person corrected stays.
+
+    Locks the project. Safe to run twice: where nothing has changed, nothing is written but the time.
+    """
+    lock_project(panel.judge.project)
+    panel = Panel.objects.select_for_update(of=("self",)).select_related("judge__project").get(pk=panel.pk)
+    figures, members = panel_figures(panel), members_of(panel)
+    if figures.digest != panel.based_on:
+        for each in figures.by_dimension:
+            _write(panel, members, figures.items, each)
+        facts = {"judgments": Judgment.objects.filter(judge=panel.judge).count()}
+        record(panel.judge.project, "panel.computed", panel.judge, after=facts, by=by)
+    panel.based_on, panel.computed_at = figures.digest, timezone.now()
+    panel.weights = dict(weights_by_dimension(figures))
+    panel.save(update_fields=["based_on", "computed_at", "weights"])
+    return figures
+
+
+def _write(panel: Panel, members: Sequence[Judge], items: Sequence[int], said: PanelValues) -> None:
+    own = Judgment.objects.filter(judge=panel.judge, dimension=said.dimension.id)
+    own.filter(is_corrected=False).delete()
+    corrected = set(own.values_list("item", flat=True))
+    now = timezone.now()
+    Judgment.objects.bulk_create(
+        (
+            Judgment(
+                judge=panel.judge,
+                dimension_id=said.dimension.id,
+                item_id=item,
+                status=Judgment.Status.DONE,
+                value=value,
+                rationale=_in_words(panel, members, said, place),
+                answered_at=now,
+            )
+            for place, (item, value) in enumerate(zip(items, said.values.tolist(), strict=True))
+            if not math.isnan(value) and item not in corrected
+        ),
+        batch_size=AT_ONCE,
+    )
+
+
+def _in_words(panel: Panel, members: Sequence[Judge], said: PanelValues, place: int) -> str:
+    """Return what the members said about an item, and how far they are apart."""
+    values = zip(members, said.members[:, place].tolist(), strict=True)
+    listed = ", ".join(f"{judge.name}: {value:.4g}" for judge, value in values)
+    apart = said.spread[place]
+    spread = "" if math.isnan(apart) else f" Standard deviation among them: {apart:.3g}."
+    return f"{panel.get_rule_display().capitalize()} of {listed}.{spread}"
+
+
+def _refuse(
+    project: Project, name: str, members: Sequence[Judge], rule: str, development_share: float | None
+) -> None:
+    if Judge.objects.filter(project=project, name=name).exists():
+        raise _invalid("name", f"The project has a judge {name} already; choose another name.")
+    if rule not in Rule.values:
+        raise _invalid("rule", f"There is no rule {rule}; there are {', '.join(Rule.values)}.")
+    if len(set(members)) < max(len(members), 2):
+        raise _invalid("members", "A panel needs two judges at least, each once.")
+    if any(member.project_id != project.pk for member in members):
+        raise _invalid("members", "A judge belongs to another project.")
+    if Judgment.objects.filter(judge__in=members, other__isnull=False).exists():
+        raise _invalid("members", "Judges that compare two texts have no values to be combined.")
+    if Panel.objects.filter(judge__in=members).exists():
+        raise _invalid("members", "A panel is no member of a panel; choose its members.")
+    is_share = development_share is not None and 0 < development_share < 1
+    if (rule == Rule.WEIGHTS) != is_share:
+        message = (
+            "Weights are learned on a share of the documents, above 0 and below 1; other rules have none."
+        )
+        raise _invalid("development_share", message)
+
+
+def _invalid(field: str, message: str) -> InvalidValueError:
+    return InvalidValueError(message, fields={field: message})

@@ -1,0 +1,205 @@
+"""Documents drawn for learning; proposals made, edited, accepted and sent to raters."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from agreement import Stream
+from annotate.core.audit import record
+from annotate.core.configuration import lock_project
+from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.models import Dimension, Project, User
+from annotate.setup.commands import reword_dimension
+from annotate.setup.queries import spec_of as spec_of_dimension
+from judges.core.models import DevelopmentDocument, Judge, Proposal
+from judges.endpoints.commands import add_judge, add_version, refuse_text
+from judges.laboratory.cases import Case
+from judges.laboratory.examples import choose_examples
+from judges.laboratory.factors import spec_of
+from judges.laboratory.queries.cases import cases_of, free_documents
+from judges.laboratory.wording import examples_text, with_addition
+
+NAME = 80  # characters of a judge's name
+Status = Proposal.Status
+
+
+@transaction.atomic
+def draw_development(*, project: Project, share: float, by: User | None) -> int:
+    """Set a share of the documents apart for learning, once; return how many. Locks the project.
+
+    Documents that certificates or audits rest on are not drawn. Raises InvalidValueError for a share that
+    leaves nothing on a side, NotReadyError where documents were drawn before or none can be.
+    """
+    project = lock_project(project)
+    if DevelopmentDocument.objects.filter(document__project=project).exists():
+        raise NotReadyError(
+            gettext(
+                "The development part is already sampled and cannot change, because judges have "
+                "learned from it."
+            )
+        )
+    documents, free = project.documents.count(), free_documents(project)
+    count, most = round(share * documents), min(len(free), documents - 1)
+    if most < 1:
+        raise NotReadyError(
+            gettext(
+                "Learning needs a document on which no certificate or audit rests, and another to hold out."
+            )
+        )
+    if not 1 <= count <= most:
+        message = gettext(
+            "{share:.0%} of {documents} documents are {count}; choose 1 to {most}, so that some "
+            "documents stay held out."
+        ).format(share=share, documents=documents, count=count, most=most)
+        raise InvalidValueError(message, fields={"share": message})
+    order = Stream(project.seed).of("alignment", "development").generator().permutation(len(free))
+    drawn = [free[place] for place in sorted(order[:count].tolist())]
+    DevelopmentDocument.objects.bulk_create(DevelopmentDocument(document_id=pk) for pk, _ in drawn)
+    facts = {"share": share, "documents": [key for _, key in drawn]}
+    record(project, "development.drawn", project.slug, after=facts, by=by)
+    return count
+
+
+def propose_examples(*, judge: Judge, dimension: Dimension, count: int, by: User | None) -> Proposal:
+    """Propose units as examples for a judge's prompt. Raises InvalidValueError where there is none."""
+    chosen = choose_examples(cases_of(judge, dimension), count)
+    if not chosen:
+        raise InvalidValueError(
+            gettext("People have rated no development document on {name}.").format(name=dimension.name)
+        )
+    return _add(judge, dimension, Proposal.Kind.EXAMPLES, examples_text(chosen), chosen, "", by)
+
+
+def propose_text(*, judge: Judge, dimension: Dimension, kind: str, text: str, by: User | None) -> Proposal:
+    """Propose what a person wrote. Raises InvalidValueError for no text or no prompt."""
+    _refuse_text(judge, kind, text)
+    return _add(judge, dimension, Proposal.Kind(kind), text.strip(), (), "", by)
+
+
+@transaction.atomic
+def _add(
+    judge: Judge,
+    dimension: Dimension,
+    kind: Proposal.Kind,
+    text: str,
+    cases: Sequence[Case],
+    about: str,
+    by: User | None,
+) -> Proposal:
+    proposal = Proposal.objects.create(judge=judge, dimension=dimension, kind=kind, text=text, about=about)
+    proposal.items.set([case.item for case in cases])
+    facts = {"kind": str(kind), "dimension": dimension.key, "units": len(cases)}
+    record(judge.project, "proposal.made", judge, after=facts, by=by)
+    return proposal
+
+
+@transaction.atomic
+def edit_proposal(*, proposal: Proposal, text: str, by: User | None) -> Proposal:
+    """Replace the text of a proposal that nobody has decided on. Locks the project.
+
+    Raises NotReadyError where it was decided, InvalidValueError for no text or a prompt that cannot be one.
+    """
+    lock_project(proposal.judge.project)
+    proposal = _lock(proposal)
+    _refuse_decided(proposal)
+    _refuse_text(proposal.judge, proposal.kind, text)
+    before, proposal.text = proposal.text, text.strip()
+    proposal.save(update_fields=["text"])
+    facts = {"text": proposal.text}
+    record(
+        proposal.judge.project, "proposal.edited", proposal.judge, before={"text": before}, after=facts, by=by
+    )
+    return proposal
+
+
+@transaction.atomic
+def accept_proposal(*, proposal: Proposal, text: str, by: User | None) -> Judge:
+    """Make a judge whose prompt, in a version of its own, has what a person made of a proposal; return it.
+
+    Locks the project. Raises NotReadyError where it was accepted or dismissed, InvalidValueError for no text.
+    """
+    project = lock_project(proposal.judge.project)
+    proposal = _lock(proposal)
+    _refuse_decided(proposal)
+    judge = proposal.judge
+    _refuse_text(judge, proposal.kind, text)
+    assert judge.template is not None
+    before = judge.template.text_about(proposal.dimension_id)
+    wording = with_addition(before, proposal.kind, text)
+    label = f"{proposal.get_kind_display()} {proposal.pk}"
+    candidate = add_candidate(proposal=proposal, wording=wording, label=label, by=by)
+    proposal.candidate, proposal.text, proposal.status = candidate, text.strip(), Status.ACCEPTED
+    proposal.decided_at = timezone.now()
+    proposal.save(update_fields=["candidate", "text", "status", "decided_at"])
+    facts = {"prompt": str(candidate.template), "judge": candidate.name, "text": proposal.text}
+    record(project, "proposal.accepted", judge, after=facts, by=by)
+    return candidate
+
+
+def add_candidate(*, proposal: Proposal, wording: str, label: str, by: User | None) -> Judge:
+    """Make a judge that differs in its prompt's wording of a proposal's dimension, in a version of its own.
+
+    Locks the project. Raises InvalidValueError.
+    """
+    judge = proposal.judge
+    assert judge.template is not None
+    template = add_version(template=judge.template, dimension=proposal.dimension, text=wording, by=by)
+    spec = spec_of(judge, list(judge.project.dimensions.all()))
+    name = f"{judge.name[: NAME - len(label) - 3]} · {label}"
+    return add_judge(project=judge.project, judge=replace(spec, name=name, template=template), by=by)
+
+
+@transaction.atomic
+def dismiss_proposal(*, proposal: Proposal, by: User | None) -> None:
+    """Leave a proposal out. Raises NotReadyError where it was accepted or dismissed."""
+    lock_project(proposal.judge.project)
+    proposal = _lock(proposal)
+    _refuse_decided(proposal)
+    proposal.status, proposal.decided_at = Status.DISMISSED, timezone.now()
+    proposal.save(update_fields=["status", "decided_at"])
+    record(proposal.judge.project, "proposal.dismissed", proposal.judge, after={"text": proposal.text}, by=by)
+
+
+@transaction.atomic
+def send_to_raters(*, proposal: Proposal, note: str, by: User | None) -> None:
+    """Add an accepted clarification to what raters read of its dimension, as a new version of the guideline.
+
+    Locks the project. Raises NotReadyError where it is no accepted clarification, was sent before, or both
+    rounds are closed, and InvalidValueError without a note.
+    """
+    project = lock_project(proposal.judge.project)
+    proposal = _lock(proposal)
+    is_accepted = proposal.status == Status.ACCEPTED and proposal.kind == Proposal.Kind.CLARIFICATION
+    if not is_accepted or proposal.guideline_id is not None:
+        raise NotReadyError(gettext("You can send only an accepted clarification to raters, and only once."))
+    dimension = project.dimensions.get(pk=proposal.dimension_id)
+    before = spec_of_dimension(dimension)
+    guidelines = f"{before.guidelines.rstrip()}\n\n{proposal.text}".strip()
+    version = reword_dimension(
+        dimension=dimension, to=replace(before, guidelines=guidelines), note=note, by=by
+    )
+    proposal.guideline = version
+    proposal.save(update_fields=["guideline"])
+
+
+def _lock(proposal: Proposal) -> Proposal:
+    proposals = Proposal.objects.select_for_update(of=("self",))
+    return proposals.select_related("judge__template", "judge__endpoint", "dimension").get(pk=proposal.pk)
+
+
+def _refuse_decided(proposal: Proposal) -> None:
+    if proposal.status in (Status.DRAFTING, Status.FAILED):
+        raise NotReadyError(gettext("This proposal is empty; let the model draft it."))
+    if proposal.status != Status.PROPOSED:
+        raise NotReadyError(gettext("This proposal was accepted or dismissed already."))
+
+
+def _refuse_text(judge: Judge, kind: str, text: str) -> None:
+    if not text.strip():
+        message = gettext("Write the addition to the prompt, or dismiss the proposal.")
+        raise InvalidValueError(message, fields={"text": message})
+    if kind == Proposal.Kind.WORDING:
+        refuse_text(judge.method, text)

@@ -1,0 +1,178 @@
+"""A worker's part of a drafting: one call for each proposal; its reply is stored before it is read."""
+
+import time
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext
+
+from annotate.core.audit import record
+from annotate.core.errors import DomainError
+from annotate.core.jobs import JobKind, TakenOverError, own_row, persistently
+from judges.core.models import Drafting, Judge, Proposal
+from judges.endpoints.client import call_once
+from judges.endpoints.failures import RequestFailed
+from judges.endpoints.keys import server_of
+from judges.endpoints.questions import Question, Server
+from judges.endpoints.replies import Reply
+from judges.endpoints.work import Prices
+from judges.laboratory.queries.draftings import LONGEST, plan_of_calls
+from judges.methods import METHODS
+from judges.methods.base import Message
+from judges.methods.reading.plain import answer_start
+from judges.methods.readings import Unreadable
+
+TRIES = 3
+LONGEST_WAIT = 30.0  # seconds before a call is made again
+Status = Drafting.Status
+
+
+@transaction.atomic
+def _count_lost_calls(drafting: Drafting) -> None:
+    """Count what was in flight when a worker died as spent: the server may have answered."""
+    locked = _lock(drafting)
+    for lost in drafting.proposals.filter(is_in_flight=True):
+        locked.spent += plan_of_calls(drafting.drafter, [lost]).cost or 0
+    drafting.proposals.update(is_in_flight=False)
+    locked.save(update_fields=["spent"])
+
+
+def _ask_for_all(drafting: Drafting) -> str:
+    """Make one call after another; return why it stopped, or nothing.
+
+    No transaction is open during a call. A killed worker loses the call in flight,
+    and its cost counts as spent.
+    """
+    _count_lost_calls(drafting)
+    drafter = drafting.drafter
+    if drafter.endpoint is None:
+        return gettext("{name} is imported and calls no model.").format(name=drafter.name)
+    try:
+        server = server_of(drafter.endpoint, calls_in_flight=1)
+    except DomainError as error:
+        return error.message
+    for proposal in drafting.proposals.filter(status=Proposal.Status.DRAFTING).order_by("pk"):
+        if proposal.reply is None:
+            if not _affords(drafting, proposal):
+                return gettext(
+                    "The budget of {budget} does not allow one more call; give it a larger one and go on."
+                ).format(budget=f"{drafting.budget:f}")
+            _mark_in_flight(drafting, proposal)
+            try:
+                reply = _ask(server, _question(drafter, proposal))
+            except RequestFailed as error:
+                if not error.permanent:
+                    _store(drafting, proposal, {})
+                    return error.sentence
+                _store(drafting, proposal, {"status": Proposal.Status.FAILED, "problem": error.sentence})
+                continue
+            persistently(partial(_store_reply, drafting, proposal, reply))
+        _store(drafting, proposal, _fields_of_reply(drafting, proposal))
+    return ""
+
+
+def _affords(drafting: Drafting, proposal: Proposal) -> bool:
+    if drafting.budget is None:
+        return True
+    spent = Drafting.objects.values_list("spent", flat=True).get(pk=drafting.pk)
+    cost = plan_of_calls(drafting.drafter, [proposal]).cost
+    return cost is not None and spent + cost <= drafting.budget
+
+
+def _question(drafter: Judge, proposal: Proposal) -> Question:
+    return Question(
+        drafter.model,
+        (Message("user", proposal.request),),
+        temperature=drafter.temperature,
+        max_tokens=LONGEST[Proposal.Kind(proposal.kind)],
+        max_tokens_name=drafter.max_tokens_name,
+        reasoning_effort=drafter.reasoning_effort,
+        extra_body=drafter.extra_body,
+    )
+
+
+def _ask(server: Server, question: Question) -> Reply:
+    """Ask up to three times, after the time that the server asks for. Raises RequestFailed."""
+    for tried in range(1, TRIES):
+        try:
+            return call_once(server, question)
+        except RequestFailed as error:
+            if error.permanent or error.fatal_for_run:
+                raise
+            time.sleep(min(error.wait if error.wait is not None else tried, LONGEST_WAIT))
+    return call_once(server, question)
+
+
+def _fields_of_reply(drafting: Drafting, proposal: Proposal) -> Mapping[str, Any]:
+    """Return what becomes of a proposal by its reply: a text, or why there is none."""
+    assert proposal.reply is not None
+    start = answer_start(proposal.reply)
+    text = "" if isinstance(start, Unreadable) else proposal.reply[start:].strip()
+    problem = start.reason if isinstance(start, Unreadable) else ""
+    if not problem and not text:
+        problem = gettext("The reply is empty.")
+    if not problem and proposal.kind == Proposal.Kind.WORDING:
+        problem = _problem_of_wording(drafting.judge, text)
+    if problem:
+        return {"status": Proposal.Status.FAILED, "problem": problem}
+    return {"status": Proposal.Status.PROPOSED, "text": text, "drafted_by": drafting.drafter.model}
+
+
+def _problem_of_wording(judge: Judge, text: str) -> str:
+    try:
+        METHODS[judge.method].check(text)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _mark_in_flight(drafting: Drafting, proposal: Proposal) -> None:
+    with transaction.atomic():
+        _lock(drafting)
+        Proposal.objects.filter(pk=proposal.pk).update(is_in_flight=True)
+
+
+@transaction.atomic
+def _store_reply(drafting: Drafting, proposal: Proposal, reply: Reply) -> None:
+    """Keep a reply with its cost before anything reads it, so that another attempt pays nothing."""
+    assert drafting.drafter.endpoint is not None
+    prices = Prices.of(drafting.drafter.endpoint)
+    locked = _lock(drafting)
+    proposal.reply, proposal.is_in_flight = reply.text, False
+    proposal.input_tokens, proposal.output_tokens = reply.input_tokens, reply.output_tokens
+    proposal.cost = prices.cost(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
+    proposal.save(update_fields=["reply", "is_in_flight", "input_tokens", "output_tokens", "cost"])
+    locked.spent += proposal.cost or 0
+    locked.save(update_fields=["spent"])
+
+
+@transaction.atomic
+def _store(drafting: Drafting, proposal: Proposal, became: Mapping[str, Any]) -> None:
+    """Keep the result of a call. Locks the drafting."""
+    _lock(drafting)
+    Proposal.objects.filter(pk=proposal.pk).update(is_in_flight=False, **became)
+    if became.get("text"):
+        facts = {"kind": proposal.kind, "dimension": proposal.dimension.key, "units": proposal.items.count()}
+        judge = drafting.judge
+        record(judge.project, "proposal.made", judge, after=facts, by=drafting.created_by)
+
+
+def _lock(drafting: Drafting) -> Drafting:
+    """Return the drafting, locked, while this worker holds it; raises TakenOverError."""
+    locked = own_row(drafting).select_for_update().first()
+    if locked is None:
+        raise TakenOverError
+    return locked
+
+
+DRAFTING_JOB = JobKind(
+    "drafting",
+    Drafting,
+    _ask_for_all,
+    does="calls a model for proposals",
+    statuses={Status.WAITING: Status.ASKING},
+    finished=Status.FINISHED,
+    related=("drafter__endpoint", "judge__template"),
+)

@@ -1,0 +1,346 @@
+"""Forms of the laboratory: what judges learn from, and how variants are asked."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.db.models import QuerySet
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotate.core.models import Dimension, Project
+from judges.core.models import CallOrder, Judge, PromptTemplate, Proposal
+from judges.endpoints.queries import usable_judges
+from judges.endpoints.shipped import shipped_prompt
+from judges.laboratory.factors import SCALES, Factors
+from judges.laboratory.queries.cases import learning_dimensions, learning_judges, triable_proposals
+from judges.laboratory.wording import STYLES
+from judges.methods import METHODS
+from judges.methods.variants import VARIANTS
+from judges.results.queries.pairings import scoring_judges
+from judges.runs.queries.samples import MOST_DOCUMENTS
+
+MOST_EXAMPLES = 12
+MOST_CANDIDATES = 16
+SHOWN = 60  # characters of a proposal
+MOST_DRAFTED = {Proposal.Kind.CLARIFICATION: 5, Proposal.Kind.WORDING: len(STYLES)}
+
+
+def _budget_field(help_text: Any) -> forms.DecimalField:
+    return forms.DecimalField(
+        label=_("Budget"),
+        required=False,
+        max_digits=12,
+        decimal_places=4,
+        min_value=Decimal("0.0001"),
+        help_text=help_text,
+    )
+
+
+class DevelopmentForm(forms.Form):
+    """How many of the documents are for learning."""
+
+    percent = forms.IntegerField(
+        label=_("Percent of the documents"),
+        min_value=1,
+        max_value=90,
+        initial=30,
+        help_text=_(
+            "A random sample of whole documents, taken once. From then on, results about judges exclude them."
+        ),
+    )
+
+    @property
+    def share(self) -> float:
+        """The checked input as a share."""
+        return float(self.cleaned_data["percent"]) / 100
+
+
+class JudgeOnDimensionForm(forms.Form):
+    """A judge, on a dimension."""
+
+    judge = forms.ModelChoiceField(Judge.objects.none(), label=_("Judge"), empty_label=None)
+    dimension = forms.ModelChoiceField(
+        Dimension.objects.none(), label=_("Dimension"), empty_label=None, to_field_name="key"
+    )
+
+    def offer(self, name: str, rows: QuerySet[Any]) -> None:
+        """Let a field choose among these rows."""
+        field = self.fields[name]
+        assert isinstance(field, forms.ModelChoiceField)
+        field.queryset = rows
+
+
+class PilotForm(JudgeOnDimensionForm):
+    """Which judge is looked at, on which dimension; the first of each where nothing is chosen."""
+
+    def __init__(self, entered: Mapping[str, Any], *, project: Project) -> None:
+        judges, dimensions = scoring_judges(project), learning_dimensions(project)
+        first, key = judges.first(), dimensions.first()
+        usual = {"judge": first.pk if first else "", "dimension": key.key if key else ""}
+        super().__init__({**usual, **{name: entered[name] for name in usual if name in entered}})
+        self.offer("judge", judges.select_related("endpoint", "template"))
+        self.offer("dimension", dimensions)
+        self.has_judge = first is not None
+
+
+class PromptChangeForm(JudgeOnDimensionForm):
+    """Whose prompt is to change, on which dimension, and how."""
+
+    kind = forms.ChoiceField(
+        label=_("Propose"), choices=Proposal.Kind.choices, initial=Proposal.Kind.CLARIFICATION
+    )
+
+    def __init__(self, entered: Any, *, project: Project, auto_id: str = "id_%s") -> None:
+        super().__init__(entered, auto_id=auto_id)
+        self.offer("judge", learning_judges(project))
+        self.offer("dimension", learning_dimensions(project))
+
+
+class ProposeForm(PromptChangeForm):
+    """A change that is drafted: by whom, how often, and for how much."""
+
+    count = forms.IntegerField(
+        label=_("At most"),
+        min_value=1,
+        max_value=MOST_EXAMPLES,
+        initial=4,
+        help_text=_(
+            "Examples in one proposal; or clarifications (up to 5) or wordings (up to 3), each as"
+            " a separate proposal."
+        ),
+    )
+    drafter = forms.ModelChoiceField(
+        Judge.objects.none(),
+        label=_("Drafted by the model of"),
+        empty_label=None,
+        help_text=_("Clarifications and wordings take one call each. Examples take none."),
+    )
+    budget = _budget_field(_("For these calls. Empty: no limit."))
+
+    def __init__(self, entered: Any, *, project: Project) -> None:
+        super().__init__(entered, project=project)
+        self.offer("drafter", usable_judges(project))
+
+    @property
+    def proposes_examples(self) -> bool:
+        """Whether the checked input asks for examples."""
+        return bool(self.cleaned_data["kind"] == Proposal.Kind.EXAMPLES)
+
+    @property
+    def drafts(self) -> int:
+        """How many proposals the checked input lets a model draft."""
+        return min(int(self.cleaned_data["count"]), MOST_DRAFTED[Proposal.Kind(self.cleaned_data["kind"])])
+
+
+class StartForm(forms.Form):
+    """What a drafting or search may cost from now on."""
+
+    budget = _budget_field(_("For the whole search, including past spending. Empty: unchanged."))
+
+
+class _ProposalsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+    """Proposals, each with its judge, its dimension and how it begins."""
+
+    widget = forms.CheckboxSelectMultiple
+
+    def label_from_instance(self, obj: Any) -> str:
+        """Return what a proposal is called."""
+        text = " ".join(obj.text.split())
+        short = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+        return f"{obj.get_kind_display()} {obj.pk} ({obj.judge.name}, {obj.dimension.name}): {short}"
+
+
+class SearchForm(forms.Form):
+    """Which proposals a search combines, how many combinations it tries, and what it may ask and cost."""
+
+    proposals = _ProposalsField(
+        Proposal.objects.none(),
+        label=_("Proposals to combine"),
+        help_text=_("For one judge and one dimension. They need not be accepted."),
+    )
+    most_candidates = forms.IntegerField(
+        label=_("Maximum number of candidates"),
+        min_value=1,
+        max_value=MOST_CANDIDATES,
+        initial=8,
+        help_text=_("Combinations of these proposals; each is a prompt version."),
+    )
+    most_calls = forms.IntegerField(
+        label=_("Maximum number of calls"),
+        required=False,
+        min_value=1,
+        help_text=_("With a lower limit, the search uses fewer development documents. Empty: no limit."),
+    )
+    budget = _budget_field(_("For the whole search. Empty: no limit."))
+
+    def __init__(self, entered: Any, *, project: Project) -> None:
+        super().__init__(entered, auto_id="search_%s")  # beside another form with a budget
+        field = self.fields["proposals"]
+        assert isinstance(field, forms.ModelMultipleChoiceField)
+        field.queryset = triable_proposals(project)
+
+    def clean_proposals(self) -> list[Proposal]:
+        """Return the proposals; refuse those of several judges or dimensions."""
+        chosen = list(self.cleaned_data["proposals"])
+        if len({(each.judge_id, each.dimension_id) for each in chosen}) > 1:
+            raise forms.ValidationError(gettext("Choose proposals for one judge and one dimension."))
+        return chosen
+
+
+class TextForm(PromptChangeForm):
+    """A change that a person wrote."""
+
+    text = forms.CharField(
+        label=_("Text"),
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 6, "dir": "auto"}),
+        help_text=_("What is added to the prompt; of a wording the whole prompt."),
+    )
+
+    def __init__(self, entered: Any, *, project: Project) -> None:
+        # The page has another form with a judge and a dimension.
+        super().__init__(entered, project=project, auto_id="own_%s")
+
+
+class AcceptForm(forms.Form):
+    """A proposal as a person edited it."""
+
+    text = forms.CharField(
+        label=_("Added to the prompt"), max_length=20_000, widget=forms.Textarea(attrs={"rows": 6})
+    )
+
+
+class SendForm(forms.Form):
+    """Why raters get a new version of the guideline."""
+
+    note = forms.CharField(label=_("What changed and why"), max_length=500)
+
+
+_SHIPPED = "shipped:"
+
+
+class _ListField(forms.CharField):
+    """Values with commas between them."""
+
+    def __init__(self, of: Callable[[str], Any], message: object, **how: Any) -> None:
+        super().__init__(required=False, max_length=400, **how)
+        self._of, self._message = of, message
+
+    def clean(self, value: Any) -> Any:
+        """Return the values, each once."""
+        parts = [part.strip() for part in super().clean(value).split(",")]
+        try:
+            return list(dict.fromkeys(self._of(part) for part in parts if part))
+        except ValueError as error:
+            raise forms.ValidationError(str(self._message)) from error
+
+
+def _temperature(written: str) -> float:
+    if not 0 <= (value := float(written)) <= 2:
+        raise ValueError
+    return value
+
+
+def _samples(written: str) -> int:
+    if not 1 <= (value := int(written)) <= 100:
+        raise ValueError
+    return value
+
+
+class ExperimentForm(forms.Form):
+    """A base judge and the values that factors take besides its own."""
+
+    base = forms.ModelChoiceField(
+        Judge.objects.none(),
+        label=_("Judge that is varied"),
+        empty_label=None,
+        help_text=_("It is one of the variants; the others differ from it in what you choose below."),
+    )
+    prompts = forms.MultipleChoiceField(
+        label=_("Other methods and wordings"),
+        required=False,
+        widget=forms.SelectMultiple(attrs={"size": 8}),
+        help_text=_("Prompts of the project, and those included in Concord."),
+    )
+    models = _ListField(str, "", label=_("Other models"), help_text=_("With commas, at the same endpoint."))
+    temperatures = _ListField(
+        _temperature,
+        _("Write numbers from 0 to 2 with commas between them."),
+        label=_("Other temperatures"),
+        help_text=_("With commas: 0.7, 1"),
+    )
+    samples = _ListField(
+        _samples,
+        _("Write whole numbers from 1 to 100 with commas between them."),
+        label=_("Other numbers of samples"),
+        help_text=_("With commas: 5, 20. Fewer than a judge has need no run: see Laboratory, Samples."),
+    )
+    scales = forms.MultipleChoiceField(
+        label=_("Other scales"),
+        required=False,
+        choices=[(key, name) for key, (name, _settings) in SCALES.items()],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    orders = forms.MultipleChoiceField(
+        label=_("Other orders of dimensions"),
+        required=False,
+        choices=CallOrder.choices,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("Of judges that ask about several dimensions in one call."),
+    )
+    documents = forms.IntegerField(
+        label=_("Documents"),
+        required=False,
+        min_value=1,
+        max_value=MOST_DOCUMENTS,
+        initial=20,
+        help_text=_("Size of a random sample, the same for all variants. Empty: all."),
+    )
+
+    def __init__(
+        self,
+        entered: Mapping[str, Any] | None,
+        *,
+        judges: QuerySet[Judge],
+        templates: Iterable[PromptTemplate],
+    ) -> None:
+        super().__init__(entered)
+        self._templates = {str(each.pk): each for each in templates}
+        base, prompts = self.fields["base"], self.fields["prompts"]
+        assert isinstance(base, forms.ModelChoiceField)
+        assert isinstance(prompts, forms.MultipleChoiceField)
+        base.queryset = judges
+        prompts.choices = [
+            (gettext("Of this project"), [(key, str(each)) for key, each in self._templates.items()]),
+            (gettext("As shipped"), [(f"{_SHIPPED}{key}", _label(key)) for key in (*METHODS, *VARIANTS)]),
+        ]
+
+    def factors(self) -> Factors:
+        """Return the checked input as what varies."""
+        data = self.cleaned_data
+        return Factors(
+            models=data["models"],
+            prompts=dict(map(self._prompt, data["prompts"])),
+            temperatures=data["temperatures"],
+            samples=data["samples"],
+            scales=data["scales"],
+            orders=[CallOrder(each) for each in data["orders"]],
+        )
+
+    def _prompt(self, key: str) -> tuple[str, PromptTemplate | str]:
+        if key.startswith(_SHIPPED):
+            shipped = key.removeprefix(_SHIPPED)
+            return _label(shipped), shipped
+        return str(self._templates[key]), self._templates[key]
+
+
+def _label(key: str) -> str:
+    return str(shipped_prompt(key).label)
+
+
+def query_of_plan(judges: Sequence[Judge], documents: int | None) -> str:
+    """Return the query string that preselects judges and documents on the page that plans a run."""
+    parts = [f"judges={judge.pk}" for judge in judges]
+    return "&".join([*parts, f"documents={documents}"] if documents else parts)

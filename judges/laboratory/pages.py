@@ -1,0 +1,78 @@
+"""The results pages of the laboratory."""
+
+from annotate.results.registry import ResultsPage
+from judges.laboratory.tables.alignment import alignment_sections, version_of_alignment
+from judges.laboratory.tables.biases import biases_sections, version_of_biases
+from judges.laboratory.tables.experiments import RUN, experiments_sections
+from judges.laboratory.tables.laboratory import laboratory_sections
+from judges.laboratory.tables.pilot import pilot_sections
+from judges.results.tables.parameters import COEFFICIENT, CORRECTED, JUDGE, LEVEL, ROUND
+from judges.results.tables.version import values_of, version_of_judges
+
+LABORATORY_PAGE = ResultsPage(
+    "laboratory",
+    "Self-consistency",
+    "Whether a judge agrees with itself, between samples and between prompts, and the number of "
+    "samples worth their cost; and raters evaluated as judges are.",
+    laboratory_sections,
+    version_of_judges,
+    values_of,
+    [COEFFICIENT, LEVEL, ROUND, CORRECTED],
+    filled_by="runs",
+)
+
+BIASES_PAGE = ResultsPage(
+    "biases",
+    "Biases",
+    "Whether judges prefer a position, long outputs, their own family or round numbers, their "
+    "severity, and the correlation of their errors: each compared with a control without the "
+    "bias.",
+    biases_sections,
+    version_of_biases,
+    values_of,
+    [ROUND, CORRECTED],
+    filled_by="runs",
+)
+
+EXPERIMENTS_PAGE = ResultsPage(
+    "experiments",
+    "Experiments",
+    "Judges with different prompts or methods on the same items: agreement with people, cost and "
+    "time, and significant differences.",
+    experiments_sections,
+    version_of_judges,
+    values_of,
+    [RUN, COEFFICIENT, LEVEL, ROUND, CORRECTED],
+    filled_by="experiment_new",
+)
+
+ALIGNMENT_PAGE = ResultsPage(
+    "alignment",
+    "Aligned judges",
+    "Judges with examples or clarifications from people's discussions in their prompt, compared "
+    "with their base judges: on the documents they learned from, and on the held-out documents.",
+    alignment_sections,
+    version_of_alignment,
+    values_of,
+    [],
+    filled_by="alignment",
+)
+
+PILOT_PAGE = ResultsPage(
+    "pilot",
+    "Method comparison",
+    "A judge compared with all others on the same units of the development documents, to choose a prompt.",
+    pilot_sections,
+    version_of_judges,
+    values_of,
+    [JUDGE],
+    filled_by="pilot",
+)
+
+LABORATORY_RESULTS = (
+    LABORATORY_PAGE,
+    BIASES_PAGE,
+    EXPERIMENTS_PAGE,
+    ALIGNMENT_PAGE,
+    PILOT_PAGE,
+)

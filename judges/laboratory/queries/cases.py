@@ -1,0 +1,185 @@
+"""What is there to learn from, and what was proposed."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from django.db.models import QuerySet
+
+from annotate.core.errors import InvalidValueError
+from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import current_guideline
+from annotate.core.models import Dimension, Dispute, DisputeEvent, Item, Project, Rating
+from annotate.core.rounds import last_round
+from judges.core.models import CalibrationUnit, DevelopmentDocument, Judge, Proposal, RoutedUnit
+from judges.endpoints.queries import usable_judges
+from judges.laboratory.cases import Case, CaseKind
+from judges.results.queries.scores import Material, material_of, samples_of, value_of_samples
+
+FAR = 1.0
+"""How far a judge must be from people, in points, to differ."""
+MOST_REASONS = 3
+TRIABLE = (Proposal.Status.PROPOSED, Proposal.Status.ACCEPTED)
+"""Which proposals a search may combine."""
+
+
+@dataclass(frozen=True)
+class DevelopmentPart:
+    """How many documents are for learning, of how many, and how many may be drawn at most."""
+
+    drawn: int
+    documents: int
+    most: int
+
+
+@dataclass
+class _Raters:
+    """People's values of an item by rater, first and last, and what each wrote."""
+
+    first: dict[int, int] = field(default_factory=dict)
+    last: dict[int, int] = field(default_factory=dict)
+    wrote: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+
+def development_part(project: Project) -> DevelopmentPart:
+    """Return how the documents are divided. Three queries."""
+    drawn = DevelopmentDocument.objects.filter(document__project=project).count()
+    documents = project.documents.count()
+    return DevelopmentPart(drawn, documents, min(len(free_documents(project)), documents - 1))
+
+
+def free_documents(project: Project) -> list[tuple[int, str]]:
+    """Return the documents that may be drawn, by key: no certificate or audit rests on them. One query."""
+    calibrating = CalibrationUnit.objects.filter(calibration__project=project).values("item__document")
+    audited = RoutedUnit.objects.filter(policy__project=project, why=RoutedUnit.Why.AUDIT)
+    left = project.documents.exclude(pk__in=calibrating).exclude(pk__in=audited.values("item__document"))
+    return list(left.order_by("key").values_list("pk", "key"))
+
+
+def learning_judges(project: Project) -> QuerySet[Judge]:
+    """Return the judges whose prompt can be added to: they ask about one text and one dimension."""
+    fitting = [judge.pk for judge in usable_judges(project) if not (judge.asks_pairs or judge.asks_several)]
+    return usable_judges(project).filter(pk__in=fitting)
+
+
+def learning_dimensions(project: Project) -> QuerySet[Dimension]:
+    """Return the dimensions whose values are amounts; categories have no distance. One query when read."""
+    return project.dimensions.exclude(measurement_level="nominal")
+
+
+def proposals_of(project: Project) -> QuerySet[Proposal]:
+    """Return a project's proposals, the newest first, without candidates of searches. Two queries."""
+    proposals = Proposal.objects.filter(judge__project=project).exclude(status=Proposal.Status.TRIED)
+    related = ("judge__template", "judge__endpoint", "dimension", "candidate", "guideline")
+    proposals = proposals.order_by("-pk")
+    return proposals.select_related(*related).prefetch_related("items__document", "items__system")
+
+
+def triable_proposals(project: Project) -> QuerySet[Proposal]:
+    """Return the proposals that a search may combine: those with a text that nobody dismissed."""
+    return proposals_of(project).filter(status__in=TRIABLE).prefetch_related(None)
+
+
+def learning_material(project: Project) -> Material:
+    """Return all items with what people hold about them now, development documents included. Five queries.
+
+    Raises InvalidValueError where no document is for development.
+    """
+    last = last_round(project)
+    material = material_of(project, last, current_guideline(project), with_development=True)
+    if not material.in_development.any():
+        raise InvalidValueError("No document is for development yet; draw the development part first.")
+    return material
+
+
+def cases_of(judge: Judge, dimension: Dimension) -> list[Case]:
+    """Return the units of the development documents on a dimension that people agree on or settled.
+
+    Disputes without a settled value are left out. Nine queries. Raises InvalidValueError where no document
+    is for development.
+    """
+    material = learning_material(judge.project)
+    frozen = _frozen(material.dimensions, dimension)
+    said = samples_of([judge], material)[judge.pk, frozen.key]
+    values = value_of_samples(frozen, said.values)
+    chosen = material.items[material.in_development].tolist()
+    by_item = dict(zip(material.items.tolist(), values.tolist(), strict=True))
+    texts = dict(Item.objects.filter(pk__in=chosen).values_list("pk", "text"))
+    raters, disputes = _raters(chosen, dimension), _disputes(chosen, dimension)
+    found = []
+    for item in chosen:
+        dispute = disputes.get(item)
+        if item not in raters or (dispute and dispute.status not in _SETTLED):
+            continue
+        name = material.item_names[item]
+        found.append(_case(item, name, texts[item], raters[item], dispute, by_item[item]))
+    return found
+
+
+_SETTLED = (Dispute.Status.SETTLED, Dispute.Status.ADJUDICATED)
+
+
+def _frozen(dimensions: Iterable[FrozenDimension], dimension: Dimension) -> FrozenDimension:
+    return next(each for each in dimensions if each.id == dimension.pk)
+
+
+def _raters(items: Sequence[int], dimension: Dimension) -> dict[int, _Raters]:
+    ratings = Rating.objects.filter(
+        dimension=dimension,
+        assignment__item__in=items,
+        assignment__round__number__in=(1, 2),
+        assignment__annotator__counted=True,
+        value__isnull=False,
+    ).order_by("assignment__round__number", "pk")
+    columns = ("assignment__item", "assignment__annotator", "assignment__round__number", "value", "comment")
+    found: dict[int, _Raters] = defaultdict(_Raters)
+    for item, rater, number, value, comment in ratings.values_list(*columns):
+        if rater is None or value is None:
+            continue
+        if number == 1:
+            found[item].first[rater] = value
+        found[item].last[rater] = value
+        if comment.strip():
+            found[item].wrote[rater].append(comment.strip())
+    return found
+
+
+def _disputes(items: Sequence[int], dimension: Dimension) -> Mapping[int, Dispute]:
+    disputes = Dispute.objects.filter(dimension=dimension, item__in=items)
+    return {each.item_id: each for each in disputes.prefetch_related("posts", "events")}
+
+
+def _case(item: int, name: str, text: str, raters: _Raters, dispute: Dispute | None, said: float) -> Case:
+    decided = None if dispute is None else dispute.adjudicated_value
+    value = float(np.mean(list(raters.last.values()))) if decided is None else float(decided)
+    judge = None if np.isnan(said) else said
+    differs = judge is not None and abs(judge - value) >= FAR
+    kind = CaseKind.DISPUTE if dispute else CaseKind.DIFFERENCE if differs else CaseKind.AGREED
+    return Case(
+        item=item,
+        name=name,
+        kind=kind,
+        before=tuple(float(each) for each in sorted(raters.first.values())),
+        value=value,
+        judge=judge,
+        text=text,
+        reasons=_reasons(raters, dispute, value),
+    )
+
+
+def _reasons(raters: _Raters, dispute: Dispute | None, value: float) -> tuple[str, ...]:
+    """Return what settled it: notes of who decided, then words of raters who held the value from the start.
+
+    Where nobody did, of those who were nearest to it.
+    """
+    distances = {rater: abs(first - value) for rater, first in raters.first.items()}
+    nearest = min(distances.values(), default=0.0)
+    winners = {rater for rater, distance in distances.items() if distance == nearest}
+    found: list[str] = []
+    if dispute:
+        decisions = [each for each in dispute.events.all() if each.kind == DisputeEvent.Kind.ADJUDICATED]
+        found += [each.note.strip() for each in decisions[-1:]]
+        found += [each.text.strip() for each in dispute.posts.all() if each.author_id in winners]
+    found += [comment for rater in sorted(winners) for comment in raters.wrote.get(rater, [])]
+    return tuple(dict.fromkeys(each for each in found if each))[:MOST_REASONS]

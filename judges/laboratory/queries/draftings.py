@@ -1,0 +1,74 @@
+"""What a model is still to be asked for proposals, and what that costs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from annotate.core.jobs import is_silent
+from annotate.core.models import Project
+from judges.core.models import Drafting, Judge, Proposal
+from judges.endpoints.queries import estimated_tokens
+from judges.endpoints.work import Prices
+from judges.methods.base import Message
+
+LONGEST = {Proposal.Kind.CLARIFICATION: 400, Proposal.Kind.WORDING: 1500}
+"""Tokens of a reply, by the kind of what is drafted."""
+Status = Drafting.Status
+
+
+@dataclass(frozen=True)
+class DraftingPlan:
+    """What is still to be asked: calls and tokens, at the most; cost None: unknown."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: Decimal | None
+
+
+@dataclass(frozen=True)
+class DraftingState:
+    """A drafting, how many of its proposals there are and failed, and what is still to be asked."""
+
+    drafting: Drafting
+    total: int
+    failed: int
+    left: DraftingPlan
+
+    @property
+    def done(self) -> int:
+        """How many are drafted."""
+        return self.total - self.failed - self.left.calls
+
+    @property
+    def moves(self) -> bool:
+        """Whether a worker is at it, or should be."""
+        return self.drafting.status in Drafting.UNDER_WAY
+
+    @property
+    def waits_for_worker(self) -> bool:
+        """Whether no worker has been heard of for too long."""
+        return self.moves and is_silent(self.drafting)
+
+
+def draftings_of(project: Project) -> list[DraftingState]:
+    """Return a project's draftings, the newest first. Two queries."""
+    draftings = Drafting.objects.filter(judge__project=project).order_by("-pk")
+    related = draftings.select_related("judge", "dimension", "drafter__endpoint")
+    return [state_of_drafting(each) for each in related.prefetch_related("proposals")]
+
+
+def state_of_drafting(drafting: Drafting) -> DraftingState:
+    """Return how far a drafting is. One query, none where its proposals are loaded."""
+    proposals = list(drafting.proposals.all())
+    failed = sum(each.status == Proposal.Status.FAILED for each in proposals)
+    return DraftingState(drafting, len(proposals), failed, plan_of_calls(drafting.drafter, proposals))
+
+
+def plan_of_calls(drafter: Judge, proposals: Iterable[Proposal]) -> DraftingPlan:
+    """Return the calls, tokens and cost of the proposals that have no reply yet."""
+    asked = [each for each in proposals if each.status == Proposal.Status.DRAFTING and each.reply is None]
+    sent = sum(estimated_tokens([Message("user", each.request)]) for each in asked)
+    got = sum(LONGEST[Proposal.Kind(each.kind)] for each in asked)
+    cost = Prices.of(drafter.endpoint).cost(sent, got) if drafter.endpoint else None
+    return DraftingPlan(len(asked), sent, got, cost if asked else Decimal(0))

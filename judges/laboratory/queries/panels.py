@@ -1,0 +1,149 @@
+"""What a panel is computed from, and what comes of it."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from agreement.comparison.panels import (
+    NoWeights,
+    Weights,
+    combine,
+    learn_weights,
+    majority_of_categories,
+    spread,
+)
+from agreement.streams import Stream
+from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import current_guideline
+from annotate.core.rounds import last_round
+from judges.core.models import Judge, Panel
+from judges.results.queries.scores import (
+    Material,
+    material_of,
+    mean_of_samples,
+    samples_of,
+    value_of_samples,
+)
+
+Values = npt.NDArray[np.float64]
+Rule = Panel.Rule
+
+
+@dataclass(frozen=True)
+class PanelValues:
+    """What a panel says on a dimension, by item, and the members' values (members, items).
+
+    problem: why it says nothing, in a sentence.
+    """
+
+    dimension: FrozenDimension
+    members: Values
+    values: Values
+    spread: Values
+    weights: Weights | None = None
+    problem: str = ""
+
+    @property
+    def mean_spread(self) -> float | None:
+        """The mean over items with a value of the standard deviation among members; None without any."""
+        known = self.spread[~np.isnan(self.values) & ~np.isnan(self.spread)]
+        return float(known.mean()) if known.size else None
+
+
+@dataclass(frozen=True)
+class PanelFigures:
+    """A panel computed anew: its items, its values by dimension, and a digest of what they come of."""
+
+    items: Sequence[int]
+    by_dimension: Sequence[PanelValues]
+    digest: str
+    development_documents: Sequence[str] = field(default_factory=tuple)
+
+
+def members_of(panel: Panel) -> list[Judge]:
+    """Return the judges of a panel in their order. One query."""
+    return [member.judge for member in panel.members.select_related("judge")]
+
+
+def panel_figures(panel: Panel) -> PanelFigures:
+    """Compute a panel from what its members and people say now. Twelve queries at most."""
+    project, members = panel.judge.project, members_of(panel)
+    last = last_round(project)
+    material = material_of(project, last, current_guideline(project))
+    samples = samples_of(members, material)
+    in_development = development(panel, material)
+    found = []
+    for dimension in material.dimensions:
+        said = [value_of_samples(dimension, samples[judge.pk, dimension.key].values) for judge in members]
+        human = mean_of_samples(material.human(dimension.key).T)
+        found.append(_values(panel, dimension, np.array(said), human, in_development))
+    documents = {
+        key for key, is_in in zip(material.document_keys, in_development.tolist(), strict=True) if is_in
+    }
+    return PanelFigures(material.items.tolist(), found, _digest(panel, material, found), sorted(documents))
+
+
+def development(panel: Panel, material: Material) -> npt.NDArray[np.bool_]:
+    """Return (items,): whether an item's document is one that weights are learned from.
+
+    Documents are drawn, so that no text of one is on both sides. By keys, so that a copy of the project has
+    the same.
+    """
+    keys = sorted(set(material.document_keys))
+    if panel.development_share is None or not keys:
+        return np.zeros(len(material.items), dtype=bool)
+    count = max(1, min(round(panel.development_share * len(keys)), len(keys) - 1))
+    stream = Stream(panel.judge.project.seed).of("panel", panel.judge.name, "development")
+    drawn = {keys[place] for place in stream.generator().permutation(len(keys))[:count]}
+    return np.array([key in drawn for key in material.document_keys])
+
+
+def _values(
+    panel: Panel,
+    dimension: FrozenDimension,
+    said: Values,
+    human: Values,
+    in_development: npt.NDArray[np.bool_],
+) -> PanelValues:
+    nothing = np.full(said.shape[1], np.nan)
+    if dimension.is_named:
+        if panel.rule != Rule.MAJORITY:
+            problem = f"{dimension.name} has named categories; only a majority can decide between them."
+            return PanelValues(dimension, said, nothing, nothing, None, problem)
+        return PanelValues(dimension, said, majority_of_categories(said), nothing)
+    if panel.rule != Rule.WEIGHTS:
+        return PanelValues(dimension, said, combine(said, panel.rule), spread(said))
+    learned = learn_weights(said[:, in_development], human[in_development])
+    if isinstance(learned, NoWeights):
+        return PanelValues(dimension, said, nothing, nothing, None, f"{dimension.name}: {learned.reason}")
+    values = combine(said, panel.rule, learned)
+    values[in_development] = np.nan  # weights were fitted there: values there would look better than they are
+    values = np.clip(values, dimension.scale_minimum, dimension.scale_maximum)
+    return PanelValues(dimension, said, values, spread(said), learned)
+
+
+def _digest(panel: Panel, material: Material, found: Sequence[PanelValues]) -> str:
+    """Return a digest of the members' values, and of what people say where weights are learned of it."""
+    hashed = hashlib.sha256(material.items.tobytes())
+    for each in found:
+        hashed.update(each.dimension.key.encode())
+        hashed.update(np.round(np.nan_to_num(each.members, nan=-1e9), 9).tobytes())
+        if panel.rule == Rule.WEIGHTS:
+            hashed.update(repr(each.weights).encode())
+    return hashed.hexdigest()
+
+
+def weights_by_dimension(figures: PanelFigures) -> Mapping[str, Mapping[str, object]]:
+    """Return the weights as they are kept."""
+    return {
+        each.dimension.key: {
+            "weights": list(each.weights.weights),
+            "intercept": each.weights.intercept,
+            "units": each.weights.units,
+        }
+        for each in figures.by_dimension
+        if each.weights is not None
+    }

@@ -1,0 +1,191 @@
+"""Variants of a judge beside each other: on the same items, with cost and time, and tests between any two."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from agreement import Resampling, bias, holm_by_key
+from agreement.comparison import CORRELATIONS, Level
+from agreement.comparison.between_judges import GROUPS, GroupsCompared, compare_groups
+from annotate.core.models import Project
+from annotate.results.page import Section
+from annotate.results.registry import Chosen, Parameter
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
+from judges.core.errors import NoJudgesError
+from judges.core.models import Judge, Run
+from judges.results.queries.spending import Spent, spent_by_judges
+from judges.results.tables.between_judges import tables_between_judges
+from judges.results.tables.categories import category_tables
+from judges.results.tables.columns import JUDGE, number_or_reason
+from judges.results.tables.compared import Scored, compared_values
+from judges.results.tables.corrected import with_count_of_corrected
+from judges.results.tables.parameters import SHARED, Options, counts_corrected
+
+ALL = "all"
+_SAYS = (
+    "The judges on the items with values of all of them. Cost and time cover all their answers, "
+    "or those of the run; time is the mean of a call."
+)
+_TESTS = (
+    "Differences on the same items by paired bootstrap, corrected for the number of pairs. If "
+    "both have 20 samples or more, the correlations of ten groups of samples are compared, too "
+    "(Siledar and others 2024, table 5): this tests whether new samples would reverse the order "
+    "of the two, not whether other documents would."
+)
+_NONE = (
+    "No two judges have values yet. Create variants of a judge and run them together on a sample "
+    "of documents to compare them here."
+)
+_NO_SHARED = "These judges have no item in common; run them on the same items."
+_NO_PRICE = "The prices of its endpoint are unknown."
+_NO_TIME = "The answers were imported without times."
+
+
+def _runs(project: Project) -> Options:
+    """Return "all judges" and the runs of several judges, the newest first."""
+    several: dict[int, set[str]] = {}
+    rows = Run.objects.filter(project=project, judgments__isnull=False).order_by("-pk")
+    for run, judge in rows.values_list("pk", "judgments__judge__name").distinct():
+        several.setdefault(run, set()).add(judge)
+    counts = {run: len(judges) for run, judges in several.items() if len(judges) > 1}
+    named = [(str(run), f"run {run}: {count} judges") for run, count in counts.items()]
+    return [(ALL, "all judges"), *named]
+
+
+RUN = Parameter("run", "Variants", _runs)
+
+
+def experiments_sections(project: Project, chosen: Chosen) -> list[Section]:
+    """Return variants beside each other and the tests between them.
+
+    Raises NoJudgesError with what to do where there are no two judges with values.
+    """
+    run = None if chosen["run"] == ALL else Run.objects.get(project=project, pk=int(chosen["run"]))
+    judges = _judges(project, run)
+    if not judges:
+        raise NoJudgesError(_NONE)
+    found = compared_values(project, {**chosen, "units": SHARED}, judges)
+    if not found.scored:
+        return with_count_of_corrected([Section("Variants", _NO_SHARED, [])], judges, chosen)
+    amounts, named = found.with_amounts, found.with_names
+    spent = spent_by_judges(judges, run, with_corrected=counts_corrected(chosen))
+    tables = [_variants(amounts, spent, chosen), _plot(amounts, chosen)] if amounts else []
+    tables += category_tables(named) if named else []
+    tests = [*tables_between_judges(found), *_groups(amounts, chosen)]
+    sections = [Section("Variants", _SAYS, tables, "variants")]
+    if tests:
+        sections.append(Section("Differences between variants", _TESTS, tests, "tests"))
+    return with_count_of_corrected(sections, found.judges, chosen)
+
+
+def _judges(project: Project, run: Run | None) -> list[Judge]:
+    judges = Judge.objects.filter(project=project).order_by("name")
+    if run is not None:
+        judges = judges.filter(judgments__run=run).distinct()
+    return [judge for judge in judges if not judge.asks_pairs]
+
+
+def _variants(scored: Sequence[Scored], spent: dict[tuple[int, str], Spent], chosen: Chosen) -> Table:
+    columns = [
+        JUDGE,
+        DIMENSION,
+        Column("items", "items", ColumnKind.COUNT),
+        Column("correlation", "correlation with people"),
+        Column("alpha", "alpha with mean"),
+        Column("bias", "bias", decimals=2),
+        Column("answers", "answers", ColumnKind.COUNT),
+        Column("unreadable", "unreadable", ColumnKind.COUNT),
+        Column("cost", "cost", decimals=4),
+        Column("seconds", "seconds a call", decimals=2),
+    ]
+    rows = [
+        [*each.names, Cell(each.items), *_figures(each, chosen), *_spending_cells(each, spent)]
+        for each in scored
+    ]
+    return Table("experiment", "Variants on the same items", columns, rows, heads=2)
+
+
+def _figures(each: Scored, chosen: Chosen) -> list[Cell]:
+    severity = bias(
+        each.scores.judge,
+        each.scores.human_means,
+        documents=each.scores.documents,
+        generator=each.stream,
+        resampling=Resampling(by="documents"),
+    )
+    return [_correlation(each, chosen), figure(each.alpha.with_mean), figure(severity)]
+
+
+def _correlation(each: Scored, chosen: Chosen) -> Cell:
+    return figure(each.correlations[chosen["coefficient"], Level(chosen["level"])])
+
+
+def _spending_cells(each: Scored, spent: dict[tuple[int, str], Spent]) -> list[Cell]:
+    own = spent.get((each.judge.pk, each.dimension.key), Spent(0, 0, None, None))
+    cost = None if own.cost is None else float(own.cost)
+    return [
+        Cell(own.answers),
+        Cell(own.unreadable),
+        number_or_reason(cost, _NO_PRICE),
+        number_or_reason(own.seconds, _NO_TIME),
+    ]
+
+
+def _plot(scored: Sequence[Scored], chosen: Chosen) -> Table:
+    """Every variant with its correlations, a column for each dimension."""
+    dimensions = {each.dimension.key: each.dimension.name for each in scored}
+    cells = {(each.judge.name, each.dimension.key): _correlation(each, chosen) for each in scored}
+    nothing = Cell(reason="This judge has no value on this dimension.")
+    rows = [
+        [text(judge), *(cells.get((judge, key), nothing) for key in dimensions)]
+        for judge in dict.fromkeys(each.judge.name for each in scored)
+    ]
+    columns = [JUDGE, *(Column(key, name) for key, name in dimensions.items())]
+    return Table("correlations", "Correlation with people by variant", columns, rows, plot="intervals")
+
+
+def _groups(scored: Sequence[Scored], chosen: Chosen) -> list[Table]:
+    """Return the tests over groups of samples, none where no two judges have enough of them."""
+    measure, level = CORRELATIONS[chosen["coefficient"]], Level(chosen["level"])
+    pairs = [
+        (first, second, compare_groups(first.scores, first.said.as_read, second.said.as_read, measure, level))
+        for first, second in combinations(scored, 2)
+        if first.dimension.key == second.dimension.key
+        and min(first.samples.shape[1], second.samples.shape[1]) >= 2 * GROUPS
+    ]
+    if not pairs:
+        return []
+    adjusted = [_adjust(pairs, name) for name in ("u_p", "t_p")]
+    rows = [
+        [
+            text(first.judge.name),
+            text(second.judge.name),
+            text(first.dimension.name, key=first.dimension.key),
+            number_or_reason(compared.first, compared.reason),
+            number_or_reason(compared.second, compared.reason),
+            *(number_or_reason(each.get(place), compared.reason or "It does not vary.") for each in adjusted),
+        ]
+        for place, (first, second, compared) in enumerate(pairs)
+    ]
+    columns = [
+        JUDGE,
+        Column("other_judge", "Other judge", ColumnKind.TEXT),
+        DIMENSION,
+        Column("first", "mean of the first"),
+        Column("second", "mean of the second"),
+        Column("u_p", "p, Mann-Whitney", ColumnKind.P_VALUE),
+        Column("t_p", "p, t", ColumnKind.P_VALUE),
+    ]
+    return [Table("groups", f"{GROUPS} groups of samples", columns, rows, heads=3)]
+
+
+def _adjust(pairs: Sequence[tuple[Scored, Scored, GroupsCompared]], name: str) -> dict[int, float]:
+    """Return p values by place, after Holm over the pairs of judges of a dimension."""
+    found: dict[int, float] = {}
+    for key in {first.dimension.key for first, _, _ in pairs}:
+        own = {
+            place: getattr(compared, name)
+            for place, (first, _, compared) in enumerate(pairs)
+            if first.dimension.key == key
+        }
+        found |= holm_by_key(own)
+    return found

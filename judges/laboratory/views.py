@@ -1,0 +1,299 @@
+"""Pages of the laboratory: judges that learn from people, and variants of judges."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotate.core.access import project_for_admin, project_for_reader
+from annotate.core.addresses import query_of
+from annotate.core.errors import DomainError
+from annotate.core.models import Project
+from annotate.core.page import Request, request_user
+from judges.core.access import drafting_in, project_for_judges, project_for_routing, proposal_in, search_in
+from judges.core.models import Proposal
+from judges.core.page import add_refusal, render_judges
+from judges.endpoints.queries import templates_of, usable_judges
+from judges.laboratory.commands.draftings import discard_drafting, plan_drafting, start_drafting
+from judges.laboratory.commands.experiments import make_variants
+from judges.laboratory.commands.proposals import (
+    accept_proposal,
+    dismiss_proposal,
+    draw_development,
+    propose_examples,
+    propose_text,
+    send_to_raters,
+)
+from judges.laboratory.commands.searches import cancel_search, plan_search, start_search
+from judges.laboratory.factors import spec_of, variants_of
+from judges.laboratory.forms import (
+    AcceptForm,
+    DevelopmentForm,
+    ExperimentForm,
+    PilotForm,
+    ProposeForm,
+    SearchForm,
+    SendForm,
+    StartForm,
+    TextForm,
+    query_of_plan,
+)
+from judges.laboratory.queries.cases import development_part, proposals_of, triable_proposals
+from judges.laboratory.queries.draftings import draftings_of, state_of_drafting
+from judges.laboratory.queries.pilot import DEVELOPMENT_ITEMS, pilot_of, units_of
+from judges.laboratory.queries.searches import searches_of, state_of_search
+
+UNITS_ON_A_PAGE = 20
+
+
+@login_required
+@require_GET
+def alignment(request: Request, slug: str) -> HttpResponse:
+    """Show the development part and what was proposed. Reasons of raters are results."""
+    return _render(request, project_for_reader(request.user, slug))
+
+
+@login_required
+@require_GET
+def pilot(request: Request, slug: str) -> HttpResponse:
+    """Show where a judge differs from people on the development documents, and what to do about it."""
+    project = project_for_reader(request.user, slug)
+    part, form, status = development_part(project), PilotForm(request.GET, project=project), 200
+    context: dict[str, Any] = {"part": part, "form": form, "development": DEVELOPMENT_ITEMS}
+    if part.drawn and form.has_judge and form.is_valid():
+        found = pilot_of(form.cleaned_data["judge"], form.cleaned_data["dimension"])
+        page = Paginator(found.cases, UNITS_ON_A_PAGE).get_page(request.GET.get("page"))
+        chosen = query_of({"judge": found.judge.pk, "dimension": found.dimension.key})
+        context |= {"pilot": found, "page": page, "units": units_of(found, list(page)), "chosen": chosen}
+    elif form.errors and ("judge" in request.GET or "dimension" in request.GET):
+        status = 422
+    return render_judges(request, project, "judges/laboratory/pilot.html", context, status=status)
+
+
+@login_required
+@require_POST
+def alignment_draw(request: Request, slug: str) -> HttpResponse:
+    """Draw the development part."""
+    project = project_for_routing(request.user, slug)
+    form = DevelopmentForm(request.POST)
+    if not form.is_valid():
+        return _render(request, project, status=422, draw=form)
+    try:
+        count = draw_development(project=project, share=form.share, by=request_user(request))
+    except DomainError as error:
+        return _render(request, project, status=add_refusal(form, _as_percent(error)), draw=form)
+    messages.success(request, gettext("{count} documents are for development.").format(count=count))
+    return redirect("alignment", slug=slug)
+
+
+@login_required
+@require_POST
+def alignment_propose(request: Request, slug: str) -> HttpResponse:
+    """Propose examples, or plan what a model is to draft; the plan's page has its cost and begins it."""
+    project = project_for_routing(request.user, slug)
+    form = ProposeForm(request.POST, project=project)
+    if not form.is_valid():
+        return _render(request, project, status=422, propose=form)
+    data, by = form.cleaned_data, request_user(request)
+    judge, dimension = data["judge"], data["dimension"]
+    try:
+        if form.proposes_examples:
+            propose_examples(judge=judge, dimension=dimension, count=data["count"], by=by)
+            return redirect("alignment", slug=slug)
+        drafting = plan_drafting(
+            judge=judge,
+            dimension=dimension,
+            kind=data["kind"],
+            most=form.drafts,
+            drafter=data["drafter"],
+            budget=data["budget"],
+            by=by,
+        )
+    except DomainError as error:
+        return _render(request, project, status=add_refusal(form, error), propose=form)
+    return redirect("alignment_drafting", slug, drafting.pk)
+
+
+@login_required
+@require_POST
+def alignment_write(request: Request, slug: str) -> HttpResponse:
+    """Propose a text of one's own."""
+    project = project_for_routing(request.user, slug)
+    form = TextForm(request.POST, project=project)
+    if not form.is_valid():
+        return _render(request, project, status=422, write=form)
+    try:
+        proposal = propose_text(**form.cleaned_data, by=request_user(request))
+    except DomainError as error:
+        return _render(request, project, status=add_refusal(form, error), write=form)
+    return redirect(f"{reverse('alignment', args=[slug])}#proposal-{proposal.pk}")
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def alignment_drafting(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Show what a model drafts, how far it is and what it costs; a POST begins it or gives it up."""
+    access = project_for_reader if request.method == "GET" else project_for_routing
+    drafting = drafting_in(access(request.user, slug), pk)
+    form = StartForm(request.POST if request.method == "POST" else None)
+    status = 422 if form.is_bound else 200
+    try:
+        if form.is_valid():
+            if "discard" in request.POST:
+                discard_drafting(drafting=drafting, by=request_user(request))
+                return redirect("alignment", slug=slug)
+            budget = form.cleaned_data["budget"]
+            start_drafting(drafting=drafting, budget=budget, by=request_user(request))
+            return redirect("alignment_drafting", slug, pk)
+    except DomainError as error:
+        status = add_refusal(form, error)
+    context = {"state": state_of_drafting(drafting), "form": form}
+    return _render_state(request, drafting.judge.project, "drafting", context, status)
+
+
+@login_required
+@require_POST
+def alignment_search_new(request: Request, slug: str) -> HttpResponse:
+    """Plan a search over proposals; its page has the calls and the cost and begins it."""
+    project = project_for_routing(request.user, slug)
+    form = SearchForm(request.POST, project=project)
+    if not form.is_valid():
+        return _render(request, project, status=422, search=form)
+    data = form.cleaned_data
+    first = data["proposals"][0]
+    try:
+        search = plan_search(
+            judge=first.judge, dimension=first.dimension, by=request_user(request), **form.cleaned_data
+        )
+    except DomainError as error:
+        return _render(request, project, status=add_refusal(form, error), search=form)
+    return redirect("alignment_search", slug, search.pk)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def alignment_search(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Show a search, its candidates and what it costs; a POST begins it, goes on, or ends it."""
+    access = project_for_reader if request.method == "GET" else project_for_routing
+    search = search_in(access(request.user, slug), pk)
+    form = StartForm(request.POST if request.method == "POST" else None)
+    status = 422 if form.is_bound else 200
+    try:
+        if form.is_valid():
+            if "cancel" in request.POST:
+                cancel_search(search=search, by=request_user(request))
+            else:
+                budget = form.cleaned_data["budget"]
+                start_search(search=search, budget=budget, by=request_user(request))
+            return redirect("alignment_search", slug, pk)
+    except DomainError as error:
+        status = add_refusal(form, error)
+    context = {"state": state_of_search(search), "form": form}
+    return _render_state(request, search.judge.project, "search", context, status)
+
+
+def _render_state(
+    request: Request, project: Project, name: str, context: dict[str, Any], status: int
+) -> HttpResponse:
+    part = "#state" if request.htmx else ""
+    return render_judges(request, project, f"judges/laboratory/{name}.html{part}", context, status=status)
+
+
+@login_required
+@require_POST
+def alignment_decide(request: Request, slug: str, pk: int, step: str) -> HttpResponse:
+    """Accept a proposal as edited, dismiss it, or send an accepted one to the raters."""
+    project = project_for_routing(request.user, slug)
+    proposal, by = proposal_in(project, pk), request_user(request)
+    if step not in _FORMS:
+        raise Http404
+    form = _FORMS[step](request.POST)
+    if not form.is_valid():
+        return _render(request, project, status=422, decided=proposal, form=form)
+    try:
+        if step == "accept":
+            judge = accept_proposal(proposal=proposal, text=form.cleaned_data["text"], by=by)
+            messages.success(request, gettext("{name} is ready to run.").format(name=judge.name))
+        elif step == "dismiss":
+            dismiss_proposal(proposal=proposal, by=by)
+        else:
+            send_to_raters(proposal=proposal, note=form.cleaned_data["note"], by=by)
+    except DomainError as error:
+        return _render(
+            request, project, status=add_refusal(form, _as_form(error)), decided=proposal, form=form
+        )
+    return redirect("alignment", slug=slug)
+
+
+_FORMS: dict[str, type[forms.Form]] = {"accept": AcceptForm, "dismiss": forms.Form, "send": SendForm}
+
+
+def _as_percent(error: DomainError) -> DomainError:
+    """Name the form's field for a share."""
+    error.fields = {"percent": error.fields["share"]} if "share" in error.fields else {}
+    return error
+
+
+def _as_form(error: DomainError) -> DomainError:
+    """Keep a refusal above the form where its field is not in it."""
+    error.fields = {}
+    return error
+
+
+def _render(
+    request: Request,
+    project: Project,
+    *,
+    status: int = 200,
+    decided: Proposal | None = None,
+    form: forms.Form | None = None,
+    **entered: forms.Form,
+) -> HttpResponse:
+    context: dict[str, Any] = {
+        "part": development_part(project),
+        "proposals": proposals_of(project).exclude(text=""),  # others are on the page of their draft
+        "draw": DevelopmentForm(),
+        "propose": ProposeForm(None, project=project),
+        "write": TextForm(None, project=project),
+        "search": SearchForm(None, project=project),
+        "may_search": triable_proposals(project).exists(),
+        "draftings": draftings_of(project),
+        "searches": searches_of(project),
+        "send": SendForm(),
+        "decided": decided,
+        "form": form,
+        **entered,
+    }
+    return render_judges(request, project, "judges/laboratory/alignment.html", context, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def experiment_new(request: Request, slug: str) -> HttpResponse:
+    """Choose factors; a POST makes the variants and leads to the plan of their run, with calls and cost."""
+    reads = project_for_judges if request.method == "GET" else project_for_admin
+    project = reads(request.user, slug)
+    form = ExperimentForm(
+        request.POST if request.method == "POST" else None,
+        judges=usable_judges(project),
+        templates=templates_of(project),
+    )
+    status = 422 if form.is_bound else 200
+    try:
+        if form.is_valid():
+            base = spec_of(form.cleaned_data["base"], list(project.dimensions.all()))
+            variants = variants_of(base, form.factors())
+            made = make_variants(project=project, variants=variants, by=request_user(request))
+            messages.success(request, gettext("{count} variants are ready to run.").format(count=len(made)))
+            query = query_of_plan(made, form.cleaned_data["documents"])
+            return redirect(f"{reverse('run_plan', args=[slug])}?{query}")
+    except DomainError as error:
+        status = add_refusal(form, error)
+    return render_judges(request, project, "judges/laboratory/experiment.html", {"form": form}, status=status)

@@ -1,1 +1,0 @@
-"""Several judges as one: panels made, computed and shown."""

@@ -1,0 +1,154 @@
+"""Units on which judges and people differ most."""
+
+from collections.abc import Sequence
+from typing import overload
+
+import numpy as np
+from django.utils.translation import gettext, gettext_lazy
+
+from annotate.core.models import Project
+from annotate.core.rounds import rounds_of
+from annotate.core.scale import normalize
+from annotate.results.page import Section
+from annotate.results.queries.disagreements import (
+    Disagreement,
+    DisagreementSource,
+    GivenValue,
+    UnitApart,
+    items_with_texts,
+)
+from annotate.results.queries.kept import KeptPage
+from annotate.results.registry import Chosen, ResultsPage
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
+from judges.core.models import Judge
+from judges.results.queries.comparison import guideline_of
+from judges.results.queries.scores import material_of, samples_of, value_of_samples
+from judges.results.tables.columns import JUDGE, SYSTEM
+from judges.results.tables.version import values_of, version_of_judges
+
+MOST_UNITS = 200
+"""Maximum number of stored units per judge and dimension, the largest differences first."""
+_COLUMNS = [
+    JUDGE,
+    DIMENSION,
+    Column("item", "Item", ColumnKind.COUNT),
+    SYSTEM,
+    Column("document", "Document", ColumnKind.TEXT),
+    Column("judge_value", "judge", decimals=2),
+    Column("people", "mean of people", decimals=2),
+    Column("difference", "difference", decimals=2),
+    Column("ratings", "ratings", ColumnKind.COUNT),
+]
+
+
+def judge_difference_sections(project: Project, _chosen: Chosen) -> list[Section]:
+    """Return the units with the largest differences between each judge and the mean of people.
+
+    Five queries. Documents in development are excluded, as from all results.
+    """
+    judges = [each for each in Judge.objects.filter(project=project).order_by("name") if not each.asks_pairs]
+    rounds = rounds_of(project)
+    round = rounds.get(max(rounds, default=0))
+    if not judges or round is None:
+        return []
+    material = material_of(project, round, guideline_of(project, round))
+    samples = samples_of(judges, material)
+    rows = []
+    for judge in judges:
+        for dimension in material.dimensions:
+            if dimension.is_named:
+                continue
+            own = value_of_samples(dimension, samples[judge.pk, dimension.key].values)
+            human = material.human(dimension.key)
+            ratings = (~np.isnan(human)).sum(axis=0)
+            sums = np.nansum(human, axis=0)
+            means = np.divide(sums, ratings, out=np.full(len(own), np.nan), where=ratings > 0)
+            both = np.flatnonzero(~np.isnan(own) & ~np.isnan(means))
+            largest = both[np.argsort(-np.abs(own[both] - means[both]), kind="stable")][:MOST_UNITS]
+            rows += [
+                [
+                    text(judge.name, key=str(judge.pk)),
+                    text(dimension.name, key=dimension.key),
+                    Cell(int(material.items[at])),
+                    text(material.systems[at]),
+                    text(material.document_keys[at]),
+                    Cell(float(own[at])),
+                    Cell(float(means[at])),
+                    Cell(float(own[at] - means[at])),
+                    Cell(int(ratings[at])),
+                ]
+                for at in largest.tolist()
+            ]
+    rows.sort(key=lambda row: -abs(float(row[7].value or 0)))
+    title = gettext("Differences between judges and people")
+    return [Section(title, "", [Table("units", title, _COLUMNS, rows, heads=2)])]
+
+
+class JudgeDifferences(Sequence[UnitApart]):
+    """Units that judges and people value differently, the largest difference first."""
+
+    def __init__(self, project: Project, meant: Disagreement, kept: KeptPage) -> None:
+        """Find the units that are meant among those that are kept."""
+        self._dimensions = {each.key: each for each in project.dimensions.all()}
+        table = kept.table("units")
+        self._rows = [
+            row
+            for row in (table.rows if table else ())
+            if abs(float(row[7].value or 0)) >= meant.apart
+            and meant.dimension in ("", row[1].key)
+            and meant.system in ("", row[3].value)
+            and meant.document in ("", row[4].value)
+            and row[1].key in self._dimensions
+        ]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> UnitApart: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[UnitApart]: ...
+    def __getitem__(self, place: int | slice) -> UnitApart | list[UnitApart]:
+        """Return a unit, or some of them with their names in one query."""
+        if isinstance(place, int):
+            return self[slice(place, place + 1)][0]
+        chosen = self._rows[place]
+        items = items_with_texts([int(row[2].value or 0) for row in chosen])
+        found = []
+        for row in chosen:
+            item = items.get(int(row[2].value or 0))
+            judge, people = float(row[5].value or 0), float(row[6].value or 0)
+            if item is None:
+                continue  # deleted since the differences were computed
+            found.append(
+                UnitApart(
+                    item=item,
+                    dimension=self._dimensions[row[1].key],
+                    lowest=normalize(round(min(judge, people), 2)),
+                    highest=normalize(round(max(judge, people), 2)),
+                    ratings=int(row[8].value or 0),
+                    apart=normalize(round(abs(judge - people), 2)),
+                    given=(
+                        GivenValue(str(row[0].value), normalize(round(judge, 2))),
+                        GivenValue(gettext("mean of people"), normalize(round(people, 2))),
+                    ),
+                )
+            )
+        return found
+
+
+JUDGES_AND_PEOPLE = DisagreementSource(
+    "judges",
+    gettext_lazy("Judges and people"),
+    gettext_lazy("Units with the largest difference between a judge and the mean of people come first."),
+    ResultsPage(
+        "judge-differences",
+        "Differences between judges and people",
+        "Values of each judge minus the mean of people, the largest differences first.",
+        judge_difference_sections,
+        version_of_judges,
+        values_of,
+        shown_on="disagreements",
+    ),
+    JudgeDifferences,
+)

@@ -1,0 +1,234 @@
+"""The verdicts on the judge of a policy, from all evidence on the judge and the policy."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext
+
+from agreement import holm_by_key
+from agreement.comparison import alpha_with_people
+from agreement.reliability import (
+    AlternativeAnnotatorTest,
+    CertifiedPart,
+    JudgeEvidence,
+    JudgeVerdict,
+    KnownErrors,
+    Use,
+    Validity,
+    judge_verdict,
+)
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models import Project
+from annotate.results.queries.version import version_of_ratings
+from annotate.results.registry import Chosen
+from judges.core.models import Certificate, Judge, Judgment, RoutingPolicy
+from judges.results.queries.indicator import r_tells
+from judges.results.queries.replacement import replacement_report
+from judges.results.tables.compared import Scored, compared_values
+from judges.results.tables.version import version_of_values
+from judges.routing.queries.indicator import FEW_VALUES, remember
+from judges.routing.queries.units import Decided, Why
+
+EvidenceOf = Mapping[str, JudgeEvidence]
+"""By dimension key."""
+
+
+def version_of_evidence(project: Project, judges: Sequence[Judge]) -> Sequence[object]:
+    """Return a value that changes with the evidence on these judges. Three queries.
+
+    With more than 5,000 judgments a new rating does not count, so what is remembered by it may be ten minutes
+    old: computing takes seconds, and in an open round people rate all the time.
+    """
+    values = version_of_values(judges)
+    judgments = Judgment.objects.filter(judge__in=judges)[: FEW_VALUES + 1].count()
+    return [values] if judgments > FEW_VALUES else [values, version_of_ratings(project)]
+
+
+def evidence_of(project: Project, judge: Judge, *, is_fresh: bool = False) -> EvidenceOf:
+    """Return the evidence on a judge that every policy shares: alpha, bias, the replacement test.
+
+    is_fresh: computed now; else it may be remembered, see `version_of_evidence`. Seventeen queries at most.
+    """
+
+    def compute() -> EvidenceOf:
+        chosen: Chosen = {}
+        tests = {each.dimension.key: each.test for each in replacement_report(project, judge).dimensions}
+        return {
+            each.dimension.key: evidence_from(each, tests.get(each.dimension.key))
+            for each in compared_values(project, chosen, [judge]).scored
+        }
+
+    if is_fresh:
+        return compute()
+    return remember(["evidence", project.pk, judge.pk, version_of_evidence(project, [judge])], compute)
+
+
+def evidence_from(scored: Scored, test: AlternativeAnnotatorTest | None) -> JudgeEvidence:
+    """Return the evidence of the ratings and the replacement test on a judge."""
+    rated = ~np.isnan(scored.scores.human_means) & ~np.isnan(scored.scores.judge)
+    known = JudgeEvidence(
+        is_rated=not bool(np.isnan(scored.scores.human).all()), replacement=test.verdict if test else None
+    )
+    if scored.dimension.is_named or not rated.any():
+        return known
+    level = scored.dimension.measurement_level
+    differences = (scored.scores.judge - scored.scores.human_means)[rated]
+    return replace(
+        known,
+        # Without an interval, which takes long and decides nothing.
+        alpha=alpha_with_people(scored.scores, measurement_level=level).with_mean.value,
+        bias=float(differences.mean()),
+    )
+
+
+@dataclass(frozen=True)
+class KeptDimension:
+    """The units of a dimension that a policy leaves to its judge.
+
+    all_stay: whether every unit with a value stays. errors: among the rated units that stay. audit: among the
+    audited ones, if they contradict the policy.
+    """
+
+    dimension: FrozenDimension
+    kept: int
+    all_stay: bool
+    errors: KnownErrors | None = None
+    r_tells: bool = False
+    certificate: CertifiedPart | None = None
+    audit: KnownErrors | None = None
+
+
+@dataclass(frozen=True)
+class DimensionVerdict:
+    """The verdict on a dimension of a policy. refusal: the reason against the units that stay."""
+
+    dimension: FrozenDimension
+    kept: int
+    verdict: JudgeVerdict
+    refusal: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the same as plain values, ready for JSON."""
+        return {
+            "dimension": self.dimension.key,
+            "kept": self.kept,
+            "use": str(self.verdict.use),
+            "ground": str(self.verdict.ground),
+            "says": self.verdict.says,
+            "refusal": self.refusal or None,
+        }
+
+
+@dataclass(frozen=True)
+class PolicyVerdict:
+    """The verdicts by dimension; audit: a contradiction over all dimensions together."""
+
+    policy: RoutingPolicy
+    dimensions: Sequence[DimensionVerdict]
+    audit: str = ""
+
+    @property
+    def refused(self) -> list[DimensionVerdict]:
+        """Return the dimensions that the policy must not leave to the judge."""
+        return [each for each in self.dimensions if each.refusal]
+
+    @property
+    def reasons(self) -> list[str]:
+        """Return a reason for each refused dimension."""
+        audit = [gettext("All dimensions: {reason}").format(reason=self.audit)] if self.audit else []
+        return audit + [f"{each.dimension.name}: {each.refusal}" for each in self.refused]
+
+    @property
+    def refusal(self) -> str:
+        """Return the refused dimensions with the remedy; empty for a policy that may be followed."""
+        if not self.reasons:
+            return ""
+        names = ", ".join(each.dimension.name for each in self.refused) or gettext("all dimensions")
+        message = gettext("{judge} must not decide {dimensions}. {remedy}")
+        return message.format(judge=self.policy.rts.name, dimensions=names, remedy=self._remedy)
+
+    @property
+    def message(self) -> str:
+        """Return the same with the reasons."""
+        return " ".join([self.refusal, *self.reasons]).strip()
+
+    @property
+    def _remedy(self) -> str:
+        if self.policy.status == RoutingPolicy.Status.ROUTED:
+            return gettext("Do not report its values there; send these units to people.")
+        if self.policy.rule == RoutingPolicy.Rule.CERTIFICATE:
+            return gettext("Sample a calibration of other dimensions, and let people rate these.")
+        return gettext("Send each whole dimension to people (set its r to 1), or sample a calibration.")
+
+
+def policy_verdict(
+    policy: RoutingPolicy, parts: Sequence[KeptDimension], audit: str = "", *, is_fresh: bool = False
+) -> PolicyVerdict:
+    """Return the verdict on each dimension of a policy, saved or not; is_fresh: see `evidence_of`."""
+    known = evidence_of(policy.project, policy.rts, is_fresh=is_fresh)
+    return PolicyVerdict(policy, [_on_dimension(each, known) for each in parts], audit)
+
+
+def _on_dimension(part: KeptDimension, known: EvidenceOf) -> DimensionVerdict:
+    evidence = replace(
+        known.get(part.dimension.key, JudgeEvidence()),
+        r_tells=part.r_tells,
+        certificate=part.certificate,
+        errors=part.errors,
+        audit=part.audit,
+    )
+    verdict, refusal = judge_verdict(evidence), ""
+    if part.kept and verdict.refuses:
+        refusal = verdict.says
+    elif part.kept and part.all_stay and verdict.use is not Use.ALL and not evidence.may_decide_all:
+        refusal = gettext("It fails the replacement test, so it may not decide all units.")
+    return DimensionVerdict(part.dimension, part.kept, verdict, refusal)
+
+
+def verdict_of_plan(
+    policy: RoutingPolicy,
+    dimensions: Sequence[FrozenDimension],
+    decided: Decided,
+    items: int,
+    *,
+    is_fresh: bool,
+) -> PolicyVerdict:
+    """Return the verdict on a plan of a policy. items: their number."""
+    told = told_by_r(dict(zip((one.key for one in dimensions), decided.validities, strict=False)))
+    certificates = {each.dimension.id: each.certificate for each in decided.certified}
+    parts = []
+    for one in dimensions:
+        sent = [unit for unit in decided.units if unit.dimension == one.id and unit.why != Why.AUDIT]
+        errors, certificate = decided.kept.get(one.key), certificates.get(one.id)
+        parts.append(
+            KeptDimension(
+                dimension=one,
+                kept=items - len(sent),
+                all_stay=all(unit.why == Why.NO_VALUE for unit in sent),
+                errors=errors.errors(policy.risk) if errors else None,
+                r_tells=told.get(one.key, False),
+                certificate=certified_part(certificate) if certificate and not decided.lapses else None,
+            )
+        )
+    return policy_verdict(policy, parts, is_fresh=is_fresh)
+
+
+def told_by_r(validities: Mapping[str, Validity]) -> dict[str, bool]:
+    """Return by dimension key whether R tells where the judge agrees with people, by Holm's correction."""
+    adjusted = holm_by_key({key: found.p_value for key, found in validities.items()})
+    return {key: r_tells(found, adjusted.get(key)) for key, found in validities.items()}
+
+
+def certified_part(certificate: Certificate, known: KnownErrors | None = None) -> CertifiedPart:
+    """Return a certificate that has a threshold as evidence."""
+    constant = certificate.controls["constant"]
+    certified = constant["threshold"] is not None
+    return CertifiedPart(
+        kept=certificate.kept,
+        units=certificate.units,
+        constant=float(constant["value"]) if certified else None,
+        constant_share=float(constant["kept_share"]) if certified else None,
+        known=known,
+    )

@@ -1,0 +1,68 @@
+"""What admins watch of routing: policies that leave units to a judge that must not decide them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+from django.utils.translation import gettext
+
+from annotate.core.models import Project
+from annotate.watching.registry import Need
+from judges.core.models import RoutingPolicy
+from judges.results.queries.kept_indicators import IndicatorsNotKeptError
+from judges.routing.queries.indicator import remember
+from judges.routing.queries.preview import routing_plan
+from judges.routing.queries.state import policies_of, routed_policy, routing_state
+from judges.routing.queries.verdicts import PolicyVerdict, version_of_evidence
+
+Status = RoutingPolicy.Status
+
+
+@dataclass(frozen=True)
+class PolicyLine:
+    """A policy in a list. verdict: None of a withdrawn one, and while a worker computes R of many units."""
+
+    policy: RoutingPolicy
+    verdict: PolicyVerdict | None
+
+
+def policy_lines(project: Project) -> list[PolicyLine]:
+    """Return a project's policies, the newest first, with their verdicts."""
+    return [PolicyLine(policy, _verdict(policy, project)) for policy in policies_of(project)]
+
+
+def _verdict(policy: RoutingPolicy, project: Project) -> PolicyVerdict | None:
+    if policy.status == Status.ROUTED:
+        state = routing_state(policy, project)
+        return state.verdict if state else None
+    if policy.status == Status.DRAFT:
+        try:
+            return routing_plan(policy, project, preview=True).verdict
+        except IndicatorsNotKeptError:
+            return None
+    return None
+
+
+def needs_of_routing(project: Project) -> list[Need]:
+    """Return what the routed policy must not leave to its judge, by dimension.
+
+    The sentences are remembered until a rating or a judgment changes: one query without a routed policy, else
+    five, or those of `routing_state`.
+    """
+    policy = routed_policy(project)
+    if policy is None:
+        return []
+    judges = [judge for judge in (policy.rts, policy.mcq) if judge]
+    sent = policy.units.count()
+    made_from = ["needs", policy.pk, sent, version_of_evidence(project, judges)]
+
+    def compute() -> Sequence[str]:
+        state = routing_state(policy, project)
+        return state.verdict.reasons if state else []
+
+    page = reverse("routing_policy", args=[project.slug, policy.pk])
+    message = gettext("{policy}: {judge} must not decide these units. {reason}")
+    return [
+        Need(message.format(policy=policy, judge=policy.rts, reason=reason), page, is_urgent=True)
+        for reason in remember(made_from, compute)
+    ]

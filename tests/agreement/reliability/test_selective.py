@@ -1,0 +1,277 @@
+"""Thresholds with a guarantee: worked examples of others, hand-made ones, and what must always hold."""
+
+import csv
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from agreement.reliability import (
+    Guarantee,
+    RiskTest,
+    calibrate,
+    errors_allowed,
+    grid_between,
+    grid_of,
+    least_accepted_ratings,
+    plan_calibration,
+)
+from tests.reference import reference_data
+
+DISTANCES = [0, -1, -2, -3, -4]
+
+
+def preferences() -> tuple[np.ndarray, np.ndarray]:
+    """Confidence and loss of the 500 items that Trust or Escalate calibrates gpt-4-turbo on."""
+    path = reference_data() / "selective" / "gpt-4-turbo.csv"
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    options = [[float(row[f"probability_{place}"]) for place in ("first", "second")] for row in rows]
+    chosen = np.argmax(options, axis=1) + 1
+    return np.max(options, axis=1), (chosen != [int(row["human_choice"]) for row in rows]).astype(float)
+
+
+@pytest.mark.parametrize(
+    ("risk", "threshold", "accepted", "wrong", "bound"),
+    [(0.2, 0.676, 439, 76, 0.1985), (0.15, 0.913, 356, 44, 0.1490), (0.1, 0.998, 241, 17, 0.0966)],
+)
+def test_worked_thresholds(risk: float, threshold: float, accepted: int, wrong: int, bound: float) -> None:
+    confidences, losses = preferences()
+    assert 1 - losses.mean() == pytest.approx(0.784)
+    certificate = calibrate(confidences, losses, grid_between(0.5, 1, 0.001), Guarantee(risk, 0.1))
+    assert certificate.threshold == threshold
+    assert certificate.step is not None
+    assert (certificate.step.accepted, certificate.step.lost) == (accepted, wrong)
+    assert certificate.step.bound == pytest.approx(bound, abs=5e-5)
+    assert certificate.steps[-1].p_value > 0.1
+    assert certificate.kept_share == pytest.approx(accepted / 500)
+
+
+def test_a_judge_without_a_good_corner_is_not_certified_at_the_strictest_threshold() -> None:
+    # the reference implementation returns the top of the grid here
+    confidences = np.repeat([0.0, -1.0], 50)
+    losses = np.tile([1.0, 0.0], 50)
+    certificate = calibrate(confidences, losses, DISTANCES, Guarantee(0.2))
+    assert certificate.threshold is None
+    assert certificate.step is None
+    assert certificate.kept_share == 0
+    assert len(certificate.steps) == 1
+    assert certificate.reason == (
+        "Among the surest units, 25 of 50 ratings count against the judge; the risk may be up to 0.599, "
+        "above 0.2. All units go to humans."
+    )
+    assert certificate.more_ratings is None
+    assert certificate.more_reason == (
+        "No number of ratings will change this while 50.0% of the surest units count against the judge: "
+        "the risk asked for is 20.0%."
+    )
+
+
+def test_testing_ends_at_the_first_failure_even_where_a_larger_set_would_pass() -> None:
+    confidences = np.repeat([0.0, -1.0, -2.0], [40, 40, 400])
+    losses = np.concatenate([np.zeros(40), np.tile([1.0, 0.0], 20), np.zeros(400)])
+    certificate = calibrate(confidences, losses, DISTANCES, Guarantee(0.1))
+    assert certificate.threshold == 0
+    assert [step.threshold for step in certificate.steps] == [0, -1]
+
+
+def test_an_abstention_tells_how_many_more_ratings_would_pass_at_the_same_share_of_errors() -> None:
+    confidences = np.zeros(40)
+    losses = np.zeros(40)
+    losses[:4] = 1  # 10% of 40: bound .187
+    certificate = calibrate(confidences, losses, DISTANCES, Guarantee(0.15))
+    assert certificate.threshold is None
+    more = certificate.more_ratings
+    assert more is not None
+    enough = 40 + more
+    passes = [stats.binom.cdf(np.ceil(n / 10), n, 0.15) <= 0.1 for n in range(41, enough + 1)]
+    assert passes[-1]
+    assert not any(passes[:-1])
+
+
+def test_half_the_units_accepted_doubles_the_ratings_needed() -> None:
+    losses = np.zeros(80)
+    losses[:4] = 1
+    all_sure = calibrate(np.zeros(40), losses[:40], [0], Guarantee(0.15)).more_ratings
+    half_sure = calibrate(np.repeat([0.0, -1.0], 40), losses, [0], Guarantee(0.15)).more_ratings
+    assert all_sure is not None
+    assert half_sure == 2 * all_sure
+
+
+def test_too_few_ratings_are_not_tested() -> None:
+    certificate = calibrate(np.zeros(20), np.zeros(20), DISTANCES, Guarantee(0.2))
+    assert certificate.steps == ()
+    assert certificate.reason == (
+        "None of the thresholds accepts 30 of 20 calibration ratings, too few to test. "
+        "All units go to humans."
+    )
+    assert certificate.more_ratings == 10
+    half_sure = calibrate(np.repeat([0.0, -1.0], 10), np.zeros(20), [0], Guarantee(0.2))
+    assert half_sure.more_ratings == 40
+    never_sure = calibrate(np.full(50, -1), np.zeros(50), [0], Guarantee(0.2))
+    assert never_sure.more_reason == "No threshold accepts any of the rated units; widen the grid."
+    nothing = calibrate([], [], DISTANCES, Guarantee(0.2))
+    assert (nothing.threshold, nothing.more_ratings) == (None, 30)
+
+
+def test_a_closed_batch_is_certified_by_the_hypergeometric_bound() -> None:
+    # 5 wrong of 100 out of 200: 15 wrong at most, .075; the binomial bound is .0908
+    losses = np.zeros(100)
+    losses[:5] = 1
+    guarantee = Guarantee(0.08)
+    assert calibrate(np.zeros(100), losses, [0], guarantee).threshold is None
+    closed = calibrate(np.zeros(100), losses, [0], guarantee, batch=np.zeros(200))
+    assert closed.threshold == 0
+    assert closed.step is not None
+    assert closed.step.bound == pytest.approx(0.075)
+    assert closed.step.units == 200
+    assert closed.kept_share == 1
+    # 16 of the 200 may be wrong, 5 are known to be: 11 of the other 100
+    assert closed.risk_of_unrated == pytest.approx(0.11)
+
+
+def test_the_start_in_a_batch_looks_at_the_batch_and_not_at_the_sample() -> None:
+    batch = np.repeat([0.0, -1.0], [250, 750])
+    sample = np.repeat([0.0, -1.0], [31, 69])  # 31 found, 25 expected
+    certificate = calibrate(sample, np.zeros(100), DISTANCES, Guarantee(0.2), batch=batch)
+    assert certificate.steps[0].threshold == -1
+
+
+def test_units_without_a_confidence_or_a_loss_are_never_accepted() -> None:
+    gap = np.nan
+    confidences = [0.0] * 40 + [gap] * 5 + [0.0] * 5
+    losses = [0.0] * 40 + [1.0] * 5 + [gap] * 5
+    certificate = calibrate(confidences, losses, [0, -1], Guarantee(0.2), batch=[0.0] * 90 + [gap] * 10)
+    assert certificate.step is not None
+    assert (certificate.step.accepted, certificate.step.lost, certificate.step.units) == (40, 0, 90)
+    assert (certificate.rated, certificate.without_loss, certificate.units) == (45, 5, 100)
+
+
+def test_losses_between_0_and_1_need_the_other_test() -> None:
+    losses = np.full(200, 0.05)
+    with pytest.raises(ValueError, match="Hoeffding-Bentkus"):
+        calibrate(np.zeros(200), losses, [0], Guarantee(0.1))
+    guarantee = Guarantee(0.1, test=RiskTest.HOEFFDING_BENTKUS)
+    certificate = calibrate(np.zeros(200), losses, [0], guarantee)
+    assert certificate.threshold == 0
+    assert certificate.steps[0].p_value == pytest.approx(0.021939, abs=1e-6)
+    assert certificate.steps[0].bound <= 0.1
+    assert certificate.risk_of_unrated is None
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(ValueError, match="differ in shape"):
+        calibrate([0, 0], [1], [0], Guarantee(0.1))
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        calibrate([0], [2], [0], Guarantee(0.1))
+    with pytest.raises(ValueError, match="at least one threshold"):
+        calibrate([0], [1], [], Guarantee(0.1))
+    with pytest.raises(ValueError, match="part of the batch"):
+        calibrate(np.zeros(50), np.zeros(50), [0], Guarantee(0.1), batch=np.zeros(40))
+    with pytest.raises(ValueError, match="risk"):
+        Guarantee(0)
+    with pytest.raises(ValueError, match="accepted rating"):
+        Guarantee(0.1, least_accepted=0)
+    with pytest.raises(ValueError, match="certificate"):
+        Guarantee(0.1).divide(0)
+
+
+def test_several_certificates_divide_delta() -> None:
+    assert Guarantee(0.2, 0.1).divide(4) == Guarantee(0.2, 0.025)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), risk=st.sampled_from([0.1, 0.2, 0.3]))
+def test_a_larger_risk_never_keeps_fewer_units(seed: int, risk: float) -> None:
+    generator = np.random.default_rng(seed)
+    confidences = -generator.integers(0, 5, 200).astype(float)
+    losses = (generator.random(200) < 0.05 - 0.1 * confidences).astype(float)
+    strict, lax = (calibrate(confidences, losses, DISTANCES, Guarantee(each)) for each in (risk, 1.5 * risk))
+    assert strict.kept_share <= lax.kept_share
+    several = calibrate(confidences, losses, DISTANCES, Guarantee(risk).divide(4))
+    assert several.kept_share <= strict.kept_share
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_the_risk_is_broken_in_at_most_delta_of_the_samples(closed: bool) -> None:
+    # the risk of the set at -1 is just above .2, so every certificate down to there is a mistake
+    generator = np.random.default_rng(20)
+    batch = -np.repeat(np.arange(3), 200).astype(float)
+    losses = np.concatenate([np.arange(200) < wrong for wrong in (30, 51, 120)]).astype(float)
+    broken = 0
+    for _ in range(1_000):
+        sample = generator.choice(600, 150, replace=False)
+        certificate = calibrate(
+            batch[sample], losses[sample], DISTANCES, Guarantee(0.2), batch=batch if closed else None
+        )
+        if certificate.threshold is not None:
+            broken += losses[batch >= certificate.threshold].mean() > 0.2
+    assert broken <= stats.binom.ppf(0.999, 1_000, 0.1)
+    assert broken >= (20 if closed else 0)  # the closed test spends its delta
+
+
+def test_a_grid_keeps_its_points() -> None:
+    assert grid_between(0.5, 1, 0.001)[176] == 0.676
+    assert grid_of([0, 0, -1, np.nan, -2], thresholds=3).tolist() == [-2, -1, 0]
+    with pytest.raises(ValueError, match="No unit"):
+        grid_of([np.nan])
+
+
+def test_a_plan_says_how_many_ratings_before_anything_is_rated() -> None:
+    plan = plan_calibration(Guarantee(0.1, 0.1), expected_error=0.02, accepted_share=0.5, power=0.8)
+    assert plan.accepted is not None
+    assert plan.errors_allowed is not None
+    assert stats.binom.cdf(plan.errors_allowed, plan.accepted, 0.1) <= 0.1
+    assert stats.binom.cdf(plan.errors_allowed + 1, plan.accepted, 0.1) > 0.1
+    assert plan.power is not None
+    assert plan.power == pytest.approx(stats.binom.cdf(plan.errors_allowed, plan.accepted, 0.02))
+    assert plan.power >= 0.8
+    assert plan.ratings == 2 * plan.accepted
+    assert plan.least_ratings == 60  # 30 accepted at least
+
+
+def test_a_planned_sample_passes_as_often_as_it_says() -> None:
+    guarantee = Guarantee(0.2, 0.1)
+    plan = plan_calibration(guarantee, expected_error=0.1, units=400, power=0.8)
+    assert plan.ratings is not None
+    assert plan.power is not None
+    generator = np.random.default_rng(6)
+    losses = (np.arange(400) < 40).astype(float)
+    passed = [
+        calibrate(
+            np.zeros(plan.ratings),
+            generator.choice(losses, plan.ratings, replace=False),
+            [0],
+            guarantee,
+            batch=np.zeros(400),
+        ).threshold
+        is not None
+        for _ in range(500)
+    ]
+    assert np.mean(passed) == pytest.approx(plan.power, abs=4 * 0.4 / np.sqrt(500))
+
+
+def test_a_plan_says_why_there_is_none() -> None:
+    hopeless = plan_calibration(Guarantee(0.1), expected_error=0.1)
+    assert hopeless.ratings is None
+    assert hopeless.reason == (
+        "A judge that errs as often as the risk allows passes no sample; allow more, or keep fewer units."
+    )
+    near = plan_calibration(Guarantee(0.1), expected_error=0.0999)
+    assert near.reason == "No sample is large enough: the expected error lies too near the risk."
+    with pytest.raises(ValueError, match="accepted share"):
+        plan_calibration(Guarantee(0.1), expected_error=0, accepted_share=0)
+    with pytest.raises(ValueError, match="expected error"):
+        plan_calibration(Guarantee(0.1), expected_error=1)
+    with pytest.raises(ValueError, match="Power"):
+        plan_calibration(Guarantee(0.1), expected_error=0, power=1)
+
+
+def test_a_closed_batch_needs_fewer_ratings() -> None:
+    guarantee = Guarantee(0.1, 0.1)
+    small = least_accepted_ratings(guarantee, units=60)
+    assert small is not None
+    assert small < 22
+    assert least_accepted_ratings(guarantee, errors=3, units=20) is None
+    assert errors_allowed(np.array([5, 22]), guarantee).tolist() == [-1, 0]

@@ -1,0 +1,132 @@
+"""A page is in one language: German where all of it is translated, else English."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from html.parser import HTMLParser
+
+import pytest
+from django.test import Client
+
+from annotate.core.languages import OWN_PAGES, RATER_PAGES
+from tests.access_table import PAGES
+from tests.catalog import german, sentences_of
+from tests.test_access_table import NOBODY, Scene, asked, lets_in, routes, rows, scene  # noqa: F401
+
+pytestmark = pytest.mark.once
+BLANKS = re.compile(r"%\(\w+\)[sd]|\{[^{}]*\}|%[sd]|<[^<>]*>")
+SHOWN = {"aria-label", "title", "placeholder", "alt", "data-confirm"}
+UNREAD = {"script", "style", "code", "pre", "textarea"}
+SIGN_IN = ["accounts/login/", "accounts/password/reset/", "accounts/password/change/", "accounts/2fa/"]
+
+
+class Words(HTMLParser):
+    """Collects the words of a page, without the project's own texts: these have a `dir`."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.language = ""
+        self.words: set[str] = set()
+        self.unread: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        if tag == "html":
+            self.language = found.get("lang") or ""
+        if self.unread or tag in UNREAD or tag == "bdi" or {"dir", "translate"} & set(found):
+            if tag not in {"input", "img", "br", "hr", "link", "meta", "use", "wbr"}:
+                self.unread.append(tag)
+            return
+        self.words |= {" ".join(str(found[name]).split()) for name in SHOWN & set(found)}
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.unread and tag in self.unread:
+            while self.unread.pop() != tag:
+                pass
+
+    def handle_data(self, data: str) -> None:
+        if not self.unread:
+            self.words.add(" ".join(data.split()))
+
+
+def read(html: str) -> Words:
+    words = Words()
+    words.feed(html)
+    return words
+
+
+def parts(text: str) -> list[str]:
+    """Return what a sentence keeps around names, numbers and marks that are filled in."""
+    found = (" ".join(part.split()) for part in BLANKS.split(text.replace("%%", "%")))
+    return [part for part in found if len(part.split()) > 2]
+
+
+@cache
+def phrases() -> tuple[dict[str, str], dict[str, str]]:
+    """Return the phrases that are only English, and those that are only German, with their messages."""
+    english: dict[str, str] = {}
+    translated: dict[str, str] = {}
+    for text in {**german(), **sentences_of("templates", "annotate", "judges")}:
+        told = german().get(text) or []
+        english |= dict.fromkeys([" ".join(text.split()), *parts(text)], text)
+        for each in filter(None, told):
+            translated |= dict.fromkeys([" ".join(each.split()), *parts(each)], text)
+    both = set(english) & set(translated)
+    return (
+        {part: text for part, text in english.items() if part and part not in both},
+        {part: text for part, text in translated.items() if part and part not in both},
+    )
+
+
+def foreign(html: str) -> set[str]:
+    """Return the sentences of a page that are not in the language that it names."""
+    page = read(html)
+    english, translated = phrases()
+    other = english if page.language == "de" else translated
+    all_words = "\n".join(page.words)
+    return {other[word] for word in page.words & set(other)} | {
+        text for part, text in other.items() if part.count(" ") > 1 and part in all_words
+    }
+
+
+def walk(scene: Scene) -> Iterator[tuple[str, str, str]]:  # noqa: F811
+    """Yield the role, the address and the HTML of each page that the role opens in a German browser."""
+    for who, user in scene.people.items():
+        client = Client(headers={"accept-language": "de"})
+        if user:
+            client.force_login(user)
+        addresses = [
+            address
+            for who_may, method, address in rows(PAGES, scene.names)
+            if method == "GET" and who in who_may
+        ]
+        for address in [*addresses, *SIGN_IN]:
+            answer = asked(client, "GET", f"/{address}")
+            if (
+                lets_in(answer)
+                and answer.status_code == 200
+                and answer["Content-Type"].startswith("text/html")
+            ):
+                yield who, address, answer.content.decode()
+
+
+def test_no_page_is_in_two_languages(scene: Scene) -> None:  # noqa: F811
+    mixed, languages = {}, set()
+    for who, address, html in walk(scene):
+        if found := foreign(html):
+            mixed[f"{who} {address} {read(html).language}"] = found
+        languages.add((who, read(html).language))
+    assert not mixed, "\n".join(f"{page}: {found}" for page, found in mixed.items())
+    assert {("n", "de"), ("j", "de"), ("a", "en"), ("r", "en"), ("a", "de"), (NOBODY, "de")} <= languages
+
+
+def test_pages_with_a_translation_are_pages_of_the_site() -> None:
+    assert {name for name, _ in routes()} >= OWN_PAGES | RATER_PAGES
+
+
+def test_a_sentence_in_the_other_language_is_found() -> None:
+    page = '<html lang="{}"><p dir="auto">Sprache</p><p title="{}">{}</p></html>'
+    assert foreign(page.format("de", "Language", "Sprache")) == {"Language"}
+    assert foreign(page.format("en", "Language", "Sprache")) == {"Language"}
+    assert not foreign(page.format("de", "Sprache", "Sprache"))
+    assert not foreign(page.format("en", "Language", "Language"))

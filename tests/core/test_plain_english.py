@@ -1,0 +1,83 @@
+"""How far the project's English is from the field's: counted, and never further than it was.
+
+A hit is a reason to rewrite the sentence, not to replace one word. `plain_english.toml` has the patterns.
+"""
+
+import ast
+import io
+import re
+import tokenize
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.catalog import ROOT, german
+
+pytestmark = pytest.mark.once
+PLAIN = tomllib.loads(Path(__file__).with_name("plain_english.toml").read_text())
+PATTERNS = [re.compile(each, re.IGNORECASE) for each in PLAIN["patterns"]]
+SLACK = 1.0  # hits per 1,000 words by which a measured rate may lie below the recorded one
+
+
+def documents() -> Iterator[str]:
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+        text = re.sub(r"```.*?```|\]\([^)]*\)", " ", path.read_text(), flags=re.DOTALL)
+        yield re.sub(r"`[^`]*`", "CODE", text)
+
+
+def interface() -> Iterator[str]:
+    yield from german()
+
+
+def docstrings() -> Iterator[str]:
+    for package in ("agreement", "annotate", "judges", "config", "client"):
+        for path in (ROOT / package).rglob("*.py"):
+            if "migrations" not in path.parts:
+                yield from prose_of(path.read_text())
+
+
+def prose_of(source: str) -> Iterator[str]:
+    """Docstrings and comments of a module."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and (
+            text := ast.get_docstring(node)
+        ):
+            yield re.sub(r"`[^`]*`", "CODE", text)
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT and not re.match(r"#\s*(noqa|type:)", token.string):
+            yield token.string.lstrip("# ")
+
+
+def rate(texts: Iterator[str]) -> float:
+    """Hits for each 1,000 words."""
+    hits = words = 0
+    for text in texts:
+        words += len(text.split())
+        hits += sum(len(pattern.findall(text)) for pattern in PATTERNS)
+    return 1000 * hits / words
+
+
+KINDS: dict[str, Callable[[], Iterator[str]]] = {
+    "documents": documents,
+    "interface": interface,
+    "docstrings": docstrings,
+}
+
+
+def test_every_kind_of_text_has_a_recorded_rate() -> None:
+    assert set(PLAIN["rates"]) == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rate_only_falls(kind: str) -> None:
+    measured, recorded = rate(KINDS[kind]()), PLAIN["rates"][kind]
+    assert measured <= recorded, "Rewrite the sentences that were added; the patterns say how."
+    assert measured > recorded - SLACK, f"Record the lower rate {measured:.1f} in plain_english.toml."
+
+
+def test_hits_are_counted_in_docstrings_and_comments() -> None:
+    source = '"""Nobody knows."""\nx = 1  # it stands beside another\n'
+    assert list(prose_of(source)) == ["Nobody knows.", "it stands beside another"]
+    assert rate(iter(prose_of(source))) == pytest.approx(1000 * 3 / 6)

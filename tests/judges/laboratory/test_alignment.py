@@ -1,0 +1,369 @@
+"""A judge that learns: the loop against an endpoint whose answers depend on the prompt in a known way."""
+
+import json
+from io import StringIO
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.guidelines import current_guideline
+from annotate.core.jobs import run_job
+from annotate.core.models import AuditEntry, Project
+from annotate.core.rounds import rounds_of
+from annotate.disputes.commands.disputes import adjudicate
+from annotate.exports.registry import TABLES
+from annotate.results.commands import current_page
+from annotate.results.registry import result_of
+from annotate.setup.commands import delete_project
+from judges.core.models import DevelopmentDocument, Drafting, Judgment, PromptTemplate, Proposal
+from judges.core.specification import CalibrationSpec
+from judges.endpoints.commands import add_version
+from judges.laboratory.commands.proposals import (
+    accept_proposal,
+    dismiss_proposal,
+    draw_development,
+    propose_examples,
+    propose_text,
+    send_to_raters,
+)
+from judges.laboratory.commands.searches import plan_search
+from judges.laboratory.queries.cases import cases_of
+from judges.laboratory.tables.alignment import alignment_sections
+from judges.results.queries.scores import material_of
+from judges.routing.queries.calibration_plans import draw_plan
+from tests.factories import make_project
+from tests.judges.factories import make_judge, make_judgment
+from tests.judges.laboratory.rumours import CLARIFICATION, MARK, drafted, judge_all, run
+from tests.judges.pages import text_of
+from tests.rating.rounds import discussed, opened
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def spec_of_calibration(cast, judge):
+    return CalibrationSpec(
+        name="First", judge=judge, dimensions=["fluency"], raters=1, confidence="steadiness", size=20
+    )
+
+
+def learned_row(cast) -> dict[str, Any]:
+    """Return the cells of the one judge that learned, by column."""
+    (section,) = alignment_sections(cast.project, {})
+    (table,) = section.tables
+    (row,) = table.rows
+    return dict(zip([column.key for column in table.columns], row, strict=True))
+
+
+def test_the_loop_finds_the_clarification_and_it_holds_on_other_documents(cast, judge):
+    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    run(cast, judge)
+    (proposal,) = drafted(cast, judge)
+    assert proposal.text == CLARIFICATION
+    drawn = set(DevelopmentDocument.objects.values_list("document", flat=True))
+    units = list(proposal.items.all())
+    assert all(MARK in item.text and item.document_id in drawn for item in units)
+    assert len(units) == sum(MARK in each.text and each.document_id in drawn for each in cast.items)
+    learned = accept_proposal(proposal=proposal, text=CLARIFICATION, by=cast.admin)
+    run(cast, learned)
+    row = learned_row(cast)
+    assert (row["development_items"].value, row["items"].value) == (24, 36)
+    assert (row["development_after"].value, row["after"].value) == (1, 1)
+    assert row["before"].value < 0.5
+    assert row["gain"].value == pytest.approx(1 - row["before"].value)
+    assert row["gain"].low > 0
+    assert row["p"].value < 0.05
+    assert not row["judge"].warning
+
+
+def test_what_is_learned_by_heart_is_warned_of(cast, judge):
+    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    run(cast, judge)
+    learned = accept_proposal(
+        proposal=propose_examples(judge=judge, dimension=cast.dimensions[0], count=3, by=cast.admin),
+        text="Text: x\nScore: 1",
+        by=cast.admin,
+    )
+    drawn = set(DevelopmentDocument.objects.values_list("document", flat=True))
+    base = dict(Judgment.objects.filter(judge=judge).values_list("item", "value"))
+    for item in cast.items:
+        value = int(item.text[-1]) if item.document_id in drawn else base[item.pk]
+        make_judgment(learned, item, cast.dimensions[0], value=value)
+    row = learned_row(cast)
+    before = row["development_before"].value
+    assert (row["development_after"].value, row["gain"].value) == (1, 0)
+    assert row["judge"].warning == (
+        f"Better on the development documents ({1 - before:+.3f}), but not significantly on the held-out "
+        "documents (+0.000): it may be overfitted to its documents."
+    )
+
+
+def test_figures_about_judges_leave_the_development_part_out_and_say_so(cast):
+    judge = make_judge(cast.project, name="Base")
+    for item in cast.items:
+        make_judgment(judge, item, cast.dimensions[0], value=int(item.text[-1]))
+    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    drawn = set(DevelopmentDocument.objects.values_list("document", flat=True))
+    guideline = current_guideline(cast.project)
+    last = rounds_of(cast.project)[1]
+    material = material_of(cast.project, last, guideline)
+    rated = ~np.isnan(material.human("fluency")).any(axis=0)
+    assert rated.sum() == 36
+    assert not np.isin(material.documents[rated], list(drawn)).any()
+    everything = material_of(cast.project, last, guideline, with_development=True)
+    assert not np.isnan(everything.human("fluency")).any()
+    for name in ("judges", "estimates", "replacement", "experiments", "biases", "laboratory"):
+        page = current_page(project=cast.project, result=result_of(cast.project, name))
+        first = page.sections[0].says
+        assert first.startswith("Without people’s values of 8 documents used for development."), name
+
+
+def test_a_project_made_of_an_export_has_the_same_development_part(tmp_path):
+    cast, path = make_project(documents=3), tmp_path / "project.zip"
+    DevelopmentDocument.objects.create(document=cast.items[0].document)
+    call_command("export", cast.project.slug, "--to", str(path), verbosity=0, stdout=StringIO())
+    delete_project(project=cast.project, name=cast.project.name, by=cast.admin)
+    assert not DevelopmentDocument.objects.exists()
+    call_command("import_export", str(path), stdout=StringIO())
+    assert list(DevelopmentDocument.objects.values_list("document__key", flat=True)) == ["product-1"]
+
+
+def test_a_project_made_of_an_export_has_the_same_proposals(tmp_path):
+    cast, path = make_project(documents=3), tmp_path / "project.zip"
+    opened(cast)
+    judge, dimension = make_judge(cast.project, "direct", name="Base"), cast.dimensions[0]
+    texts = ("Rumours count.", "Be fair.", "Be quick.")
+    accepted, dismissed, _ = [
+        propose_text(judge=judge, dimension=dimension, kind="clarification", text=text, by=cast.admin)
+        for text in texts
+    ]
+    accepted.items.set(cast.items[:2])
+    accept_proposal(proposal=accepted, text="Rumours count double.", by=cast.admin)
+    dismiss_proposal(proposal=dismissed, by=cast.admin)
+    tried = Proposal.objects.create(
+        judge=judge, dimension=dimension, kind="wording", status="tried", text="Rate it.", is_chosen=True
+    )
+    tried.parts.set([accepted])
+    drafting = Proposal.objects.create(
+        judge=judge, dimension=dimension, kind="clarification", status="drafting"
+    )
+    before = list(TABLES["proposals"].rows(cast.project))
+    assert before[0]["units"] == [["product-1", "system-1"], ["product-1", "system-2"]]
+    call_command("export", cast.project.slug, "--to", str(path), verbosity=0, stdout=StringIO())
+    delete_project(project=cast.project, name=cast.project.name, by=cast.admin)
+    assert not Proposal.objects.filter(pk=drafting.pk).exists()
+    call_command("import_export", str(path), stdout=StringIO())
+    after = list(TABLES["proposals"].rows(Project.objects.get()))
+    assert after == before
+    assert (after[3]["parts"], after[3]["is_chosen"]) == ([1], True)
+    assert after[-1]["status"] == "failed"
+    assert after[-1]["problem"] == "It was being drafted when the project was exported."
+
+
+def test_an_export_without_comments_quotes_no_reason_in_prompts_that_learned(tmp_path):
+    cast = make_project(documents=2, systems=1)
+    adjudicate(dispute=discussed(cast, 1, 2, 5), value=2, note="One aspect is missing.", by=cast.admin)
+    judge, dimension = make_judge(cast.project, "direct", name="Base"), cast.dimensions[0]
+    DevelopmentDocument.objects.create(document=cast.items[0].document)
+    proposal = propose_examples(judge=judge, dimension=dimension, count=1, by=cast.admin)
+    learned = accept_proposal(proposal=proposal, text=proposal.text, by=cast.admin)
+    assert learned.template
+    edited = learned.template.wordings[str(dimension.pk)].replace("Examples", "Cases")
+    later = add_version(template=learned.template, dimension=dimension, text=edited, by=cast.admin)
+    make_judge(cast.project, "direct", name="Edited", template=later)
+    messages = [{"role": "user", "content": edited}]
+    make_judgment(learned, cast.items[0], dimension, messages=messages)
+    make_judgment(judge, cast.items[0], dimension, messages=[{"role": "user", "content": "Rate it."}])
+    whole, without = tmp_path / "whole", tmp_path / "without"
+    call_command("export", cast.project.slug, "--folder", str(whole), stdout=StringIO())
+    call_command(
+        "export", cast.project.slug, "--folder", str(without), "--without", "comments", stdout=StringIO()
+    )
+    quoting = {path.name for path in whole.iterdir() if "One aspect is missing." in path.read_text()}
+    assert {"judges.jsonl", "judgments.jsonl", "proposals.jsonl"} <= quoting
+    assert not [path.name for path in without.iterdir() if "One aspect is missing." in path.read_text()]
+    rows = {row["judge"]: row for row in map(json.loads, (without / "judges.jsonl").read_text().splitlines())}
+    assert "{{ text }}" in rows["Base"]["prompt_text"]
+    wordings = {name: row["prompt_wordings"] for name, row in rows.items()}
+    gone = {"fluency": "[left out of the export]"}
+    assert wordings == {"Base": {}, learned.name: gone, "Edited": gone}
+    kept = [json.loads(line)["messages"] for line in (without / "judgments.jsonl").read_text().splitlines()]
+    assert [{"role": "user", "content": "Rate it."}] in kept
+    delete_project(project=cast.project, name=cast.project.name, by=cast.admin)
+    call_command("import_export", str(without), stdout=StringIO())  # it exits with 1 where anything differs
+
+
+def test_certificates_draw_no_unit_of_a_development_document(cast):
+    judge = make_judge(cast.project, name="Base", samples=2, temperature=1)
+    for item in cast.items:
+        for sample in range(2):
+            make_judgment(judge, item, cast.dimensions[0], value=int(item.text[-1]), sample=sample)
+    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    plan = draw_plan(cast.project, spec_of_calibration(cast, judge))
+    drawn = set(DevelopmentDocument.objects.values_list("document__items", flat=True))
+    assert plan.units
+    assert not {unit.unit[0] for unit in plan.units} & drawn
+
+
+def test_the_development_part_is_drawn_once_and_holds_something_out(cast):
+    for share in (0.0, 1.0):
+        with pytest.raises(InvalidValueError, match="so that some documents stay held out"):
+            draw_development(project=cast.project, share=share, by=cast.admin)
+    assert draw_development(project=cast.project, share=0.1, by=cast.admin) == 2
+    with pytest.raises(NotReadyError, match="is already sampled"):
+        draw_development(project=cast.project, share=0.1, by=cast.admin)
+
+
+def test_a_project_of_one_document_has_nothing_to_draw(client):
+    cast = make_project(documents=1)
+    with pytest.raises(NotReadyError, match="and another to hold out"):
+        draw_development(project=cast.project, share=0.3, by=cast.admin)
+    client.force_login(cast.admin)
+    page = client.get(reverse("alignment", args=[cast.project.slug]))
+    assert "and another to hold out" in text_of(page)
+    assert b"Sample documents" not in page.content
+
+
+def test_an_accepted_clarification_is_a_version_of_its_own_and_goes_to_raters_once():
+    cast = make_project()
+    judge = make_judge(cast.project, "direct", name="Base")
+    item, dimension = cast.items[0], cast.dimensions[0]
+    proposal = Proposal.objects.create(
+        judge=judge, dimension=dimension, kind="clarification", text="Draft {{ text }}."
+    )
+    proposal.items.set([item])
+    with pytest.raises(NotReadyError, match="only an accepted clarification"):
+        send_to_raters(proposal=proposal, note="Because.", by=cast.admin)
+    learned = accept_proposal(proposal=proposal, text="Rumours {{ text }} count.", by=cast.admin)
+    assert judge.template
+    assert learned.template
+    assert (judge.template.version, learned.template.version) == (1, 2)
+    text = learned.template.text_about(dimension.pk)
+    assert "Clarifications:\nRumours  text  count.\n\n" in text
+    assert text.index("Clarifications:") < text.index("{{ document }}")
+    assert PromptTemplate.objects.get(version=1).wordings == {}
+    with pytest.raises(NotReadyError, match="accepted or dismissed already"):
+        dismiss_proposal(proposal=proposal, by=cast.admin)
+    opened(cast)
+    with pytest.raises(InvalidValueError):
+        send_to_raters(proposal=proposal, note=" ", by=cast.admin)
+    send_to_raters(proposal=proposal, note="From disputes.", by=cast.admin)
+    proposal.refresh_from_db()
+    dimension.refresh_from_db()
+    assert proposal.guideline
+    assert proposal.guideline.version == 2
+    assert dimension.guidelines.endswith("Rumours {{ text }} count.")
+    with pytest.raises(NotReadyError, match="and only once"):
+        send_to_raters(proposal=proposal, note="Again.", by=cast.admin)
+
+
+def test_a_settled_dispute_teaches_its_value_and_the_winning_reasons():
+    cast = make_project(documents=2, systems=1)
+    dispute = discussed(cast, 1, 2, 5)
+    judge = make_judge(cast.project, "direct")
+    DevelopmentDocument.objects.create(document=cast.items[0].document)
+    assert cases_of(judge, cast.dimensions[0]) == []
+    adjudicate(dispute=dispute, value=2, note="One aspect is missing.", by=cast.admin)
+    (case,) = cases_of(judge, cast.dimensions[0])
+    nearest = cast.annotators[1].alias
+    assert (case.kind, case.before, case.value) == ("dispute", (1, 2, 5), 2)
+    assert case.reasons == ("One aspect is missing.", f"Reason of {nearest}.")
+
+
+def test_the_page_draws_proposes_and_decides(cast, judge, client):
+    client.force_login(cast.admin)
+    address = reverse("alignment", args=[cast.project.slug])
+    judge_all(cast, judge)
+    refused = client.post(f"{address}draw/", {"percent": 1})
+    assert refused.status_code == 422
+    assert "1% of 20 documents are 0" in text_of(refused)
+    client.post(f"{address}draw/", {"percent": 40})
+    form = {"judge": judge.pk, "dimension": "fluency", "count": 3, "drafter": judge.pk}
+    assert client.post(f"{address}propose/", {**form, "kind": "examples"}).status_code == 302
+    drafting = client.post(f"{address}propose/", {**form, "kind": "clarification"}).headers["Location"]
+    assert "1 call remains" in text_of(client.get(drafting))
+    client.post(drafting)
+    run_job("drafting", Drafting.objects.get().pk)
+    page = text_of(client.get(address))
+    assert "8 of 20 documents are for development." in page
+    assert CLARIFICATION in page
+    drafted, examples = Proposal.objects.order_by("-pk")
+    empty = client.post(f"{address}{drafted.pk}/accept/", {"text": ""})
+    assert empty.status_code == 422
+    client.post(f"{address}{drafted.pk}/accept/", {"text": "Edited."})
+    client.post(f"{address}{examples.pk}/dismiss/")
+    client.post(f"{address}{drafted.pk}/send/", {"note": "From disputes."})
+    assert list(Proposal.objects.order_by("pk").values_list("status", "text"))[1] == ("accepted", "Edited.")
+    assert client.post(f"{address}{drafted.pk}/burn/").status_code == 404
+    assert "in version 2 of the guideline" in text_of(client.get(address))
+
+
+def test_an_own_text_is_proposed_on_the_page_and_audited(cast, judge, client):
+    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    address = reverse("alignment", args=[cast.project.slug])
+    form = {"judge": judge.pk, "dimension": "fluency", "kind": "clarification", "text": " Rumours count. "}
+    client.force_login(cast.researcher)
+    assert client.post(f"{address}write/", form).status_code == 404
+    client.force_login(cast.admin)
+    answer = client.post(f"{address}write/", form)
+    proposal = Proposal.objects.get()
+    assert answer.headers["Location"] == f"{address}#proposal-{proposal.pk}"
+    assert (proposal.judge, proposal.kind, proposal.text) == (judge, "clarification", "Rumours count.")
+    entry = AuditEntry.objects.get(act="proposal.made")
+    about = {"kind": "clarification", "dimension": "fluency"}
+    assert (entry.actor, entry.after) == (cast.admin, {**about, "units": 0})
+
+
+def test_an_own_text_that_cannot_be_a_prompt_is_refused_and_kept_in_the_form(cast, judge, client):
+    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    client.force_login(cast.admin)
+    form = {"judge": judge.pk, "dimension": "fluency", "kind": "wording", "text": "Rate my text."}
+    address = reverse("alignment_write", args=[cast.project.slug])
+    refused = client.post(address, form)
+    assert refused.status_code == 422
+    words = text_of(refused)
+    assert "Rate my text." in words
+    assert "placeholder" in words
+    assert "This field is required." in text_of(client.post(address, {**form, "text": " "}))
+    assert not Proposal.objects.exists()
+
+
+def test_a_page_takes_a_fixed_number_of_queries(cast, judge, client, django_assert_max_num_queries):
+    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    client.force_login(cast.admin)
+    for place in range(6):
+        proposal = Proposal.objects.create(
+            judge=judge, dimension=cast.dimensions[0], kind="clarification", text=f"Number {place}."
+        )
+        proposal.items.set(cast.items[: place + 1])
+    drafting = Drafting.objects.create(judge=judge, dimension=cast.dimensions[0], drafter=judge)
+    Proposal.objects.update(drafting=drafting)
+    for _ in range(2):
+        plan_search(
+            judge=judge,
+            dimension=cast.dimensions[0],
+            proposals=list(Proposal.objects.filter(kind="clarification")),
+            most_candidates=3,
+            by=cast.admin,
+        )
+    with django_assert_max_num_queries(33):
+        client.get(reverse("alignment", args=[cast.project.slug]))
+
+
+def test_the_command_takes_the_same_steps(cast, judge):
+    slug, out = cast.project.slug, StringIO()
+    judge_all(cast, judge)
+    call_command("align", slug, draw=0.4, stdout=out)
+    with pytest.raises(CommandError, match="Name the judge"):
+        call_command("align", slug, clarifications=2, stdout=out)
+    call_command("align", slug, judge="Base", dimension="fluency", clarifications=2, here=True, stdout=out)
+    assert "1 calls, 0.0" in out.getvalue()
+    number = Proposal.objects.get().pk
+    out = StringIO()
+    call_command("align", slug, accept=number, json=True, stdout=out)
+    (row,) = json.loads(out.getvalue())["proposals"]
+    assert (row["status"], row["text"], row["kind"]) == ("accepted", CLARIFICATION, "clarification")
+    assert row["candidate"] == f"Base · clarification {number}"

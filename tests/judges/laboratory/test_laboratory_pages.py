@@ -1,0 +1,244 @@
+"""The laboratory's pages: judges and themselves."""
+
+import csv
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.urls import reverse
+from scipy.stats import kendalltau
+
+from annotate.core.models import ItemTag
+from tests.factories import make_project
+from tests.judges.factories import make_judge, make_judgment, make_metric
+from tests.judges.measured import MCQ, PEOPLE, RTS, measured_project
+from tests.judges.pages import text_of
+from tests.rating.rounds import opened, rate
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cast(client):
+    """People and two judges of one model, of which the first was asked three times."""
+    cast = measured_project(people=PEOPLE)
+    judge = cast.project.judges.get(name="Reasoner")
+    for sample in (1, 2):
+        for value, item in zip(RTS, cast.items, strict=True):
+            other = 6 - value if sample == 2 and item == cast.items[0] else value
+            make_judgment(judge, item, cast.dimensions[0], value=other, sample=sample)
+    client.force_login(cast.admin)
+    return cast
+
+
+def page_of(cast, name="laboratory"):
+    return reverse("results_page", args=[cast.project.slug, name])
+
+
+def rows(client, cast, key, name="laboratory", **chosen):
+    answer = client.get(reverse("result_file", args=[cast.project.slug, name, key, "csv"]), chosen)
+    assert answer.status_code == 200
+    return list(csv.DictReader(StringIO(answer.content.decode())))
+
+
+def test_judges_that_were_asked_once_say_what_self_agreement_needs(client, cast):
+    once, repeated = sorted(rows(client, cast, "self-agreement"), key=lambda row: row["samples"])
+    assert (once["judge"], once["alpha"]) == ("Chooser", "")
+    assert "more than once" in once["alpha_reason"]
+    # Eleven of twelve items have the same value thrice, of the first only one pair of three is the same.
+    assert float(repeated["repeated"]) == pytest.approx((11 + 1 / 3) / 12)
+    assert float(repeated["among_people"]) == pytest.approx(float(once["among_people"]))
+
+
+def test_variants_of_a_model_say_what_differs(client, cast):
+    (row,) = rows(client, cast, "variants")
+    assert (row["judge"], row["variant"]) == ("Chooser", "Reasoner")
+    assert row["differ"].startswith("method: ")
+    other = make_judge(cast.project, name="Other model", model="another")
+    make_judgment(other, cast.items[0], cast.dimensions[0])
+    assert len(rows(client, cast, "variants")) == 1
+
+
+def test_variants_differ_in_seed_stop_and_limit_of_tokens(client, cast):
+    changed = {"seed": 7, "stop": ["END"], "max_tokens": 99, "system_message": "x" * 40}
+    cast.project.judges.filter(name="Chooser").update(**changed)
+    cast.project.judges.filter(name="Reasoner").update(system_message="x" * 41)
+    (row,) = rows(client, cast, "variants")
+    for part in (
+        "seed: 7 / none",
+        "['END'] / none",
+        "maximum output tokens: 99 / 256",
+        "system message: differs",
+    ):
+        assert part in row["differ"]
+
+
+def test_each_rater_is_held_against_the_others_by_the_chosen_coefficient(client, cast):
+    found = rows(client, cast, "raters")
+    assert len(found) == cast.project.memberships.filter(role="annotator").count() > 1
+    assert {row["dimension"] for row in found} == {"Fluency"}
+    for row in found:
+        assert float(row["dataset_with_own"]) > float(row["dataset"])
+    kendall = rows(client, cast, "raters", coefficient="kendall_tau_b")
+    assert [row["dataset"] for row in kendall] != [row["dataset"] for row in found]
+
+
+def test_the_curve_ends_with_the_figure_of_the_page_of_judges(client, cast):
+    for level, column in (("dataset", "spearman_dataset"), ("document", "spearman_document")):
+        judge = cast.project.judges.get(name="Reasoner")
+        curve = rows(client, cast, f"curve-{judge.pk}", level=level)
+        assert [row["number"] for row in curve] == ["1", "2", "3"]
+        correlations = {row["judge"]: row for row in rows(client, cast, "correlations", "judges")}
+        assert curve[-1]["quality"] == pytest.approx(correlations["Reasoner"][column])
+        assert curve[-1]["gain_reason"] == "These are all samples."
+    (row,) = rows(client, cast, "samples")
+    assert (row["judge"], row["samples"]) == ("Reasoner", "3")
+
+
+def test_a_project_without_judges_or_samples_gets_a_sentence(client):
+    cast = make_project()
+    client.force_login(cast.admin)
+    assert "There is no judge yet" in text_of(client.get(page_of(cast)))
+    make_judge(cast.project)
+    words = text_of(client.get(page_of(cast)))
+    assert "No judge has several samples" in words
+    assert "No judge that gives values has judgments yet" in words
+
+
+def test_an_annotator_does_not_see_it(client, cast):
+    client.force_login(cast.annotators[0].user)
+    assert client.get(page_of(cast)).status_code == 404
+
+
+def test_biases_are_found_with_controls_and_what_is_missing_is_said(client, cast):
+    (fluency, *_) = rows(client, cast, "severity", "biases")
+    assert fluency["judge"] == "Chooser"
+    assert float(fluency["severity_control_low"]) <= float(fluency["severity_control_high"])
+    found = {row["judge"]: row for row in rows(client, cast, "biases", "biases")}
+    assert "for its own family" in found["Chooser"]["unknown"]
+    assert "SD of samples" in found["Chooser"]["unknown"]
+    assert "SD of samples" not in found["Reasoner"]["unknown"]
+    words = text_of(client.get(page_of(cast, "biases")))
+    assert "Needs a judge that compares two outputs" in words
+    assert "“perplexity” in its name" in words
+    assert "tag the items of a system with its family" in words
+
+
+def test_severity_is_the_bias_of_the_page_of_judges(client, cast):
+    severe = {row["judge"]: row["severity"] for row in rows(client, cast, "severity", "biases")}
+    biases = {row["judge"]: row["bias"] for row in rows(client, cast, "differences", "judges")}
+    assert severe == biases
+
+
+def test_families_are_tags_of_items_that_occur_in_the_model_s_name(client, cast):
+    assert "tag the items" in text_of(client.get(page_of(cast, "biases")))
+    for item in cast.items:
+        family = "family: GPT" if item.system.name.endswith("1") else "family: llama"
+        ItemTag.objects.create(item=item, name=family)
+    values = {row["judge"]: row for row in rows(client, cast, "self-preference", "biases")}
+    # Of every document the first text is system 1's.
+    errors = [said - (one + other) / 2 for said, one, other in zip(RTS, *PEOPLE, strict=True)]
+    own, others = errors[::3], [error for place, error in enumerate(errors) if place % 3]
+    # Its first item was given twice 1 and once 5.
+    errors_of_first = (1 + 1 + 5) / 3 - 1.5
+    own[0] = errors_of_first
+    wanted = sum(own) / len(own) - sum(others) / len(others)
+    assert float(values["Reasoner"]["self_preference"]) == pytest.approx(wanted)
+
+
+def test_a_perplexity_that_was_imported_gives_familiarity(client, cast):
+    make_metric(cast, [2.0 + number for number in range(len(cast.items))], name="Perplexity, small model")
+    found = rows(client, cast, "familiarity", "biases")
+    assert [row["judge"] for row in found] == ["Chooser", "Reasoner"]
+    by_rating = rows(client, cast, "by-rating", "biases")
+    assert len(by_rating) == 2 * 5
+    first = {float(row["rating"]): row["judge_mean"] for row in by_rating if row["judge"] == "Chooser"}
+    at_two = [2.0 + place for place, value in enumerate(MCQ) if value == 2]
+    assert float(first[2]) == pytest.approx(sum(at_two) / len(at_two))
+
+
+def several_dimensions():
+    """Two raters and a judge with two dimensions in one call, the other way round for every second item."""
+    cast = make_project(
+        dimensions=("fluency", "coherence"), documents=4, systems=3, annotators=2, raters_per_item=2
+    )
+    round = opened(cast)
+    for annotator, values in zip(cast.annotators, PEOPLE, strict=True):
+        for item, value, other in zip(cast.items, values, MCQ, strict=True):
+            rate(cast, round, annotator, item, value)
+            rate(cast, round, annotator, item, other, key="coherence")
+    judge = make_judge(cast.project, "several", name="Several", call_order="rotated")
+    fluency, coherence = cast.dimensions
+    for place, item in enumerate(cast.items):
+        asked = [fluency.pk, coherence.pk] if place % 2 == 0 else [coherence.pk, fluency.pk]
+        for dimension, values in ((fluency, RTS), (coherence, RTS)):
+            make_judgment(judge, item, dimension, value=values[place], asked_dimensions=asked)
+    return cast
+
+
+def test_scores_of_one_call_are_held_against_the_score_before(client):
+    cast = several_dimensions()
+    client.force_login(cast.admin)
+    found = {row["dimension"]: row for row in rows(client, cast, "score-before", "biases")}
+    assert found["Coherence"]["before"] == "Fluency"
+    assert (found["Coherence"]["items"], found["Fluency"]["items"]) == ("6", "6")
+    means = [(first + second) / 2 for first, second in zip(*PEOPLE, strict=True)]
+    assert float(found["Coherence"]["judge_r"]) == pytest.approx(1)  # it gave the same on both
+    assert float(found["Coherence"]["people_r"]) == pytest.approx(np.corrcoef(means[::2], MCQ[::2])[0, 1])
+    assert float(found["Fluency"]["people_r"]) == pytest.approx(np.corrcoef(means[1::2], MCQ[1::2])[0, 1])
+
+
+def test_distributions_by_the_score_before_stand_beside_people_s(client):
+    cast = several_dimensions()
+    client.force_login(cast.admin)
+    (judge,) = cast.project.judges.all()
+    found = {
+        (row["dimension"], row["score_before"], row["who"]): row
+        for row in rows(client, cast, f"given-before-{judge.pk}", "biases")
+    }
+    # Of the items at even places, fluency first: RTS has two 3s there.
+    own = found["Coherence", "3", "judge"]
+    assert (own["number"], own["share_3"], own["share_2"]) == ("2", "1.0", "0.0")
+    followed = [
+        other for values in PEOPLE for value, other in list(zip(values, MCQ, strict=True))[::2] if value == 3
+    ]
+    people = found["Coherence", "3", "people"]
+    assert people["number"] == str(len(followed))
+    assert float(people["share_4"]) == pytest.approx(followed.count(4) / len(followed))
+
+
+def test_places_in_a_call_are_compared_where_the_order_was_rotated(client):
+    cast = several_dimensions()
+    client.force_login(cast.admin)
+    (fluency,) = [row for row in rows(client, cast, "place", "biases") if row["dimension"] == "Fluency"]
+    means = [(first + second) / 2 for first, second in zip(*PEOPLE, strict=True)]
+    later, first = (np.corrcoef(RTS[start::2], means[start::2])[0, 1] for start in (1, 0))
+    assert float(fluency["correlation"]) == pytest.approx(later - first)
+    errors = [said - mean for said, mean in zip(RTS, means, strict=True)]
+    assert float(fluency["shift"]) == pytest.approx(np.mean(errors[1::2]) - np.mean(errors[::2]))
+    assert float(fluency["place_2"]) == pytest.approx(kendalltau(RTS[1::2], means[1::2]).statistic)
+
+
+def test_a_judge_with_one_dimension_a_call_says_what_its_order_needs(client, cast):
+    words = text_of(client.get(page_of(cast, "biases")))
+    assert "A judge by the method “Several dimensions in one call”, in rotated order, is needed." in words
+
+
+def test_options_in_reverse_order_show_what_their_order_does(client, cast):
+    backwards = make_judge(cast.project, "mcq_reversed", name="Backwards")
+    chooser = cast.project.judges.get(name="Chooser")
+    for judgment in chooser.judgments.all():
+        make_judgment(backwards, judgment.item, cast.dimensions[0], value=min(5, judgment.value + 1))
+    (row,) = rows(client, cast, "options", "biases")
+    assert row["judge"] == "Chooser"
+    moved = [min(5, value + 1) - value for value in MCQ]
+    assert float(row["shift"]) == pytest.approx(sum(moved) / len(moved) / 2)
+    assert float(row["changed"]) == pytest.approx(sum(move > 0 for move in moved) / len(moved))
+
+
+def test_without_judges_biases_are_a_sentence(client):
+    cast = make_project()
+    client.force_login(cast.admin)
+    assert "There is no judge yet" in text_of(client.get(page_of(cast, "biases")))
+    make_judge(cast.project)
+    assert client.get(page_of(cast, "biases")).status_code == 200

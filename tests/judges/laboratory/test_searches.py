@@ -1,0 +1,262 @@
+"""A search over combinations of proposals: it finds what helps within its budget, and claims no more."""
+
+import json
+from decimal import Decimal
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.jobs import run_job
+from judges.core.models import DevelopmentDocument, Judgment, PromptSearch, Run
+from judges.laboratory.commands.proposals import accept_proposal, draw_development, propose_text
+from judges.laboratory.commands.searches import cancel_search, plan_search, start_search
+from judges.laboratory.queries.searches import state_of_search
+from judges.laboratory.tables.alignment import alignment_sections
+from judges.runs.commands.collecting import collect
+from judges.runs.commands.runs import cancel_run
+from tests.judges.factories import make_endpoint, make_judge
+from tests.judges.laboratory.rumours import CLARIFICATION, NOISE, run
+from tests.judges.pages import text_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CALL = Decimal("0.0006")  # 100 tokens at 2 and 50 at 8 for a million
+
+
+@pytest.fixture
+def learning(cast, judge):
+    """Give the project a development part of eight documents, and the judge its values."""
+    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    run(cast, judge)
+    return cast
+
+
+def proposed(cast, judge, *texts):
+    return [
+        propose_text(
+            judge=judge, dimension=cast.dimensions[0], kind="clarification", text=text, by=cast.admin
+        )
+        for text in texts
+    ]
+
+
+def planned(cast, judge, proposals, *, most_candidates=7, **how):
+    return plan_search(
+        judge=judge,
+        dimension=cast.dimensions[0],
+        proposals=proposals,
+        most_candidates=most_candidates,
+        by=cast.admin,
+        **how,
+    )
+
+
+def searched(cast, search):
+    """Let a worker ask and go on until the search ends."""
+    search = start_search(search=search, by=cast.admin)
+    while search.status == "running":
+        collect(run=search.run_id, seconds=60)
+        run_job("search", search.pk)
+        search.refresh_from_db()
+    return search
+
+
+def chosen_by(search):
+    return search.candidates.get(is_chosen=True)
+
+
+def learned_rows(cast) -> dict[str, dict[str, Any]]:
+    """Return the cells of each judge that learned, by its name and column."""
+    (section,) = alignment_sections(cast.project, {})
+    (table,) = section.tables
+    keys = [column.key for column in table.columns]
+    rows = [dict(zip(keys, row, strict=True)) for row in table.rows]
+    return {str(row["judge"].value): row for row in rows}
+
+
+def test_it_finds_the_clarification_within_its_budget_and_looks_at_held_out_documents_once(
+    learning, judge, provider
+):
+    before = len(provider.asked)
+    proposals = proposed(learning, judge, "Read slowly.", CLARIFICATION, "Be fair.")
+    search = planned(learning, judge, proposals, budget=Decimal("0.2"))
+    # 7 candidates on 2 documents, 4 on 4, 2 on 8; 3 texts each; then one on 12 documents held out.
+    assert search.stages == [[7, 2], [4, 4], [2, 8]]
+    assert search.planned_calls == 3 * (7 * 2 + 4 * 2 + 2 * 4 + 12)
+    assert len(provider.asked) == before
+    search = searched(learning, search)
+    assert (search.status, search.reason) == ("finished", "")
+    assert [each.text for each in chosen_by(search).parts.all()] == [CLARIFICATION], (
+        "the simplest that has it"
+    )
+    assert len(provider.asked) - before == search.planned_calls
+    state = state_of_search(search)
+    assert state.spent == search.planned_calls * CALL <= Decimal("0.2")
+    held_out = Judgment.objects.exclude(
+        item__document__in=DevelopmentDocument.objects.values("document")
+    ).exclude(judge=judge)
+    assert set(held_out.values_list("judge", flat=True)) == {chosen_by(search).candidate_id}
+    rows = learned_rows(learning)
+    chosen = rows[chosen_by(search).candidate.name]
+    assert (chosen["development_after"].value, chosen["after"].value) == (1, 1)
+    assert chosen["gain"].low > 0
+    assert chosen["p"].value < 0.05
+    assert len(rows) == 7
+    assert sum(row["p"].value is not None for row in rows.values()) == 1
+    others = [row for name, row in rows.items() if name != chosen_by(search).candidate.name]
+    assert {row["items"].value for row in others} == {0}
+
+
+def test_every_look_at_held_out_documents_is_corrected_for(learning, judge):
+    first = searched(learning, planned(learning, judge, proposed(learning, judge, CLARIFICATION)))
+    (row,) = learned_rows(learning).values()
+    alone = row["p"].value
+    other = f"{CLARIFICATION} Always."
+    searched(learning, planned(learning, judge, proposed(learning, judge, other)))
+    rows = learned_rows(learning)
+    assert len(rows) == 2
+    assert rows[chosen_by(first).candidate.name]["p"].value == pytest.approx(min(1, 2 * alone))
+
+
+@pytest.mark.once
+def test_among_noise_it_claims_no_improvement(learning, judge):
+    """The judge as it is has noise of the same law; what is claimed how often is in test_halving.py."""
+    (own,) = proposed(learning, judge, f"{NOISE} 0.")
+    noisy = accept_proposal(proposal=own, text=own.text, by=learning.admin)
+    run(learning, noisy)
+    others = proposed(learning, noisy, *(f"{NOISE} {place}." for place in "abcd"))
+    search = searched(learning, planned(learning, noisy, others, most_candidates=4))
+    assert search.status == "finished"
+    rows = learned_rows(learning)
+    assert len(rows) == 5
+    tried = [rows[each.candidate.name] for each in search.candidates.all()]
+    assert max(row["development_gain"].value for row in tried) > 0, "The best of many looks better"
+    for row in tried:
+        assert row["p"].value is None or row["p"].value >= 0.05 or row["gain"].value <= 0
+
+
+def test_where_nothing_is_better_no_held_out_document_is_asked_about(learning, judge, provider):
+    search = searched(learning, planned(learning, judge, proposed(learning, judge, "Be fair.")))
+    assert (search.status, state_of_search(search).chosen) == ("finished", None)
+    assert search.reason.startswith("No candidate agrees better with people")
+    drawn = DevelopmentDocument.objects.values("document")
+    assert not Judgment.objects.exclude(judge=judge).exclude(item__document__in=drawn).exists()
+
+
+def test_fewer_calls_take_fewer_development_documents(learning, judge):
+    proposals = proposed(learning, judge, CLARIFICATION, "Be fair.")
+    search = planned(learning, judge, proposals, most_candidates=2, most_calls=70)
+    assert search.stages == [[2, 5]]
+    assert search.planned_calls == 3 * (2 * 5 + 12) <= 70
+    with pytest.raises(InvalidValueError, match="takes 48 calls at least"):
+        planned(learning, judge, proposals, most_candidates=2, most_calls=20)
+
+
+def test_it_stops_at_its_budget_and_goes_on_with_a_larger_one(learning, judge):
+    proposals = proposed(learning, judge, CLARIFICATION)
+    search = searched(learning, planned(learning, judge, proposals, budget=Decimal("0.0100")))
+    assert search.status == "stopped"
+    assert search.reason.startswith("The budget of 0.01 does not allow one more call")
+    assert state_of_search(search).spent <= Decimal("0.0100")
+    start_search(search=search, budget=Decimal(1), by=learning.admin)
+    search.refresh_from_db()
+    assert search.status == "running"
+    assert searched(learning, search).status == "finished"
+
+
+def test_a_worker_that_goes_on_twice_or_dies_between_changes_nothing_twice(learning, judge):
+    search = planned(learning, judge, proposed(learning, judge, CLARIFICATION, "Be fair.", "Be quick."))
+    search = start_search(search=search, by=learning.admin)
+    assert start_search(search=search, by=learning.admin).run_id == search.run_id
+    run_job("search", search.pk)  # its run goes on
+    search.refresh_from_db()
+    assert search.stage == 0
+    assert search.run_id
+    collect(run=search.run_id, seconds=60)
+    for _ in range(2):
+        run_job("search", search.pk)
+    search.refresh_from_db()
+    assert search.stage == 1
+    assert search.runs.count() == 2
+    assert search.candidates.filter(dropped_after=0).count() == 3
+
+
+def test_a_run_that_is_cancelled_stops_its_search_which_begins_the_stage_again(learning, judge):
+    search = start_search(
+        search=planned(learning, judge, proposed(learning, judge, CLARIFICATION)), by=learning.admin
+    )
+    assert search.run
+    cancel_run(run=search.run)
+    run_job("search", search.pk)
+    search.refresh_from_db()
+    assert (search.status, search.reason) == ("stopped", f"Run {search.run_id} was cancelled.")
+    assert searched(learning, search).status == "finished"
+    with pytest.raises(NotReadyError, match="is over"):
+        start_search(search=search, by=learning.admin)
+
+
+def test_an_ended_search_asks_nobody(learning, judge):
+    search = start_search(
+        search=planned(learning, judge, proposed(learning, judge, CLARIFICATION)), by=learning.admin
+    )
+    for _ in range(2):
+        search = cancel_search(search=search, by=learning.admin)
+    assert search.status == "cancelled"
+    assert list(Run.objects.filter(searches=search).values_list("status", flat=True)) == ["cancelled"]
+    run_job("search", search.pk)
+    search.refresh_from_db()
+    assert search.attempts == 0
+
+
+def test_what_cannot_be_searched_is_refused_in_a_sentence(learning, judge):
+    (proposal,) = proposed(learning, judge, CLARIFICATION)
+    other = make_judge(learning.project, "direct", endpoint=make_endpoint(learning.project, name="Free"))
+    for whose, proposals in ((judge, []), (other, [proposal])):
+        with pytest.raises(InvalidValueError, match="Choose drafted proposals for"):
+            planned(learning, whose, proposals)
+    with pytest.raises(InvalidValueError, match="The prices of Free are unknown"):
+        planned(learning, other, proposed(learning, other, CLARIFICATION), budget=Decimal(1))
+    assert not PromptSearch.objects.exists()
+
+
+def test_its_pages_plan_begin_and_show_it(learning, judge, client):
+    proposals = proposed(learning, judge, CLARIFICATION, "Be fair.")
+    client.force_login(learning.admin)
+    home = reverse("alignment", args=[learning.project.slug])
+    assert client.post(f"{home}search/", {"most_candidates": 2}).status_code == 422
+    form = {"proposals": [each.pk for each in proposals], "most_candidates": 2}
+    page = client.post(f"{home}search/", form).headers["Location"]
+    assert "Up to 84 calls. They cost about 0." in text_of(client.get(page))
+    client.post(page)
+    search = PromptSearch.objects.get()
+    part = client.get(page, headers={"HX-Request": "true"}).content.decode()
+    assert "Stage 1 of 1: 2 candidates, 8 development documents." in " ".join(part.split())
+    assert "<html" not in part
+    searched(learning, search)
+    assert "was the best candidate on the development documents" in text_of(client.get(page))
+    assert f"Search {search.pk}" in text_of(client.get(home))
+    client.force_login(learning.researcher)
+    assert "Go on" not in text_of(client.get(page))
+    assert client.post(page).status_code in (403, 404)
+    client.force_login(learning.outsider)
+    assert client.get(page).status_code == 404
+
+
+def test_the_command_shows_the_cost_and_searches_in_its_own_process(learning, judge):
+    proposed(learning, judge, CLARIFICATION, "Be fair.")
+    slug, out = learning.project.slug, StringIO()
+    wanted = {"judge": "Base", "dimension": "fluency", "search": True, "candidates": 2}
+    call_command("align", slug, **wanted, dry_run=True, stdout=out)
+    assert "84 calls at most, 0.0" in out.getvalue()
+    assert not PromptSearch.objects.exists()
+    out = StringIO()
+    call_command("align", slug, **wanted, budget="1", here=True, json=True, stdout=out)
+    (row,) = json.loads(out.getvalue())["searches"]
+    assert (row["status"], row["chosen"]) == ("finished", row["candidates"][0]["judge"])
+    assert Decimal(row["spent"]) == 84 * CALL
+    with pytest.raises(CommandError, match="--budget is an amount above 0, not x"):
+        call_command("align", slug, **wanted, budget="x", stdout=out)
