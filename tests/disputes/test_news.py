@@ -30,7 +30,7 @@ def look(client, cast, *, user=None, **headers):
 
 def news(client, cast):
     html = client.get(reverse("disputes", args=[cast.project.slug])).content.decode()
-    return re.findall(r'<span class="tag[^"]*">([^<]*)</span>', html)
+    return re.findall(r'<span class="pill[^"]*">([^<]*)</span>', html)
 
 
 def test_what_others_did_is_new_until_one_looks(scene):
