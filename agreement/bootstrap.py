@@ -3,14 +3,15 @@
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal, cast
 
 import numpy as np
+import numpy.typing as npt
 import scipy
 
 from agreement.coefficient import Interval
 from agreement.data import FloatArray, IntArray, divide_where
+from agreement.kept_arrays import KeptArrays
 from agreement.patterns import Patterns
 from agreement.streams import Randomness, Stream, generator_of
 
@@ -38,7 +39,8 @@ class OfTotals:
 
 
 _BLOCK = 2**20  # numbers held at a time
-_KEPT = 2**19  # numbers of the resamples of documents up to which they are kept for the next figure
+_MOST_DRAWS = 2**23  # counts in the resamples of documents up to which figures share them
+_KEPT = KeptArrays(64 * 2**20)  # the shared resamples and the weights that follow from them
 _SMALL = 2**12  # counts; a sparse array of fewer takes longer to make than a dense one to multiply
 _ALIKE = 8  # groups of a kind, on average, from which a binomial for each kind is the faster draw
 
@@ -190,24 +192,34 @@ def draw_weights(drawn_from: Population, generator: Randomness, replicates: int)
         yield from _weights(drawn_from, generator_of(generator, drawn_from.by), replicates)
         return
     stream = generator.beside("documents")
-    if replicates * drawn_from.width > _KEPT:
+    if replicates * drawn_from.size > _MOST_DRAWS:
         yield from _weights(drawn_from, stream.generator(), replicates)
         return
-    yield _weights_of_documents(drawn_from, stream, replicates)
+    block = max(1, _BLOCK // drawn_from.width)
+    if replicates <= block:
+        key = (drawn_from, stream, replicates)
+        yield _KEPT.find_or_make(key, lambda: _shared_weights(drawn_from, stream, replicates))
+        return
+    for start in range(0, replicates, block):
+        yield _shared_weights(drawn_from, stream, replicates, slice(start, start + block))
 
 
-# A page has thousands of populations, of which the last few are those that other figures come back to.
-@lru_cache(maxsize=64)
-def _weights_of_documents(drawn_from: Population, stream: Stream, replicates: int) -> FloatArray:
-    return drawn_from.weights(_draws_of_documents(stream, drawn_from.size, replicates))
+def _shared_weights(
+    drawn_from: Population, stream: Stream, replicates: int, some: slice = slice(None)
+) -> FloatArray:
+    size = drawn_from.size
+    counts = _KEPT.find_or_make((stream, size, replicates), lambda: _draw_documents(stream, size, replicates))
+    return drawn_from.weights(counts[:, some].T.astype(float))
 
 
-@lru_cache(maxsize=4)
-def _draws_of_documents(stream: Stream, size: int, replicates: int) -> FloatArray:
-    drawn = _draw(independent(size, "documents"), stream.generator(), replicates)
-    draws = np.asfortranarray(drawn, dtype=float)  # a document's draws in a row, as sparse products read them
-    draws.setflags(write=False)
-    return draws
+def _draw_documents(stream: Stream, size: int, replicates: int) -> npt.NDArray[np.int16]:
+    """(documents, replicates): how often each document is drawn; in this order sparse products read them."""
+    counts = np.empty((size, replicates), dtype=np.int16)
+    generator, block = stream.generator(), max(1, _BLOCK // size)
+    for start in range(0, replicates, block):
+        some = slice(start, min(start + block, replicates))
+        counts[:, some] = _draw(independent(size, "documents"), generator, some.stop - start).T
+    return counts
 
 
 def _weights(drawn_from: Population, generator: np.random.Generator, replicates: int) -> Iterator[FloatArray]:

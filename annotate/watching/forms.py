@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.forms import offer_choices
@@ -16,7 +17,7 @@ from annotate.watching.queries.audit_sources import AuditFilter
 class AuditForm(forms.Form):
     """Who, what, on what, and when; what is left empty does not narrow."""
 
-    who = forms.ChoiceField(required=False)
+    who = forms.ChoiceField(label=_("Who"), required=False)
     what = forms.ChoiceField(label=_("What"), required=False)
     word = forms.CharField(label=_("On"), required=False, max_length=100, help_text=_("A word of its name."))
     since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
@@ -24,10 +25,9 @@ class AuditForm(forms.Form):
 
     def __init__(self, entered: QueryDict, choices: AuditChoices) -> None:
         super().__init__(entered)
-        offer_choices(self, "who", [("", "anyone"), *choices.people])
-        offer_choices(
-            self, "what", [("", "anything"), *((each, each.replace("_", " ")) for each in choices.things)]
-        )
+        offer_choices(self, "who", [("", gettext("anyone")), *choices.people])
+        things = [(each, each.replace("_", " ")) for each in choices.things]
+        offer_choices(self, "what", [("", gettext("anything")), *things])
 
     @property
     def wanted(self) -> AuditFilter:

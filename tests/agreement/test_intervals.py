@@ -24,6 +24,7 @@ from agreement import (
     weighted_kappa,
 )
 from agreement.alpha import alphas_of_parts
+from agreement.kept_arrays import KeptArrays
 from agreement.patterns import by_value
 from agreement.streams import Stream
 from tests.agreement.tables import GAP, published, ratings
@@ -286,13 +287,35 @@ def test_resamples_of_documents_are_the_same_whether_they_are_kept_or_drawn_in_b
         ]
 
     kept = intervals()
-    monkeypatch.setattr(bootstrap, "_KEPT", 0)
     monkeypatch.setattr(bootstrap, "_BLOCK", 90 * 70)
+    in_blocks = intervals()
+    monkeypatch.setattr(bootstrap, "_MOST_DRAWS", 0)
     drawn = intervals()
-    for one, again in zip(kept, drawn, strict=True):
+    for one, *others in zip(kept, in_blocks, drawn, strict=True):
         assert one is not None
-        assert again is not None
-        assert (one.low, one.high) == pytest.approx((again.low, again.high), abs=1e-12)
+        for again in others:
+            assert again is not None
+            assert (one.low, one.high) == pytest.approx((again.low, again.high), abs=1e-12)
+
+
+def test_kept_arrays_stay_within_their_limit_and_the_last_used_stay() -> None:
+    made: list[str] = []
+    kept = KeptArrays(most=3 * 80)
+
+    def find(key: str, numbers: int = 10) -> np.ndarray:
+        def make() -> np.ndarray:
+            made.append(key)
+            return np.ones(numbers)
+
+        return kept.find_or_make(key, make)
+
+    for key in ("a", "b", "c", "a", "d", "a", "c", "b"):  # "b" goes when "d" comes
+        assert find(key).sum() == 10
+    assert made == ["a", "b", "c", "d", "b"]
+    assert find("large", numbers=31).sum() == find("large", numbers=31).sum() == 31
+    assert made[-2:] == ["large", "large"]
+    with pytest.raises(ValueError, match="read-only"):
+        find("b")[0] = 2
 
 
 def rounded(value: object) -> object:

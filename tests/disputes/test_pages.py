@@ -134,7 +134,7 @@ def test_who_does_not_rate_sees_all_disputes_and_can_choose_a_status(client, who
     ]
     chosen = work(client, cast, all=1, status="adjudicated")
     assert re.findall(r'<th scope="row"><a href="[^"]*">(\d)</a>', chosen) == ["1"]
-    assert "There are no disputes here" in work(client, cast, all=1, status="settled")
+    assert "No dispute matches these filters" in work(client, cast, all=1, status="settled")
 
 
 def test_who_rates_and_administers_can_see_their_own_and_all(client):

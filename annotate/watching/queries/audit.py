@@ -20,7 +20,7 @@ from annotate.watching.queries.audit_sources import (
     row_of,
 )
 
-PAGE = 100
+PAGE = 25
 BATCH = 2000
 COLUMNS = ("at", "who", "email", "act", "subject", "before", "after", "note")
 
