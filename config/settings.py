@@ -64,6 +64,7 @@ MIDDLEWARE = [
     "config.heavy_pages.HeavyPagesMiddleware",
     "config.waiting_writers.WaitingWritersMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "config.compression.CompressionMiddleware",
     "config.static_files.StaticFilesMiddleware",
     "annotate.core.response_headers.ResponseHeadersMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
