@@ -22,7 +22,7 @@ from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one
 from annotate.rating.commands.units import WantedUnit, ask_for_units
-from annotate.rating.planning.checks import GAP, Checking, Turn, due, with_checks
+from annotate.rating.planning.checks import GAP, Checking, Turn, due, keep_back, with_checks
 from annotate.rating.queries.hidden_checks import CheckComparison, checks_of
 from annotate.rating.queries.own_items import ends_of_blocks
 from annotate.rating.queries.plans import shared_out
@@ -300,3 +300,31 @@ def test_counter_of_a_return_counts_this_visit_only(client: Client) -> None:
     for place, items in ((first, 3), (repeat, 2)):
         html = client.get(reverse("rate_item", args=[cast.project.slug, place.position])).content.decode()
         assert re.search(rf"item \d of {items} ·", html)
+
+
+def test_repeats_of_the_shared_queue_come_with_an_item_that_was_kept_back() -> None:
+    cast = make_project(documents=15, systems=6, annotators=3)
+    choose_plan(project=cast.project, kind="queue", work_order="by_document", repeat_every=12)
+    round = opened(cast)
+    while sum([reserve_items(round=round, annotator=each) for each in cast.annotators]):
+        pass
+    repeats, alone = 0, 0
+    for annotator in cast.annotators:
+        met = Assignment.objects.filter(annotator=annotator).order_by("position")
+        assert [place.position for place in met] == list(range(1, len(met) + 1))
+        assert met.filter(round=round).count() == len(cast.items)
+        visits = [list(group) for _, group in groupby(met, key=lambda place: place.item.document_id)]
+        repeats += met.filter(plan="repeat").count()
+        alone += sum(all(place.plan == "repeat" for place in visit) for visit in visits)
+    assert repeats == 3 * 7
+    assert not alone
+
+
+def test_next_items_are_of_one_document_and_kept_ones_come_last() -> None:
+    items = [(1, 10), (2, 10), (3, 10), (4, 20), (5, 20), (6, 30)]
+    assert keep_back(items, set(), None) == ([1, 2], [3])
+    assert keep_back(items[2:], set(), 10) == ([4], [3, 5])
+    assert keep_back(items[2:], {10}, 20) == ([4], [3, 5])
+    assert keep_back(items, {10}, 20) == ([4, 5], [1, 2, 3])  # no more than three are kept
+    assert keep_back(items[5:], {10}, 20) == ([6], [])
+    assert keep_back(items[:3], {10}, 20) == ([1, 2, 3], [])

@@ -1,5 +1,6 @@
 """Handing out work: an annotator asks, and free places of items become reservations."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import islice
 
@@ -13,8 +14,10 @@ from annotate.core.models import Assignment, Item, Membership, Round, WorkOrder
 from annotate.fastpath.queries import MOMENT, NUMBERS, Asked, Prepared
 from annotate.fastpath.statements import at_once
 from annotate.fastpath.writes import PreparedUpdate
-from annotate.rating.commands.hidden_checks import give_due_checks
-from annotate.rating.queries.places import available_places, first_items, met_together
+from annotate.rating.commands.hidden_checks import CHECKS_OF, due_turns, write_checks
+from annotate.rating.planning.checks import MOST_KEPT_BACK, keep_back
+from annotate.rating.queries.places import available_places, first_items, met_together, own_order
+from annotate.rating.queries.plans import plan_of
 
 RESERVED_AT_ONCE = 5
 
@@ -25,29 +28,66 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
 
     Locks the annotator's row, then each place that it takes, skipping places that someone else is taking.
     Places never taken go first; then places whose reservation ran out unused. Hidden checks follow what was
-    taken; by document only where a document ends. Returns how many were taken.
+    taken; by document only where a document ends. There an item of some documents is kept back: it comes
+    with a repeat of the document, as an ordinary return. Returns how many were taken.
     """
     with at_once():
         _ANNOTATOR.ask(annotator.pk)
         asked_open, asked_last = _OPEN.ask(round.pk), _LAST.ask(round.project_id, annotator.pk)
+        asked_checks = CHECKS_OF.ask(round.project_id)
     _refuse_closed(round, asked_open)
-    last = asked_last.first()
-    position = (last.position or 0) if last else 0
-    until = timezone.now() + timedelta(minutes=annotator.project.reservation_minutes)
-    found = first_items(round, annotator, 2 * how_many)
+    last, checks = asked_last.first(), asked_checks.first()
+    found, kept = _next_items(round, annotator, how_many, keeps_back=checks is not None)
     items = iter(found)
     places: list[Assignment] = []
     while some := list(islice(items, how_many - len(places))):
         places += _locked_places(round, [item.pk for item in some])
+    position = _write_places(annotator, places, (last.position or 0) if last else 0)
+    if places and checks and not _goes_on(round, places[-1], found, next(items, None)):
+        _give_due_checks(round, checks, annotator, kept, position)
+    _refuse_closed(round, _OPEN.ask(round.pk))  # it may have been closed while places were taken
+    return len(places)
+
+
+def _next_items(
+    round: Round, annotator: Membership, how_many: int, *, keeps_back: bool
+) -> tuple[list[Item], list[Item]]:
+    """Return what the annotator may take next, and what is kept back to come with a repeat."""
+    by_document = round.work_order == WorkOrder.BY_DOCUMENT
+    if not (keeps_back and by_document and plan_of(round.project).repeat_every):
+        return first_items(round, annotator, 2 * how_many), []
+    found = first_items(round, annotator, 2 * how_many + MOST_KEPT_BACK)
+    met = list(own_order(round, annotator).values_list("item__document", flat=True))
+    last = met[-1] if met else None
+    now, kept = keep_back([(item.pk, item.document_id) for item in found], {*met} - {last}, last)
+    of = {item.pk: item for item in found}
+    return [of[item] for item in now], [of[item] for item in kept]
+
+
+def _write_places(annotator: Membership, places: Sequence[Assignment], position: int) -> int:
+    """Reserve locked places from after a position on; return the last position."""
+    until = timezone.now() + timedelta(minutes=annotator.project.reservation_minutes)
     with at_once():
         for place in places:
             position += 1
             place.annotator_id, place.position, place.reserved_until = annotator.pk, position, until
             _TAKEN.run(place)
-    if places and not _goes_on(round, places[-1], found, next(items, None)):
-        give_due_checks(round=round, annotator=annotator)
-    _refuse_closed(round, _OPEN.ask(round.pk))  # it may have been closed while places were taken
-    return len(places)
+    return position
+
+
+def _give_due_checks(
+    round: Round, checks: Round, annotator: Membership, kept: Sequence[Item], position: int
+) -> None:
+    """Give the checks that are due, each repeat with the kept item of its document if nobody else took it."""
+    turns = due_turns(round=round, annotator=annotator, kept={item.pk: item.document_id for item in kept})
+    due_checks = []
+    for turn in turns:
+        if turn.check:
+            position += 1
+            due_checks.append((annotator.pk, position, turn))
+        else:
+            position = _write_places(annotator, _locked_places(round, [turn.item]), position)
+    write_checks(checks, due_checks)
 
 
 def _goes_on(round: Round, last: Assignment, found: list[Item], after: Item | None) -> bool:

@@ -1,8 +1,6 @@
 """Putting hidden checks among an annotator's items: in a round of their own, met as part of Round I."""
 
-from collections.abc import Sequence
-
-from django.db.models import Max
+from collections.abc import Mapping, Sequence
 
 from agreement.streams import Stream
 from annotate.core.models import Assignment, Membership, Round
@@ -16,11 +14,15 @@ from annotate.rating.queries.plans import plan_of
 Plan = Assignment.Plan
 PLANS = {"gold": Plan.GOLD, "repeat": Plan.REPEAT}
 CHECKS = {plan: check for check, plan in PLANS.items()}
+CHECKS_OF = Prepared(
+    lambda project: Round.with_checks.filter(project=project, number=Round.CHECKS), NUMBERS[0]
+)
+"""The round of checks of a project."""
 
 
 def round_of_checks(round: Round) -> Round | None:
     """Return the round of checks beside Round I, made if the project has any to come. Two queries at most."""
-    existing = _checks_beside(round)
+    existing = CHECKS_OF.first(round.project_id)
     checking = checking_of(plan_of(round.project))
     if existing or not (checking.repeat_every or (checking.gold_every and hidden_gold(round.project))):
         return existing
@@ -37,13 +39,6 @@ def round_of_checks(round: Round) -> Round | None:
     )
 
 
-def _checks_beside(round: Round) -> Round | None:
-    return _CHECKS.first(round.project_id)
-
-
-_CHECKS = Prepared(lambda project: Round.with_checks.filter(project=project, number=Round.CHECKS), NUMBERS[0])
-
-
 def gold_for(round: Round, annotator: Membership) -> list[int]:
     """Return the hidden gold items in an order of the annotator's own. One query."""
     gold = hidden_gold(round.project)
@@ -51,24 +46,24 @@ def gold_for(round: Round, annotator: Membership) -> list[int]:
     return gold
 
 
-def give_due_checks(*, round: Round, annotator: Membership) -> int:
-    """Give the annotator the checks that are due after what was taken so far; return how many.
+def due_turns(*, round: Round, annotator: Membership, kept: Mapping[int, int]) -> list[Turn]:
+    """Return the checks that are due after what the annotator took so far, with kept items beside repeats.
 
-    Inside the caller's transaction, which holds the annotator's row.
+    kept: the document of each item that was kept back. Inside the caller's transaction, which holds the
+    annotator's row.
     """
-    checks = _checks_beside(round)
-    if checks is None:
-        return 0
-    own = own_order(round, annotator)
-    order = [
-        Turn(item, CHECKS.get(Plan(plan), ""))
-        for item, plan in own.filter(partial=False).values_list("item", "plan")
-    ]
-    last = own.aggregate(last=Max("position"))["last"] or 0
+    own = own_order(round, annotator).filter(partial=False).values_list("item", "plan", "item__document")
+    order = [Turn(item, CHECKS.get(Plan(plan), "")) for item, plan, _ in own]
     generator = Stream(round.seed).of("checks", annotator.pseudonym, len(order)).shuffler()
-    turns = due(order, gold_for(round, annotator), checking_of(plan_of(round.project)), generator)
-    write_checks(checks, [(annotator.pk, last + step, turn) for step, turn in enumerate(turns, start=1)])
-    return len(turns)
+    return due(
+        order,
+        gold_for(round, annotator),
+        checking_of(plan_of(round.project)),
+        generator,
+        kept=list(kept),
+        document_of={item: document for item, _, document in own} | kept,
+        is_compared=round.revises_documents,
+    )
 
 
 def write_checks(checks: Round, turns: Sequence[tuple[int, int, Turn]]) -> None:

@@ -2,9 +2,10 @@
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 
 GAP = 10
 """How many items lie at least between an item and its repeat, so that it is rated and not remembered."""
@@ -29,8 +30,18 @@ class Checking:
 class _Walk:
     """An annotator's order as it grows: what was met, and which items lie far enough back to be repeated."""
 
-    def __init__(self, gold: Sequence[int], checking: Checking, generator: random.Random) -> None:
+    def __init__(
+        self,
+        gold: Sequence[int],
+        checking: Checking,
+        generator: random.Random,
+        document_of: Mapping[int, int] | None = None,
+        *,
+        is_compared: bool = False,
+    ) -> None:
         self.gold, self.checking, self.generator = gold, checking, generator
+        self.document_of, self.is_compared = document_of or {}, is_compared
+        self.kept: dict[int, int] = {}  # by document: an item that waits to be met beside a repeat
         self.order: list[Turn] = []
         self.counts = Counter[str]()
         self.far_back: list[int] = []
@@ -48,8 +59,23 @@ class _Walk:
         """Return the checks that come now: at most one gold item, of the `fitting` ones, and one repeat."""
         checks = self.due_gold(fitting)
         if self.is_repeat_due and self.far_back:
-            checks.append(Turn(self.generator.choice(self.far_back), "repeat"))
+            checks += self.come_back() or [Turn(self.generator.choice(self.far_back), "repeat")]
         return checks
+
+    def come_back(self) -> list[Turn]:
+        """Return a repeat with the kept item of its document, if one lies far enough back."""
+        far = [document for document in self.kept if self._repeatable(document)]
+        if not far:
+            return []
+        document = self.generator.choice(far)
+        repeat = Turn(self.generator.choice(self._repeatable(document)), "repeat")
+        pair = [repeat, Turn(self.kept.pop(document))]
+        if not self.is_compared:
+            self.generator.shuffle(pair)
+        return pair
+
+    def _repeatable(self, document: int) -> list[int]:
+        return [item for item in self.far_back if self.document_of[item] == document]
 
     def due_gold(self, fitting: Sequence[int] | None = None) -> list[Turn]:
         """Return the gold item that comes now, of the `fitting` ones, if one is due."""
@@ -68,14 +94,22 @@ class _Walk:
 
 
 def due(
-    order: Iterable[Turn], gold: Sequence[int], checking: Checking, generator: random.Random
+    order: Iterable[Turn],
+    gold: Sequence[int],
+    checking: Checking,
+    generator: random.Random,
+    kept: Collection[int] = (),
+    document_of: Mapping[int, int] | None = None,
+    *,
+    is_compared: bool = False,
 ) -> list[Turn]:
-    """Return the checks that are due after an order so far.
+    """Return the checks that are due after an order so far, and the kept items that come with repeats.
 
     Gold comes in the given order until it is used up. A repeat is drawn from the ordinary items that lie
-    far enough back and were not repeated.
+    far enough back and were not repeated; first from documents of which an item was kept back.
     """
-    walk = _Walk(gold, checking, generator)
+    walk = _Walk(gold, checking, generator, document_of, is_compared=is_compared)
+    walk.kept = {walk.document_of[item]: item for item in kept}
     for turn in order:
         walk.meet(turn)
     there = len(walk.order)
@@ -101,7 +135,7 @@ def with_checks(
     comes with an item of its document that was kept back, so that both look like a return to a document.
     is_compared: the annotator compares the items of a document at its end, so the new one comes last.
     """
-    walk = _Walk(gold, checking, generator)
+    walk = _Walk(gold, checking, generator, document_of, is_compared=is_compared)
     if not document_of:
         for item in items:
             walk.meet(Turn(item))
@@ -110,7 +144,7 @@ def with_checks(
         return walk.order
     of = document_of
     documents = [list(group) for _, group in groupby(items, key=of.__getitem__)]
-    returns = _Returns(walk, of, len(items), is_compared=is_compared)
+    returns = _Returns(walk, len(items))
     for number, document in enumerate(documents):
         to_come = [item for later in documents[number + 1 :] for item in later]
         for item in returns.keep_one_back(document, len(to_come)):
@@ -134,44 +168,55 @@ MOST_KEPT_BACK = 3
 class _Returns:
     """Returns to documents: an item that was kept back, together with the repeat of another."""
 
-    def __init__(self, walk: _Walk, of: Mapping[int, int], work: int, *, is_compared: bool) -> None:
-        self.walk, self.of, self.is_compared = walk, of, is_compared
+    def __init__(self, walk: _Walk, work: int) -> None:
+        self.walk = walk
         self.wanted = work // walk.checking.repeat_every if walk.checking.repeat_every else 0
-        self.kept: dict[int, int] = {}
 
     def keep_one_back(self, document: list[int], to_come: int) -> list[int]:
         """Return the items of a document that are met now; one is kept back if a return is wanted."""
-        is_wanted = self.walk.counts["repeat"] + len(self.kept) < self.wanted
-        if len(document) < 2 or len(self.kept) >= MOST_KEPT_BACK or to_come < GAP or not is_wanted:
+        walk = self.walk
+        is_wanted = walk.counts["repeat"] + len(walk.kept) < self.wanted
+        if len(document) < 2 or len(walk.kept) >= MOST_KEPT_BACK or to_come < GAP or not is_wanted:
             return document
-        kept = self.walk.generator.choice(document)
-        self.kept[self.of[kept]] = kept
+        kept = walk.generator.choice(document)
+        walk.kept[walk.document_of[kept]] = kept
         return [item for item in document if item != kept]
 
     def come(self) -> bool:
         """Return to a document that lies far enough back; whether there was one."""
-        far = [document for document in self.kept if self._repeatable(document)]
-        if not far:
-            return False
-        document = self.walk.generator.choice(far)
-        repeat = Turn(self.walk.generator.choice(self._repeatable(document)), "repeat")
-        pair = [repeat, Turn(self.kept.pop(document))]
-        if not self.is_compared:
-            self.walk.generator.shuffle(pair)
+        pair = self.walk.come_back()
         for turn in pair:
             self.walk.meet(turn)
-        return True
+        return bool(pair)
 
     def end(self) -> None:
         """Return to the documents that are left, with repeats as long as they are due."""
-        while self.kept:
+        kept = self.walk.kept
+        while kept:
             if self.walk.is_repeat_due and self.come():
                 continue
-            document = next(iter(self.kept))
-            self.walk.meet(Turn(self.kept.pop(document)))
+            self.walk.meet(Turn(kept.pop(next(iter(kept)))))
 
-    def _repeatable(self, document: int) -> list[int]:
-        return [item for item in self.walk.far_back if self.of[item] == document]
+
+def keep_back(
+    items: Sequence[tuple[int, int]], passed: Collection[int], last: int | None
+) -> tuple[list[int], list[int]]:
+    """Return what comes next in a shared queue by document, and what is kept back to come with a repeat.
+
+    items: (item, document) in the annotator's order. passed: the documents that the annotator has left.
+    last: the document met last. The next items are of one document, so that checks may follow each. When
+    nothing else is left, what was kept back comes.
+    """
+    kept = [item for item, document in items if document in passed]
+    ahead = [each for each in items if each[1] not in passed]
+    for document, group in groupby(ahead, key=itemgetter(1)):
+        found = [item for item, _ in group]
+        ends = document != ahead[-1][1]  # of the last one there may be more than was asked for
+        if ends and len(kept) < MOST_KEPT_BACK and (len(found) > 1 or document == last):
+            kept.append(found.pop())
+        if found:
+            return found, kept
+    return kept, []
 
 
 def _fitting(gold: Sequence[int], of: Mapping[int, int], ending: int, to_come: Sequence[int]) -> list[int]:
