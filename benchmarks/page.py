@@ -44,7 +44,7 @@ STYLESHEET = re.compile(r"/static/concord[.\w]*\.css")
 FURTHER = re.compile(r"<script.*?</script>|<link(?![^>]*concord)[^>]*>", re.DOTALL)
 ITEMS_RATED = 10
 WARMING = 8  # annotators
-MOST_BYTES, MOST_SCRIPT, MOST_USABLE, MOST_NEXT = 150_000, 25 * 1024, 250.0, 50.0
+MOST_BYTES, MOST_SCRIPT, MOST_USABLE, MOST_NEXT = 100_000, 25 * 1024, 250.0, 50.0
 WATCH = """() => new MutationObserver((_, watching) => {
     if (!document.querySelector('.row.focused')) return;
     watching.disconnect();

@@ -4,21 +4,25 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, ViewportSize
 
 SPEC = importlib.util.find_spec("axe_playwright_python")
 assert SPEC
 assert SPEC.origin
 AXE = Path(SPEC.origin).with_name("axe.min.js")
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-NEVER_SERIOUS = {"region": {"enabled": False}}  # and slow
-RUN = """async ([options, impacts]) => {
+RUN = """async (options) => {
     const { violations } = await axe.run({ resultTypes: ["violations"], preload: false, ...options });
-    return violations.filter(({ impact }) => impacts.includes(impact)).flatMap(({ id, nodes }) =>
+    return violations.flatMap(({ id, nodes }) =>
         nodes.map((node) => `${id}: ${node.html}\\n${node.failureSummary}`));
 }"""
-SERIOUS = ["serious", "critical"]
-ALL = ["minor", "moderate", *SERIOUS]
+SCREEN, PHONE = ViewportSize(width=1280, height=800), ViewportSize(width=390, height=700)
+THEMES = ("light", "dark", "contrast")
+# As root.html and styles.html say it of who chose this theme.
+LOOK = """theme => {
+    document.documentElement.dataset.theme = theme;
+    document.querySelector("link[href*=contrast]").media = theme === "contrast" ? "all" : "not all";
+}"""
 
 
 def bring_axe(context: BrowserContext) -> None:
@@ -28,19 +32,24 @@ def bring_axe(context: BrowserContext) -> None:
 
 def every_violation(page: Page) -> list[str]:
     """Return "rule: element" for each violation of WCAG 2.2 AA and of what axe-core calls best practice."""
-    return _found(page, {"runOnly": RULES}, ALL)
-
-
-def serious_violations(page: Page) -> list[str]:
-    """Return "rule: element" for each violation that axe-core calls serious or critical."""
-    return _found(page, {"runOnly": RULES, "rules": NEVER_SERIOUS}, SERIOUS)
+    return _found(page, {"runOnly": RULES})
 
 
 def poor_contrasts(page: Page) -> list[str]:
     """Return "rule: element" for each text that is hard to tell from its ground."""
-    return _found(page, {"runOnly": {"type": "rule", "values": ["color-contrast"]}}, ALL)
+    return _found(page, {"runOnly": {"type": "rule", "values": ["color-contrast"]}})
 
 
-def _found(page: Page, options: dict[str, Any], impacts: list[str]) -> list[str]:
-    found: list[str] = page.evaluate(RUN, [options, impacts])
+def violations_in_any_theme(page: Page) -> list[str]:
+    """Return all violations in the light theme; others change colours alone, so only these are looked at."""
+    found = []
+    for theme in THEMES:
+        page.evaluate(LOOK, theme)
+        seen = every_violation(page) if theme == "light" else poor_contrasts(page)
+        found += [f"{page.viewport_size}, {theme}: {each}" for each in seen]
+    return found
+
+
+def _found(page: Page, options: dict[str, Any]) -> list[str]:
+    found: list[str] = page.evaluate(RUN, options)
     return found

@@ -1,10 +1,10 @@
-"""axe-core finds nothing serious on any page of admins, with a project that has something to show on each.
+"""axe-core finds nothing on any page of admins, on a screen and a phone, in each theme.
 
-Annotators' pages are held to more, in test_annotators_pages.py.
+A project has something to show on each page. Annotators' pages are held to more, in test_annotators_pages.py.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
@@ -36,7 +36,7 @@ from judges.metrics.computing import MEASURES
 from judges.routing.commands.certificates import draw_calibration
 from judges.routing.commands.policies import make_policy
 from judges.runs.commands.rereading import start_rereading
-from tests.browser.axe import bring_axe, serious_violations
+from tests.browser.axe import PHONE, SCREEN, bring_axe, violations_in_any_theme
 from tests.browser.people import signed_in
 from tests.factories import Cast, make_member, make_project, make_user
 from tests.judges.certified import calibrated_project, calibration_spec, rate_sample
@@ -256,24 +256,28 @@ def uploaded(admin: User, address: str, content: bytes) -> int:
     return int(response["Location"].rstrip("/").rsplit("/", 1)[1])
 
 
+@pytest.mark.parametrize("part", range(2))
 @pytest.mark.parametrize("scene", [people_at_work, judges_with_people])
-def test_no_page_has_a_serious_violation(
-    context: BrowserContext, transactional_db: None, scene: Callable[[], Scene]
+def test_no_page_has_a_violation_in_any_look(
+    context: BrowserContext, transactional_db: None, scene: Callable[[], Scene], part: int
 ) -> None:
     made = scene()
     bring_axe(context)
     page = signed_in(context, made.admin)
-    found = [each for address in made.addresses for each in violations(page, address)]
+    found = [each for address in made.addresses[part::2] for each in violations(page, address)]
     assert not found, "\n\n".join(found)
 
 
-def violations(page: Page, address: str) -> list[str]:
-    """Return "page: rule: element" for each serious or critical violation."""
+def violations(page: Page, address: str) -> Iterator[str]:
+    """Yield "page: size, theme: rule: element" for each violation, on a screen and on a phone."""
+    page.set_viewport_size(SCREEN)
     response = page.goto(address)
     assert response
     assert response.ok, f"{address} answers {response.status}"
     assert not response.request.redirected_from, f"{address} leads to {page.url}"
-    return [f"{address}: {each}" for each in serious_violations(page)]
+    for size in (SCREEN, PHONE):
+        page.set_viewport_size(size)
+        yield from (f"{address}: {each}" for each in violations_in_any_theme(page))
 
 
 @pytest.mark.django_db

@@ -14,16 +14,10 @@ from tests.browser.annotators_pages import (
     while_rating,
     with_new_wording,
 )
-from tests.browser.axe import bring_axe, every_violation, poor_contrasts
+from tests.browser.axe import PHONE, SCREEN, bring_axe, violations_in_any_theme
 from tests.browser.focus import problems_of_focus
 from tests.browser.people import signed_in
 
-SCREEN, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 700}
-# As root.html and styles.html say it of who chose this theme.
-LOOK = """theme => {
-    document.documentElement.dataset.theme = theme;
-    document.querySelector("link[href*=contrast]").media = theme === "contrast" ? "all" : "not all";
-}"""
 RATED = ".rating-body"
 TARGETS = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']"
 RATING = ".point input, .answer-buttons :is(button, input), label.plain input[type=radio]"
@@ -49,19 +43,15 @@ def test_nothing_is_wrong_in_any_look(
 
 
 def problems(page: Page, address: str) -> Iterator[str]:
-    """Yield what is wrong with a page; a theme changes colours alone, so they alone are looked at again."""
+    """Yield what is wrong with a page; on a phone targets and focus are measured, too."""
     for size in (SCREEN, PHONE):
-        page.set_viewport_size(size)  # type: ignore[arg-type]
+        page.set_viewport_size(size)
         if size is SCREEN or page.locator(RATED).count():
             page.goto(address)  # the width at which work is loaded decides what stands where
-        page.evaluate(LOOK, "light")
-        yield from (f"{size}: {each}" for each in every_violation(page))
+        yield from violations_in_any_theme(page)
         yield from small_targets(page, is_phone=size is PHONE)
         if size is PHONE:  # where bars lie over the page
             yield from problems_of_focus(page)
-        for theme in ("dark", "contrast"):
-            page.evaluate(LOOK, theme)
-            yield from (f"{size}, {theme}: {each}" for each in poor_contrasts(page))
 
 
 def small_targets(page: Page, *, is_phone: bool) -> list[str]:

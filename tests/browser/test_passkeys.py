@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotate.core.models import AuditEntry
-from tests.browser.axe import bring_axe, serious_violations
+from tests.browser.axe import bring_axe, every_violation
 from tests.browser.people import sign_in_at_the_door
 from tests.factories import PASSWORD, make_project
 
@@ -29,7 +29,7 @@ def device(context: BrowserContext, page: Page) -> dict[str, str]:
 
 def look(page: Page, heading: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text(heading)
-    assert not serious_violations(page)
+    assert not every_violation(page)
 
 
 def sign_out(page: Page) -> None:

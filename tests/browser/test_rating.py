@@ -607,3 +607,26 @@ def test_pause_is_suggested_after_fifty_minutes(rating: Page) -> None:
     rating.keyboard.press("3")
     expect(mark(rating)).to_have_text("Saved")
     expect(rating.locator("#notices")).not_to_contain_text("50 minutes")
+
+
+def test_without_scripts_all_questions_show_and_a_button_saves_and_goes_on(
+    new_context: Callable[..., BrowserContext], cast: Cast
+) -> None:
+    page = signed_in(new_context(java_script_enabled=False), cast.annotators[0].user)
+    start_rating(page, cast.project.slug)
+    for key, value in (("fluency", 4), ("coherence", 2)):
+        point(page, key, value).check()
+    page.get_by_label("Comment").last.fill("It breaks off.")
+    page.get_by_role("button", name="Save and go on").click()
+    page.wait_for_url("**/rate/2/")
+    assert values() == {"fluency": 4, "coherence": 2}
+    page.get_by_role("link", name="Back").click()
+    expect(point(page, "fluency", 4)).to_be_checked()
+    expect(page.get_by_label("Comment").last).to_have_value("It breaks off.")
+
+
+def test_double_click_on_a_point_rates_two_questions_and_leaves_no_item(cast: Cast, rating: Page) -> None:
+    point(rating, "fluency", 4).dblclick(force=True)
+    expect_stored(rating, values, {"fluency": 4, "coherence": 4})
+    rating.wait_for_timeout(600)
+    assert rating.url.endswith("/rate/1/")
