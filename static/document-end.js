@@ -103,7 +103,7 @@
   // What is asked of the server next must know the last values.
   async function go(link) {
     saveChanged();
-    if (Unsent.count()) await Promise.race([Unsent.flush(), new Promise((resolve) => { setTimeout(resolve, 2000); })]);
+    if (Unsent.count()) await Unsent.settled();
     location.assign(link.href);
   }
   document.addEventListener("click", (event) => {

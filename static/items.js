@@ -103,7 +103,7 @@
   async function go(link) {
     current.saveChanged();
     // "Where did I stop?" and "what did I give?" are asked of the server, so it must have the last answers first.
-    if (("resume" in link.dataset || link.pathname.endsWith("/rate/")) && Unsent.count()) await Promise.race([Unsent.flush(), new Promise((resolve) => { setTimeout(resolve, 2000); })]);
+    if (("resume" in link.dataset || link.pathname.endsWith("/rate/")) && Unsent.count()) await Unsent.settled();
     open(link.href, () => history.pushState(null, "", link.href), ({ gone }) => location.assign(gone ? resume : link.href));
   }
 

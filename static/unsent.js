@@ -15,6 +15,7 @@ const Unsent = (() => {
   let gathering = 0;
   let gatheringSince = 0;
   let sending = null;
+  let isLeaving = false;
   let trouble = "";
 
   // Windows of one browser share the queue: whichever sends an answer tells the others what came of it.
@@ -76,19 +77,21 @@ const Unsent = (() => {
     keptOnDevice = store(nameOf(whole), whole);
     if (trouble) show("unsaved", say("{why}: {count} waiting", { why: trouble, count: waiting.size }));
     else show("saving", say("Saving…"));
-    if (keptOnDevice) gather();
-    else flush(); // a page that is left at once would take it along
+    if (keptOnDevice && !isLeaving) gather(whole.together ? GATHER : ALONE);
+    else flush(); // a page that is left would take it along
   }
 
-  // Digits that are typed quickly go in one request: each waits so short a time for the next that nobody sees it,
-  // and the first of many never longer than LONGEST. All of them are in the browser's storage meanwhile.
-  const GATHER = 60;
-  const LONGEST = 500;
-  function gather() {
+  // Answers of an item go in one request: when the item is left, or after so long without a further answer, and
+  // the first never waits longer than LONGEST. What goes alone, such as a note, hardly waits. All of it is in the
+  // browser's storage meanwhile.
+  const GATHER = 2000;
+  const ALONE = 60;
+  const LONGEST = 10_000;
+  function gather(wait) {
     clearTimeout(gathering);
     gatheringSince ||= Date.now();
     const left = gatheringSince + LONGEST - Date.now();
-    gathering = setTimeout(flush, Math.max(0, Math.min(GATHER, left)));
+    gathering = setTimeout(flush, Math.max(0, Math.min(wait, left)));
   }
 
   function take(entry) {
@@ -163,10 +166,14 @@ const Unsent = (() => {
     return [together, new URLSearchParams({ annotator, assignment, answers })];
   }
 
+  const MOST_KEPT_ALIVE = 60_000; // characters; browsers take 64 KiB
   // Signing in again, in another window, renews the token. Rejects where nobody answers.
   async function post(address, body) {
     const token = document.cookie.match(/csrftoken=([^;]+)/)?.[1] ?? document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
-    const response = await fetch(address, { method: "POST", body, headers: { "X-CSRFToken": token }, signal: AbortSignal.timeout(15_000) });
+    // A page that is being left still sends what is small enough for that.
+    const keepalive = document.hidden || isLeaving;
+    const send = (options) => fetch(address, { method: "POST", body, headers: { "X-CSRFToken": token }, signal: AbortSignal.timeout(15_000), ...options });
+    const response = await (keepalive && String(body).length < MOST_KEPT_ALIVE ? send({ keepalive }) : send());
     return { response, reply: await response.json().catch(() => ({})) };
   }
   const isSignedOut = (response, reply) => response.status === 401 || response.status === 403 || reply.code === "not_yours";
@@ -222,9 +229,24 @@ const Unsent = (() => {
   }
 
   for (const sign of ["focus", "online"]) window.addEventListener(sign, () => flush());
-  document.addEventListener("visibilitychange", () => { if (!document.hidden) flush(); });
+  document.addEventListener("visibilitychange", () => flush());
+  window.addEventListener("pageshow", () => { isLeaving = false; });
+  window.addEventListener("pagehide", () => {
+    isLeaving = true;
+    flush();
+  });
 
-  return { put, of, count, flush, post, isSignedOut, refusals, forget, waiting: () => [...waiting.values()] };
+  // Another page shows what was given, so the server has it first, if it answers soon.
+  const settled = () => Promise.race([flush(), new Promise((resolve) => { setTimeout(resolve, 2000); })]);
+  window.addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[href]");
+    if (!link || !waiting.size || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    if (link.target || link.origin !== location.origin || link.hasAttribute("download") || link.getAttribute("href").startsWith("#")) return;
+    event.preventDefault();
+    settled().then(() => location.assign(link.href));
+  });
+
+  return { put, of, count, flush, settled, post, isSignedOut, refusals, forget, waiting: () => [...waiting.values()] };
 })();
 
 // The mark in the bar is the same on every page that has it.

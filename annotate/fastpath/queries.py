@@ -23,18 +23,18 @@ WORD = "a stand-in"
 MOMENT = datetime(2000, 2, 3, 4, 5, 6, 789, UTC)
 
 Value = int | str | datetime
-M = TypeVar("M", bound=Model)
+M = TypeVar("M")
 _here = local()
 
 
 class Prepared(Generic[M]):
-    """A query of whole rows, written as a function from its values to a queryset.
+    """A query of whole rows or of values, written as a function from its values to a queryset.
 
     What is given beside it are stand-ins, one for each value: of its type, and unlike anything else in the
     query. Where they come to stand in the compiled statement, the values are put.
     """
 
-    def __init__(self, make: Callable[..., QuerySet[M]], *stand_ins: Value) -> None:
+    def __init__(self, make: Callable[..., QuerySet[Any, M]], *stand_ins: Value) -> None:
         self._make = make
         self._stand_ins = stand_ins
         self._here = local()
@@ -103,7 +103,11 @@ class _Compiled:
         self._parameters = [(places.get(each), each) for each in parameters]
         select, info = self._compiler.select, self._compiler.klass_info
         self._converters = self._compiler.get_converters([column for column, *_ in select])
-        self._objects = _Objects(info, [column.target.attname for column, *_ in select])
+        if queryset.query.selected:  # the query is of values, as `QuerySet.values` makes it
+            names = list(queryset.query.selected)
+            self._make_row: Callable[[Any], Any] = lambda row: dict(zip(names, row, strict=True))
+        else:
+            self._make_row = _Objects(info, [column.target.attname for column, *_ in select]).of
 
     def execute(self, values: Sequence[Value]) -> Statement:
         """Execute the statement with these values in the place of the stand-ins."""
@@ -111,11 +115,11 @@ class _Compiled:
         return execute(self._sql, sent)
 
     def objects(self, statement: Statement) -> list[Any]:
-        """Return the objects that an executed statement found."""
+        """Return the objects, or dictionaries of values, that an executed statement found."""
         found: Iterable[Any] = statement.rows
         if self._converters:
             found = self._compiler.apply_converters(found, self._converters)
-        return [self._objects.of(row) for row in found]
+        return [self._make_row(row) for row in found]
 
 
 class _Objects:

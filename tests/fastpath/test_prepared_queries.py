@@ -1,6 +1,7 @@
 from datetime import timedelta
 
 import pytest
+from django.db.models import Count, Q
 from django.utils import timezone
 
 from annotate.core.models import Assignment, Membership
@@ -42,3 +43,17 @@ def test_a_moment_can_be_put_into_a_prepared_query():
     assert {each.pk for each in prepared.all(now + timedelta(days=1))} >= {
         each.pk for each in cast.annotators
     }
+
+
+def test_a_prepared_query_of_values_gives_rows_by_name(django_assert_num_queries):
+    def counted(round: int, place: int):
+        places = Assignment.objects.filter(round=round).order_by().values("round")
+        return places.annotate(all=Count("pk"), later=Count("pk", filter=Q(pk__gt=place)))
+
+    prepared = Prepared(counted, *NUMBERS[:2])
+    round = opened(make_project())
+    for place in Assignment.objects.values_list("pk", flat=True)[:3]:
+        with django_assert_num_queries(1):
+            found = prepared.all(round.pk, place)
+        assert found == list(counted(round.pk, place))
+    assert prepared.first(0, 0) is None

@@ -61,7 +61,7 @@ def due_turns(*, round: Round, annotator: Membership, kept: Mapping[int, int]) -
         checking_of(plan_of(round.project)),
         generator,
         kept=list(kept),
-        document_of={item: document for item, _, document in own} | kept,
+        document_of={**{item: document for item, _, document in own}, **kept},
         is_compared=round.revises_documents,
     )
 

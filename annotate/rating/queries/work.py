@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -168,24 +169,8 @@ def _place_in_order(assignment: Assignment, document: int) -> PlaceInOrder | Non
     """Return where an item stands, None where documents are mixed. Two queries at most."""
     if assignment.round.work_order == WorkOrder.MIXED:
         return None
-    project, annotator, position = _here(assignment)
-    mine = met_together(project).filter(annotator=annotator)
-    until, same = Q(position__lte=position), Q(item__document=document)
-    others = mine.exclude(item__document=document).order_by().values("annotator")
-    before = others.filter(position__lt=position).annotate(at=Max("position")).values("at")
-    after = others.filter(position__gt=position).annotate(at=Min("position")).values("at")
-    visit = same & Q(position__gt=Coalesce(Subquery(before), 0))
-    visit &= Q(position__lt=Coalesce(Subquery(after), LAST_POSITION))
-    first_time = same & ~Q(plan=Assignment.Plan.REPEAT)
-    counts = mine.aggregate(
-        nth_item=Count("pk", filter=until & visit),
-        all_items=Count("pk", filter=visit),
-        nth_document=Count("item__document", filter=until, distinct=True),
-        all_documents=Count("item__document", distinct=True),
-        taken=Count("pk", filter=Q(plan=Assignment.Plan.N_OF_M)),
-        own=Count("pk", filter=first_time),
-        to_come=Count("pk", filter=first_time & Q(position__gt=position)),
-    )
+    counts = dict(_COUNTS.all(*_here(assignment), document)[0])
+    annotator = counts.pop("annotator")
     own, to_come = counts.pop("own"), counts.pop("to_come")
     is_repeat = assignment.plan == Assignment.Plan.REPEAT
     counts["ends_document"] = own > 1 and not to_come and not is_repeat
@@ -193,6 +178,32 @@ def _place_in_order(assignment: Assignment, document: int) -> PlaceInOrder | Non
         to_take = len(_TO_TAKE.all(annotator, document, timezone.now()))
         counts |= {"all_items": counts["all_items"] + to_take, "all_documents": None}
     return PlaceInOrder(**counts)
+
+
+def _counts(project: int, annotator: int, position: int, document: int) -> QuerySet[Any, dict[str, Any]]:
+    """Return one row that counts an annotator's items by where they stand to one of them."""
+    mine: Any = met_together(project).filter(annotator=annotator)
+    until, same = Q(position__lte=position), Q(item__document=document)
+    others = mine.exclude(item__document=document).order_by().values("annotator")
+    before = others.filter(position__lt=position).annotate(at=Max("position")).values("at")
+    after = others.filter(position__gt=position).annotate(at=Min("position")).values("at")
+    visit = same & Q(position__gt=Coalesce(Subquery(before), 0))
+    visit &= Q(position__lt=Coalesce(Subquery(after), LAST_POSITION))
+    first_time = same & ~Q(plan=Assignment.Plan.REPEAT)
+    counted: QuerySet[Any, dict[str, Any]] = (
+        mine.order_by()
+        .values("annotator")
+        .annotate(
+            nth_item=Count("pk", filter=until & visit),
+            all_items=Count("pk", filter=visit),
+            nth_document=Count("item__document", filter=until, distinct=True),
+            all_documents=Count("item__document", distinct=True),
+            taken=Count("pk", filter=Q(plan=Assignment.Plan.N_OF_M)),
+            own=Count("pk", filter=first_time),
+            to_come=Count("pk", filter=first_time & Q(position__gt=position)),
+        )
+    )
+    return counted
 
 
 def _to_take(annotator: int, document: int, now: datetime) -> QuerySet[Item]:
@@ -228,6 +239,7 @@ def _after(project: int, annotator: int, position: int) -> QuerySet[Assignment]:
     return _order(project, annotator).filter(position__gt=position)[:1]
 
 
+_COUNTS = Prepared(_counts, *NUMBERS, 2_000_000_087)
 _BEFORE, _AFTER = Prepared(_before, *NUMBERS), Prepared(_after, *NUMBERS)
 _NOTE = Prepared(
     lambda annotator, item: PrivateNote.objects.filter(annotator=annotator, item=item), *NUMBERS[:2]
