@@ -1,5 +1,6 @@
 """One annotator over HTTP for benchmarks/annotators.py, who does what the rating page does."""
 
+import gzip
 import http.client
 import json
 import random
@@ -13,6 +14,9 @@ FOR = re.compile(r'data-annotator="(\w+)" data-assignment="(\w+)"')
 TOGETHER = re.compile(r'data-together="([^"]+)"')
 ROWS = re.compile(r'data-url="([^"]+)" data-key="([^"]+)"')
 NEXT = re.compile(r'id="next"[^>]* href="([^"]+)"')
+FRAGMENT = re.compile(r'(?=<main id="content"[^>]* data-address="([^"]+)")')
+GUIDELINE = re.compile(r'data-guideline="(\d+)"')
+TOGETHER_AHEAD = 4  # items that come with one request, see static/items.js
 PATIENCE = 30.0  # seconds that a server may be away
 BUSY = 503  # nothing was stored, as while SQLite belongs to another process
 
@@ -45,6 +49,8 @@ class Annotator:
         self.stopped = False
         self.pause = 0.0  # seconds of thought before each answer
         self._bursts = bursts
+        self._ahead: dict[str, str] = {}
+        self._guideline = ""
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
         self._cookies = {"sessionid": session}
         self._chance = random.Random(number)
@@ -74,8 +80,18 @@ class Annotator:
         self._connection.close()
 
     def _load(self, address: str) -> tuple[int, str, str]:
+        """Load an item, with those that come along, or take what came along."""
+        if kept := self._ahead.pop(address, None):
+            return 200, kept, address
         status, page, location = self._ask("GET", address, "")
-        return self._load(location) if location else (status, page, address)
+        if location:
+            return self._load(location)
+        self._guideline = next(iter(GUIDELINE.findall(page)), "")
+        _, *found = FRAGMENT.split(page)  # addresses and fragments take turns
+        if found:
+            self._ahead = dict(zip(found[::2], found[1::2], strict=True))
+            page = self._ahead.pop(address)
+        return status, page, address
 
     def _save(self, url: str, key: str, annotator: str, assignment: str) -> None:
         answer = {"annotator": annotator, "assignment": assignment} | self._answer()
@@ -124,9 +140,12 @@ class Annotator:
             time.sleep(0.1)
 
     def _once(self, method: str, address: str, body: str) -> tuple[int, str, str]:
-        headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self._cookies.items())}
+        headers = {
+            "Cookie": "; ".join(f"{name}={value}" for name, value in self._cookies.items()),
+            "Accept-Encoding": "gzip",
+        }
         if self.told.items:  # the page loads every item but the first ahead
-            headers["Concord-Ahead"] = "1"
+            headers |= {"Concord-Ahead": str(TOGETHER_AHEAD), "Concord-Guideline": self._guideline}
         if method == "POST":
             headers |= {
                 "X-CSRFToken": self._cookies.get("csrftoken", ""),
@@ -141,4 +160,6 @@ class Annotator:
         for cookie in response.headers.get_all("Set-Cookie") or []:
             name, _, value = cookie.partition(";")[0].partition("=")
             self._cookies[name] = value
+        if response.getheader("Content-Encoding") == "gzip":
+            content = gzip.decompress(content)
         return response.status, content.decode(), response.headers.get("Location", "")

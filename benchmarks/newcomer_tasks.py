@@ -1,4 +1,4 @@
-"""Four questions of a newcomer to the results: clicks, pixels to scroll and seconds until the answer is in view.
+"""Four questions of a newcomer to the results: clicks, pixels to scroll, seconds until the answer is in view.
 
 python benchmarks/newcomer_tasks.py
 

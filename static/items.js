@@ -4,6 +4,7 @@
 
 (() => {
   const AHEAD = 5;
+  const ENOUGH = 1; // items that are loaded ahead; with more, the next ones come together later
   const KEPT = 20;
   const DOUBLE_CLICK_MS = 500; // a second click that comes so soon is not meant for what the first one brought
   const pages = new Map();
@@ -15,27 +16,39 @@
 
   // --- items ahead --------------------------------------------------------------------------------------------
   // What is at an address: an item of this annotator as `page`, nothing where it is something else, and `away` where
-  // the server cannot be reached.
-  async function load(address) {
+  // the server cannot be reached. Items after it come along, `several` in all if there are so many.
+  async function load(address, several = 1) {
     try {
-      const response = await fetch(address, { headers: { "Concord-Ahead": "1", "Concord-Guideline": current.guideline }, cache: "no-store" });
+      const response = await fetch(address, { headers: { "Concord-Ahead": several, "Concord-Guideline": current.guideline }, cache: "no-store" });
       if (response.status >= 500) return { away: true };
       if (response.status === 404) return { gone: true };
       if (!response.ok || response.redirected) return {};
       const loaded = new DOMParser().parseFromString(await response.text(), "text/html");
-      if (!loaded.getElementById("work")) return {};
-      const page = RatingPage(document.adoptNode(loaded.getElementById("content")));
-      return page.annotator === current.annotator ? { page } : {};
+      const found = [];
+      for (const main of loaded.querySelectorAll("main:has(#work)")) {
+        const parts = found.at(-1)?.main.querySelectorAll(".document details") ?? [];
+        main.querySelector("[data-parts]")?.replaceWith(...[...parts].map((part) => part.cloneNode(true)));
+        found.push(RatingPage(document.adoptNode(main)));
+        await new Promise((resolve) => { setTimeout(resolve); }); // a key that comes meanwhile is answered first
+      }
+      const [page, ...others] = found;
+      if (page?.annotator !== current.annotator) return {};
+      for (const other of others) {
+        const at = new URL(other.main.dataset.address, location).href;
+        if (!isReady(at)) pages.set(at, other);
+      }
+      return { page };
     } catch {
       return { away: true };
     }
   }
 
   // What is kept of an address, loaded (anew) where the wording has changed since; old wording only without a server.
-  async function fetched(address) {
+  const isReady = (address) => pages.get(address)?.guideline === inForce;
+  async function fetched(address, several) {
     const kept = pages.get(address);
-    if (kept?.guideline === inForce) return { page: kept };
-    const found = await load(address);
+    if (isReady(address)) return { page: kept };
+    const found = await load(address, several);
     if (found.page) inForce = found.page.guideline;
     return found.away && kept ? { page: kept } : found;
   }
@@ -47,7 +60,8 @@
     const begun = [current, inForce];
     for (let page = current, steps = 0; page && steps < AHEAD; steps += 1) {
       const address = page.main.querySelector("#next:not([data-resume])")?.href;
-      page = address && (await fetched(address)).page;
+      if (steps >= ENOUGH && !isReady(address)) break;
+      page = address && (await fetched(address, AHEAD - steps)).page;
       if (page) pages.set(address, page);
     }
     loading = false;
@@ -69,12 +83,15 @@
     current.leave();
     Causes.end("place_gone"); // that was about the item that is left
     const scroll = keepSource(current.main.querySelector(".document"), page.main.querySelector(".document"));
+    if (!page.main.querySelector("#keys")) page.main.append(current.main.querySelector("#keys"));
     current.main.replaceWith(page.main);
     current = page;
     pages.delete(location.href);
     pages.set(location.href, page);
     for (const [address, kept] of pages) if (pages.size > KEPT && kept !== page) pages.delete(address);
     page.enter();
+    const keys = page.main.querySelector("[data-next]");
+    if (keys) keys.search = new URLSearchParams({ next: location.pathname });
     shownAt = performance.now();
     scroll();
     Unsent.flush().then(Counter.ask);

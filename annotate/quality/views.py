@@ -271,7 +271,7 @@ def _render_practice(
 ) -> HttpResponse:
     address = reverse("practice_item", args=[place.project.slug, shown.gold.pk])
     context = {
-        "layout": "rating/ahead.html" if request.headers.get("Concord-Ahead") == "1" else "base.html",
+        "layout": "rating/ahead.html" if "Concord-Ahead" in request.headers else "base.html",
         "project": place.project,
         "place": place,
         "round": shown.page.assignment.round,

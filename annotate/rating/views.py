@@ -1,5 +1,6 @@
 """Pages about rating."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import messages
@@ -8,6 +9,7 @@ from django.core.paginator import Paginator
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -33,7 +35,12 @@ from annotate.core.preferences import PERSON, key_map_of
 from annotate.core.rounds import round_one, rounds_of
 from annotate.core.wording import changes_of_wording
 from annotate.fastpath.prefetch import Question, prefetch_request
-from annotate.rating.commands.assignments import renew_reservation, renew_reservations, reserve_items
+from annotate.rating.commands.assignments import (
+    RESERVED_AT_ONCE,
+    renew_reservation,
+    renew_reservations,
+    reserve_items,
+)
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, Saved, SentAnswer, save_note, save_rating, save_ratings
 from annotate.rating.commands.revising import Revised, note_look_back, revise_value
@@ -68,6 +75,7 @@ from annotate.rating.rows import rows_as_html
 # Rating in Round I: where to go on, one item, saving.
 
 ITEMS_PER_PAGE = 50
+MOST_AHEAD = RESERVED_AT_ONCE
 
 
 @login_required
@@ -116,13 +124,66 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
         refusals = _save_all(request, assignment)
         if not refusals:
             return _go_on(slug, assignment.round, item_page(assignment), back="back" in request.POST)
+    if how_many := _asked_ahead(request):
+        return HttpResponse("".join(_items_ahead(request, assignment, how_many)))
+    context = _item_context(request, assignment) | {
+        "layout": "base.html",
+        "progress": progress(assignment.round, place),
+        "refusals": refusals,
+    }
+    return render(request, "rating/item.html", context, status=422 if refusals else 200)
+
+
+def _asked_ahead(request: HttpRequest) -> int:
+    """Return how many items a page loads ahead, 0 if the browser asks for a page."""
+    asked = request.headers.get("Concord-Ahead", "")
+    return min(int(asked), MOST_AHEAD) if asked.isdecimal() else 0
+
+
+def _items_ahead(request: HttpRequest, first: Assignment, how_many: int) -> Iterator[str]:
+    """Yield an item and those after it without the rest of their pages, up to the end of a document.
+
+    What the page has already stands in none: the dialog with this version of the guidelines, and the parts of
+    the document that the item before is of.
+    """
+    assignment: Assignment | None = first
+    before: ItemPage | None = None
+    for left in range(how_many - 1, -1, -1):
+        if assignment is None:
+            return
+        context = _item_context(request, assignment)
+        page: ItemPage = context["page"]
+        version = str(assignment.round.guideline.version)
+        context |= {
+            "layout": "rating/ahead.html",
+            "progress": None,
+            "has_dialog": request.headers.get("Concord-Guideline") == version,
+            "parts_as_before": before is not None and before.document == page.document,
+        }
+        yield render_to_string("rating/item.html", context, request)
+        before = page
+        goes_on = left and page.next is not None and not context["leads_to_end"]
+        assignment = _assignment_of(request, assignment, page.next) if goes_on and page.next else None
+
+
+def _assignment_of(request: HttpRequest, before: Assignment, position: int) -> Assignment | None:
+    place = before.annotator
+    assert place is not None
+    try:
+        return access.assignment_for_annotator(request.user, place.project.slug, position)
+    except Http404:  # it was given to another rater just now
+        return None
+
+
+def _item_context(request: HttpRequest, assignment: Assignment) -> dict[str, Any]:
+    """Return what an item's page needs; its reservation runs from now on."""
+    place = assignment.annotator
+    assert place is not None
     renew_reservation(assignment=assignment, annotator=place)
     page = item_page(assignment)
     if page.next is None and _reserve_more(place):
         page = with_next(page)
-    is_loaded_ahead = request.headers.get("Concord-Ahead") == "1"  # for a page that has its own counter
-    context = {
-        "layout": "rating/ahead.html" if is_loaded_ahead else "base.html",
+    return {
         "project": place.project,
         "place": place,
         "round": assignment.round,
@@ -130,16 +191,13 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
         "page": page,
         "leads_to_end": leads_to_end(assignment.round, page),
         "rows_html": rows_as_html(place.project, page),
-        "progress": None if is_loaded_ahead else progress(assignment.round, place),
         "guideline": guideline_of(assignment.round),
         "new_wording": new_wording(
             assignment.round, place, shown=request.headers.get("Concord-Guideline", "")
         ),
-        "refusals": refusals,
         "key_map": key_map_of(request.user),
         "key_actions": ACTIONS,
     }
-    return render(request, "rating/item.html", context, status=422 if refusals else 200)
 
 
 @login_required

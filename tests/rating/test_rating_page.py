@@ -472,9 +472,24 @@ def test_an_item_loaded_ahead_is_its_part_of_the_page(scene):
     assert "<header" not in ahead
 
 
+def test_items_loaded_ahead_together_are_those_that_follow(scene):
+    client, cast, _ = scene
+    url = reverse("rate_item", args=[cast.project.slug, 1])
+    page(client, cast)
+    alone = content_of(client.get(url, headers=AHEAD).content.decode())
+    together = client.get(url, headers={"Concord-Ahead": "3"}).content.decode()
+    addresses = [reverse("rate_item", args=[cast.project.slug, position]) for position in (1, 2, 3)]
+    assert re.findall(r'data-address="([^"]+)"', together) == addresses
+    assert content_of(together).startswith(alone)
+    for several in ("0", "-1", "many"):
+        assert "<header" in client.get(url, headers={"Concord-Ahead": several}).content.decode()
+    most = client.get(url, headers={"Concord-Ahead": "999"}).content.decode()
+    assert most.count("<main") <= 5
+
+
 AHEAD = {"Concord-Ahead": "1"}
 
 
 def content_of(page):
     content = "".join(re.findall(r"<main.*</main>", page, re.DOTALL))
-    return re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", " ".join(content.split()))
+    return re.sub(r'name="csrfmiddlewaretoken" value="\w+"| data-address="[^"]+"', "", " ".join(content.split()))
