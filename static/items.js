@@ -3,8 +3,8 @@
 "use strict";
 
 (() => {
-  const AHEAD = 5;
-  const ENOUGH = 1; // items that are loaded ahead; with more, the next ones come together later
+  const AHEAD = 8; // items; no fewer are reserved, see LOADED_AHEAD on the server
+  const ENOUGH = 5; // with so many loaded, the next ones come later, several together
   const KEPT = 20;
   const DOUBLE_CLICK_MS = 500; // a second click that comes so soon is not meant for what the first one brought
   const pages = new Map();

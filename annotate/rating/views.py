@@ -36,7 +36,7 @@ from annotate.core.rounds import round_one, rounds_of
 from annotate.core.wording import changes_of_wording
 from annotate.fastpath.prefetch import Question, prefetch_request
 from annotate.rating.commands.assignments import (
-    RESERVED_AT_ONCE,
+    LOADED_AHEAD,
     renew_reservation,
     renew_reservations,
     reserve_items,
@@ -75,7 +75,6 @@ from annotate.rating.rows import rows_as_html
 # Rating in Round I: where to go on, one item, saving.
 
 ITEMS_PER_PAGE = 50
-MOST_AHEAD = RESERVED_AT_ONCE
 
 
 @login_required
@@ -137,7 +136,7 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
 def _asked_ahead(request: HttpRequest) -> int:
     """Return how many items a page loads ahead, 0 if the browser asks for a page."""
     asked = request.headers.get("Concord-Ahead", "")
-    return min(int(asked), MOST_AHEAD) if asked.isdecimal() else 0
+    return min(int(asked), LOADED_AHEAD) if asked.isdecimal() else 0
 
 
 def _items_ahead(request: HttpRequest, first: Assignment, how_many: int) -> Iterator[str]:

@@ -53,21 +53,21 @@ def test_answers_outlive_a_server_that_is_killed_and_arrive_once_when_it_is_back
         begin(page, cast, server.url)
         rate(page, 1)
         page.wait_for_url("**/rate/2/")
-        expect(page.locator("body[data-ahead=ready]")).to_be_visible()  # up to the seventh
+        expect(page.locator("body[data-ahead=ready]")).to_be_visible()  # up to the ninth
         page.keyboard.press("4")  # perhaps on its way
         server.kill()
         page.keyboard.press("2")
         page.keyboard.press("Enter")
-        for position in range(3, 8):
+        for position in range(3, 10):
             rate(page, position)
         expect(page.locator("#notices")).to_contain_text("no connection")
         expect(page.locator("#save-mark")).to_contain_text("waiting")
         assert len(given()) <= 2
         server.start()
         page.evaluate("window.dispatchEvent(new Event('focus'))")
-        expect_stored(page, given, {position: [4, 2] for position in range(1, 8)})
+        expect_stored(page, given, {position: [4, 2] for position in range(1, 10)})
         page.keyboard.press("Enter")
-        page.wait_for_url("**/rate/8/")
+        page.wait_for_url("**/rate/10/")
     changes = Counter(RatingChange.objects.values_list("rating", flat=True))
     assert set(changes.values()) == {1}
 

@@ -85,17 +85,17 @@ def test_looking_at_an_item_renews_its_reservation():
 
 
 def test_using_the_page_renews_what_is_loaded_ahead_and_nothing_that_was_taken():
-    cast = make_project(documents=3, systems=3, annotators=2, raters_per_item=1)
+    cast = make_project(documents=4, systems=3, annotators=2, raters_per_item=1)
     round = opened(cast)
     slow, quick = cast.annotators
-    assert reserve_items(round=round, annotator=slow, how_many=8) == 8
+    assert reserve_items(round=round, annotator=slow, how_many=11) == 11
     first, *_ = Assignment.objects.filter(annotator=slow).order_by("position")
     Assignment.objects.filter(annotator=slow).update(reserved_until=timezone.now() - timedelta(seconds=1))
     Assignment.objects.filter(annotator=slow, position=3).update(annotator=quick, position=1)
     held = renew_reservations(assignment=first, annotator=slow)
-    assert [each.position for each in held] == [1, 2, 4, 5, 6]
+    assert [each.position for each in held] == [1, 2, 4, 5, 6, 7, 8, 9]
     renewed = Assignment.objects.filter(reserved_until__gt=timezone.now()).order_by("position")
-    assert [each.position for each in renewed] == [1, 2, 4, 5, 6]
+    assert [each.position for each in renewed] == [1, 2, 4, 5, 6, 7, 8, 9]
     assert renewed.exclude(annotator=slow).count() == 0
 
 

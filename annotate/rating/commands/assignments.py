@@ -20,6 +20,7 @@ from annotate.rating.queries.places import available_places, first_items, met_to
 from annotate.rating.queries.plans import plan_of
 
 RESERVED_AT_ONCE = 5
+LOADED_AHEAD = 8  # items of a page that were loaded ahead are reserved, too
 
 
 @transaction.atomic
@@ -123,7 +124,7 @@ def renew_reservations(*, assignment: Assignment, annotator: Membership) -> list
     lasts = timedelta(minutes=annotator.project.reservation_minutes)
     until, here = timezone.now() + lasts, assignment.position or 0
     in_reach = met_together(annotator.project_id).filter(
-        annotator=annotator, position__range=(here, here + RESERVED_AT_ONCE)
+        annotator=annotator, position__range=(here, here + LOADED_AHEAD)
     )
     waiting = in_reach.filter(started_at__isnull=True, reserved_until__lt=until - lasts / 10)
     waiting.update(reserved_until=until)
