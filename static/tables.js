@@ -48,6 +48,7 @@
     const mark = () => {
       const hidden = box.scrollWidth - box.clientWidth - Math.abs(box.scrollLeft) > 2;
       box.classList.toggle("has-more", hidden);
+      if (hidden) box.tabIndex = 0; // so that arrow keys scroll it
       if (hidden && !box.nextElementSibling?.classList.contains("scroll-cue")) {
         const cue = document.createElement("span");
         cue.className = "scroll-cue";

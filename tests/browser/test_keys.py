@@ -11,6 +11,7 @@ from tests.browser.waiting import expect_stored, stop_clock
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened
 
+GATHERED = 2_000  # milliseconds after which answers of an item are sent
 PAUSE = 1_500  # milliseconds; longer than what is rated stays in view
 
 
@@ -75,4 +76,5 @@ def test_with_everything_rated_the_next_item_comes_by_itself_unless_one_stays(ca
     expect(page.locator("#advance")).to_be_hidden()
     page.clock.run_for(PAUSE)
     assert page.url.endswith("/rate/2/")
+    page.clock.run_for(GATHERED)
     expect_stored(page, lambda: [value for _, value, _ in values()], [2, 4, 3, 3])

@@ -137,24 +137,24 @@ def test_on_a_train_one_rates_on_with_the_items_loaded_ahead_and_everything_arri
     page.goto(f"/projects/{cast.project.slug}/rate/")
     expect(page.locator("body[data-ahead=ready]")).to_be_visible()
     context.set_offline(True)
-    for position in range(1, 7):
+    for position in range(1, 10):
         page.wait_for_url(f"**/rate/{position}/")
         page.keyboard.press("4")
         page.keyboard.press("2")
         page.keyboard.press("Enter")
-    expect(mark(page)).to_contain_text("12 waiting")
+    expect(mark(page)).to_contain_text("18 waiting")
     expect(page.locator("#notices")).to_contain_text("no connection")
     page.keyboard.press("Shift+Enter")
-    page.wait_for_url("**/rate/5/")
+    page.wait_for_url("**/rate/8/")
     expect(page.locator('[data-key=fluency] input[value="4"]')).to_be_checked()
     context.set_offline(False)
-    for position in range(1, 7):
+    for position in range(1, 10):
         expect_stored(page, partial(values, position), {"fluency": 4, "coherence": 2})
-    expect(page.locator("#progress")).to_contain_text("6 of 12")
+    expect(page.locator("#progress")).to_contain_text("9 of 12")
     page.go_back()
-    page.wait_for_url("**/rate/6/")
+    page.wait_for_url("**/rate/9/")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/rate/7/")
+    page.wait_for_url("**/rate/10/")
 
 
 def test_the_next_item_is_there_at_once_with_the_keys_and_nothing_of_the_last(rating: Page) -> None:
