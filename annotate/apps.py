@@ -2,6 +2,7 @@
 
 from celery import current_app
 from django.apps import AppConfig
+from django.utils.translation import gettext, ngettext
 
 
 class AnnotateConfig(AppConfig):
@@ -14,6 +15,7 @@ class AnnotateConfig(AppConfig):
         """Add what needs the models, which cannot be imported before."""
         from annotate.core.models import DataImport
         from annotate.core.page import FRAME
+        from annotate.core.translation import translate_with
         from annotate.disputes.commands.digests import DIGEST_MAIL
         from annotate.disputes.commands.nudges import NUDGE_MAIL
         from annotate.disputes.commands.recorded import RoundTwoCheck, RoundTwoWriting
@@ -60,6 +62,7 @@ class AnnotateConfig(AppConfig):
                 TellOfDeadlines,
             )
         )
+        translate_with(gettext, ngettext)
         FRAME.work_waits, FRAME.setup = work_waits, setup_on_page
         extend(
             Extension(

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from django.utils.functional import Promise
+
 from annotate.core.jobs import JOB_KINDS, JobKind
 from annotate.core.models import Project, Round
 from annotate.core.navigation import NewPages, add_pages
@@ -55,7 +57,7 @@ class Extension:
     restorer: Restorer | None = None
     finish_round_one: Callable[[Round], bool] | None = None
     watched: Watched | None = None
-    events: Mapping[str, str] = field(default_factory=dict)
+    events: Mapping[str, str | Promise] = field(default_factory=dict)
 
 
 def extend(extension: Extension) -> None:

@@ -2,6 +2,7 @@
 
 from celery import current_app
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
 
 
 class JudgesConfig(AppConfig):
@@ -74,8 +75,8 @@ class JudgesConfig(AppConfig):
                     spending_section,
                 ),
                 events={
-                    RUN_FINISHED: "a run of judges is finished",
-                    RUN_STOPPED: "a run of judges stopped",
+                    RUN_FINISHED: gettext_lazy("a run of judges is finished"),
+                    RUN_STOPPED: gettext_lazy("a run of judges stopped"),
                 },
             )
         )

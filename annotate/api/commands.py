@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import ApiToken, User, token_digest
@@ -23,9 +24,13 @@ NOTED_EVERY = timedelta(hours=1)
 def make_token(*, user: User, name: str, scopes: Collection[str], lasts: timedelta) -> tuple[ApiToken, str]:
     """Make a token and return it with its secret, which is kept nowhere. Raises InvalidValueError."""
     if not scopes or set(scopes) - set(SCOPES):
-        raise InvalidValueError(f"A token has scopes of these: {', '.join(SCOPES)}.")
+        raise InvalidValueError(
+            gettext("A token has scopes of these: {names}.").format(names=", ".join(SCOPES))
+        )
     if not timedelta(0) < lasts <= LONGEST:
-        raise InvalidValueError(f"A token lasts between one day and {LONGEST.days} days.")
+        raise InvalidValueError(
+            gettext("A token lasts between one day and {days} days.").format(days=LONGEST.days)
+        )
     secret = PREFIX + secrets.token_urlsafe(32)
     now = timezone.now()
     made = ApiToken.objects.create(

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -45,7 +46,9 @@ def done_once(request: Request, write: Callable[[], Response]) -> Response:
     if key is None:
         return write()
     if not re.fullmatch(KEY, key):
-        raise InvalidValueError(f"{HEADER} has 1 to 200 letters, digits or any of _ . : -.")
+        raise InvalidValueError(
+            gettext("{header} has 1 to 200 letters, digits or any of _ . : -.").format(header=HEADER)
+        )
     token = request.auth
     assert isinstance(token, ApiToken)
     KeptAnswer.objects.filter(at__lt=timezone.now() - KEPT).delete()
@@ -57,7 +60,9 @@ def done_once(request: Request, write: Callable[[], Response]) -> Response:
         return _keep_answer(kept, write())
     if kept.request != asked:
         raise KeyUsedError(
-            f"This {HEADER} came with another request within the last day; use a new key for each write."
+            gettext(
+                "This {header} came with another request within the last day; use a new key for each write."
+            ).format(header=HEADER)
         )
     return Response(json.loads(kept.content), status=kept.status, headers={"Idempotent-Replayed": "true"})
 

@@ -147,7 +147,7 @@ def dispute_for_decider(user: SomeUser, slug: str, number: int) -> Dispute:
     place = membership(user, slug, *DECIDERS)
     found = dispute_in(place.project, number)
     if not decides(place, place_of_rater(user, slug, number)):
-        raise PermissionDenied("You rated this unit: another adjudicator, or an admin, decides it.")
+        raise PermissionDenied(gettext("You rated this unit: another adjudicator, or an admin, decides it."))
     return found
 
 
@@ -164,8 +164,10 @@ def project_of_watching_admin(user: SomeUser, slug: str) -> Project:
 def _unless_rating(user: SomeUser, project: Project) -> Project:
     if rates_independently(user, project):
         raise PermissionDenied(
-            "You rate in this project: results are shown to you when Round I is closed, "
-            "so that your ratings are independent of the others’."
+            gettext(
+                "You rate in this project: results are shown to you when Round I is closed, "
+                "so that your ratings are independent of the others’."
+            )
         )
     return project
 

@@ -6,6 +6,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import Http404
 from django.urls import reverse
+from django.utils.translation import gettext
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -266,7 +267,7 @@ def _page(request: Request, slug: str, number: int) -> DisputePage:
     own = access.place_of_rater(request.user, slug, number)
     if place.role == Role.ANNOTATOR:
         if own is None:
-            raise Http404("There is no such dispute in your list.")
+            raise Http404(gettext("There is no such dispute in your list."))
         return dispute_page(access.dispute_for_rater(own, number), reader=own)
     project = access.project_for_dispute_reader(request.user, slug)
     return dispute_page(access.dispute_in(project, number), reader=own)
@@ -434,7 +435,9 @@ def _valid_rules(project: Project, sent: Mapping[str, Any]) -> DisputeRulesForm:
         place = f"dimensions.{number}"
         dimension = dimensions.get(own["dimension"])
         if dimension is None:
-            says = f"There is no dimension {own['dimension']} that can have a rule of its own."
+            says = gettext("There is no dimension {dimension} that can have a rule of its own.").format(
+                dimension=own["dimension"]
+            )
             raise InvalidValueError(says, fields={f"{place}.dimension": says})
         for what in ("threshold", "tolerance"):
             name = field_name(what, dimension)

@@ -472,14 +472,22 @@ def dispute_nudge(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _nudge_message(nudged: Nudged) -> str:
-    where = "on their page and by e-mail" if mail_is_sent() else "on their page; no mail server is configured"
+    reached = (
+        gettext("Nudged {names}: they read it on their page and by e-mail.")
+        if mail_is_sent()
+        else gettext("Nudged {names}: they read it on their page; no mail server is configured.")
+    )
     now = [nudge.rater for nudge in nudged.now]
     parts = [
-        f"Nudged {_names(now)}: they read it {where}." if now else "",
-        f"Nudged today already: {_names(nudged.already)}." if nudged.already else "",
-        f"Nobody can be reached at {_names(nudged.empty)}." if nudged.empty else "",
+        reached.format(names=_names(now)) if now else "",
+        gettext("Nudged today already: {names}.").format(names=_names(nudged.already))
+        if nudged.already
+        else "",
+        gettext("Nobody can be reached at {names}.").format(names=_names(nudged.empty))
+        if nudged.empty
+        else "",
     ]
-    return " ".join(part for part in parts if part) or "These disputes wait for nobody."
+    return " ".join(part for part in parts if part) or gettext("These disputes wait for nobody.")
 
 
 def _names(raters: list[Membership]) -> str:

@@ -1,6 +1,7 @@
 """Exports: snapshots requested, followed and downloaded."""
 
 from django.http import FileResponse, Http404
+from django.utils.translation import gettext
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -150,5 +151,5 @@ class ExportFile(ApiView):
         """Send the file of an export that is ready."""
         found = export_in(project_for_reader(request.user, slug), pk)
         if found.status != Export.Status.READY:
-            raise Http404("This export is not ready.")
+            raise Http404(gettext("This export is not ready."))
         return FileResponse(found.file.open("rb"), as_attachment=True, filename=state_of(found).file_name)

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from django.utils.translation import gettext_lazy
+
 from annotate.core.models import Project
 from annotate.exports.citation import Card
 from annotate.exports.registry import ExportPart, ExportTable, ValueKind, tables_without
@@ -23,8 +25,8 @@ LABELS = {
     Format.JSONL: "JSONL",
     Format.CSV: "CSV",
     Format.PARQUET: "Parquet",
-    Format.XLSX: "XLSX (one workbook)",
-    Format.HUGGING_FACE: "Hugging Face data set",
+    Format.XLSX: gettext_lazy("XLSX (one workbook)"),
+    Format.HUGGING_FACE: gettext_lazy("Hugging Face data set"),
 }
 
 

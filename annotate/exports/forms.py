@@ -13,10 +13,12 @@ from annotate.exports.citation import Card, Datasheet, DatasheetSection, SplitNa
 from annotate.exports.registry import ExportPart
 
 PARTS = {
-    ExportPart.COMMENTS: "Comments: the reasons given with ratings and decisions",
-    ExportPart.THREADS: "Threads: what raters wrote to each other about disputed units",
-    ExportPart.REPLIES: "Raw replies of judges, with the reasons in them",
-    ExportPart.SOURCES: "Source texts: the documents themselves, where their licence lets you pass them on",
+    ExportPart.COMMENTS: _("Comments: the reasons given with ratings and decisions"),
+    ExportPart.THREADS: _("Threads: what raters wrote to each other about disputed units"),
+    ExportPart.REPLIES: _("Raw replies of judges, with the reasons in them"),
+    ExportPart.SOURCES: _(
+        "Source texts: the documents themselves, where their licence lets you pass them on"
+    ),
 }
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.debug import sensitive_variables
 
 from annotate.core.errors import DomainError, InvalidValueError
@@ -21,9 +22,9 @@ NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,94}/[A-Za-z0-9][\w.-]{0,94}", re.ASCII)
 USUAL_ENDPOINT = "https://huggingface.co"
 DATA = "data/"
 SENTENCES = {
-    401: "The Hub does not know the token in HF_TOKEN: make another one with write access.",
-    403: "The token in HF_TOKEN may not write to {repository}: give it write access there.",
-    404: "The Hub has no {repository} that the token in HF_TOKEN may see.",
+    401: gettext_lazy("The Hub does not know the token in HF_TOKEN: make another one with write access."),
+    403: gettext_lazy("The token in HF_TOKEN may not write to {repository}: give it write access there."),
+    404: gettext_lazy("The Hub has no {repository} that the token in HF_TOKEN may see."),
 }
 
 
@@ -45,7 +46,9 @@ def hub_is_configured(project: str) -> bool:
 def refuse_repository(name: str) -> None:
     """Raise InvalidValueError for what is no name of a repository."""
     if not NAME.fullmatch(name) or "--" in name or ".." in name:
-        sentence = "A repository is called like name/data-set, with letters, digits, -, _ and single dots."
+        sentence = gettext(
+            "A repository is called like name/data-set, with letters, digits, -, _ and single dots."
+        )
         raise InvalidValueError(sentence, fields={"repository": sentence})
 
 
@@ -121,10 +124,12 @@ def _sentence(error: BaseException, repository: str) -> str:
     if status in SENTENCES:
         return SENTENCES[status].format(repository=repository)
     if status:
-        return f"The Hub answered {status}; try again later."
+        return gettext("The Hub answered {status}; try again later.").format(status=status)
     if isinstance(error, TransportError):
-        return f"The Hub at {_endpoint()} cannot be reached ({type(error).__name__}); try again later."
-    return f"The Hub did not take the data set ({type(error).__name__})."
+        return gettext("The Hub at {url} cannot be reached ({error}); try again later.").format(
+            url=_endpoint(), error=type(error).__name__
+        )
+    return gettext("The Hub did not take the data set ({error}).").format(error=type(error).__name__)
 
 
 def _endpoint() -> str:

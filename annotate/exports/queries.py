@@ -30,7 +30,7 @@ class ExportState:
     @property
     def label(self) -> str:
         """What its format is called."""
-        return LABELS[Format(self.export.format)]
+        return str(LABELS[Format(self.export.format)])
 
     @property
     def tables(self) -> list[tuple[str, int]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from django.utils.translation import gettext
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -45,7 +46,7 @@ def refuse_lines(refused: Sequence[RefusedLine], *, within: str) -> None:
     for line in refused:
         place = f"{within}.{line.line - 1}" if line.line else within
         fields.setdefault(f"{place}.{line.field}" if line.field else place, line.reason)
-    message = f"Nothing was imported: {refused[0].reason}"
+    message = gettext("Nothing was imported: {reason}").format(reason=refused[0].reason)
     raise ImportRefusedError(message, fields=fields)
 
 

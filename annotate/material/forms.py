@@ -12,7 +12,7 @@ from django import forms
 from django.core.files import File
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.datastructures import MultiValueDict
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.errors import NotReadyError
@@ -37,12 +37,20 @@ def pack_files(files: Sequence["UploadedFile[Any]"]) -> "File[Any]":
     names = [PurePath(file.name or "").name for file in files]
     kinds = {PurePath(name.lower().removesuffix(".gz")).suffix for name in names}
     if len(kinds) > 1:
-        raise NotTogetherError(f"Upload files of one kind together; these are {', '.join(sorted(kinds))}.")
+        raise NotTogetherError(
+            gettext("Upload files of one kind together; these are {kinds}.").format(
+                kinds=", ".join(sorted(kinds))
+            )
+        )
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
-        raise NotTogetherError(f"Two files are called “{twice}”; pack them with their folders as a zip file.")
+        raise NotTogetherError(
+            gettext("Two files are called “{name}”; pack them with their folders as a zip file.").format(
+                name=twice
+            )
+        )
     if kinds == {".zip"}:
-        raise NotTogetherError("Upload one zip file at a time.")
+        raise NotTogetherError(gettext("Upload one zip file at a time."))
     packed: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the request
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("README.md", README)
@@ -58,15 +66,15 @@ LARGEST_UPLOAD = 512 * 1024**2
 What = DataImport.What
 
 MEANINGS = (
-    ("document_key", "document: key"),
-    ("document_title", "document: title"),
-    ("part", "document: part"),
-    ("system", "system"),
-    ("text", "text to rate"),
-    ("rater", "rater"),
-    ("dimension", "dimension"),
-    ("value", "value"),
-    ("round", "round: 1 or 2"),
+    ("document_key", gettext_noop("document: key")),
+    ("document_title", gettext_noop("document: title")),
+    ("part", gettext_noop("document: part")),
+    ("system", gettext_noop("system")),
+    ("text", gettext_noop("text to rate")),
+    ("rater", gettext_noop("rater")),
+    ("dimension", gettext_noop("dimension")),
+    ("value", gettext_noop("value")),
+    ("round", gettext_noop("round: 1 or 2")),
 )
 SINGLE = tuple(meaning for meaning, _ in MEANINGS if meaning != "part")
 VALUES_OF = "values of "
@@ -240,10 +248,10 @@ class MappingForm(ColumnsForm):
         super().__init__(entered, upload, opening)
         self.guessed_what = upload.what or guessed_what(self.guess).value
         self.initial["what"] = self.guessed_what
-        shipped = [(name, mapping.title) for name, mapping in SHIPPED.items()]
+        shipped = [(name, gettext(mapping.title)) for name, mapping in SHIPPED.items()]
         how = self.fields["mapping_name"]
         assert isinstance(how, forms.ChoiceField)
-        how.choices = [("", "By its columns, as set below"), *shipped]
+        how.choices = [("", gettext("By its columns, as set below")), *shipped]
         for index, column in enumerate(self.columns):
             self.fields[f"label_{index}"] = forms.CharField(
                 label=gettext("Heading of {column} as a part").format(column=column),
@@ -261,8 +269,9 @@ class MappingForm(ColumnsForm):
 
     def meanings(self, upload: DataImport) -> Iterator[tuple[str, str]]:
         """Yield the meanings of columns, among them the values of each dimension."""
-        yield from MEANINGS
-        yield from ((f"{VALUES_OF}{name}", f"{VALUES_OF}{name}") for name in _dimensions_of(upload))
+        yield from ((meaning, gettext(label)) for meaning, label in MEANINGS)
+        for name in _dimensions_of(upload):
+            yield f"{VALUES_OF}{name}", gettext("values of {dimension}").format(dimension=name)
 
     def may_repeat(self, meaning: str) -> bool:
         """Return whether several columns can have a meaning."""

@@ -37,13 +37,15 @@ from annotate.people.sign_in_limits import may_send_mail
 MOST_INVITED = 200  # at once
 
 ROLES = [
-    (Role.ANNOTATOR, "annotator: rates items"),
-    (Role.ADJUDICATOR, "adjudicator: decides the disputes that discussion did not resolve"),
-    (Role.RESEARCHER, "researcher: reads results and exports"),
-    (Role.ADMIN, "admin: configures and runs the project"),
+    (Role.ANNOTATOR, _("annotator: rates items")),
+    (Role.ADJUDICATOR, _("adjudicator: decides the disputes that discussion did not resolve")),
+    (Role.RESEARCHER, _("researcher: reads results and exports")),
+    (Role.ADMIN, _("admin: configures and runs the project")),
 ]
-SENT = "With “Send by e-mail” the link goes to this address; otherwise it only tells links apart in the list."
-NOT_SENT = (
+SENT = _(
+    "With “Send by e-mail” the link goes to this address; otherwise it only tells links apart in the list."
+)
+NOT_SENT = _(
     "Tells links apart in the list. Nothing is sent, since no mail server is configured (CONCORD_EMAIL_URL): "
     "you pass the link on."
 )
@@ -58,7 +60,7 @@ class InvitationForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["email"].help_text = SENT if mail_is_sent() else NOT_SENT
+        self.fields["email"].help_text = str(SENT) if mail_is_sent() else str(NOT_SENT)
 
     def clean(self) -> dict[str, Any]:
         """Refuse to send without an address or a server."""
@@ -156,8 +158,8 @@ class HandOverForm(forms.Form):
         field = self.fields["to"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [
-            (self.QUEUE, "whoever asks for work next"),
-            *([(self.EVERYONE, "all other annotators, evenly")] if others else []),
+            (self.QUEUE, gettext("whoever asks for work next")),
+            *([(self.EVERYONE, gettext("all other annotators, evenly"))] if others else []),
             *((key, other.label) for key, other in self.others.items()),
         ]
 

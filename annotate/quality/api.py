@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import Http404
+from django.utils.translation import gettext
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -123,5 +124,5 @@ class BarOfPractice(ApiView):
 def _by_dimension(project: Project, sent: list[dict[str, Any]]) -> dict[int, RightValue]:
     keys = dict(project.dimensions.values_list("key", "pk"))
     if unknown := {each["dimension"] for each in sent} - keys.keys():
-        raise Http404(f"There is no dimension {sorted(unknown)[0]}.")
+        raise Http404(gettext("There is no dimension {dimension}.").format(dimension=sorted(unknown)[0]))
     return {keys[each["dimension"]]: RightValue(each["value"], each.get("explanation", "")) for each in sent}

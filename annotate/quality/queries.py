@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 from django.db.models import Count, Max, Min, QuerySet, Sum
 from django.db.models.functions import Length
+from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.guidelines import guideline_at
@@ -408,13 +409,13 @@ class RaterEvidence:
 def signal_sections(project: Project, _chosen: Chosen) -> list[Section]:
     """Return the signals of every annotator by key, packed as JSON. One query."""
     kept = {place: asdict(_shorten(signals_of(items))) for place, items in _items(project).items()}
-    return [Section("Annotator quality", "", [], packed=json.dumps(kept))]
+    return [Section(gettext("Annotator quality"), "", [], packed=json.dumps(kept))]
 
 
 SIGNALS = ResultsPage(
     "signals",
-    "Annotator quality",
-    "Time and patterns in the finished items of Round I.",
+    gettext_lazy("Annotator quality"),
+    gettext_lazy("Time and patterns in the finished items of Round I."),
     signal_sections,
     version_of_round_one,
     ratings_of,

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple, dataclass
 from itertools import pairwise
 
+from django.utils.translation import gettext
+
 from annotate.core.errors import InvalidValueError
 
 MOST_PASSAGES = 50
@@ -43,29 +45,46 @@ def passages_as_sent(passages: Iterable[Passage]) -> str:
 def check_passages(passages: Sequence[Passage], texts: Sequence[str]) -> None:
     """Raise InvalidValueError unless all lie in the texts, apart from each other, and are not too many."""
     if len(passages) > MOST_PASSAGES:
-        raise _evidence_error(f"{len(passages)} passages are marked; at most {MOST_PASSAGES} can be kept.")
+        raise _evidence_error(
+            gettext("{count} passages are marked; at most {most} can be kept.").format(
+                count=len(passages), most=MOST_PASSAGES
+            )
+        )
     for each in passages:
         _check_place(each, texts)
     for one, other in pairwise(sorted(passages)):
         if one.part == other.part and other.start < one.end:
-            raise _evidence_error(f"Two passages of evidence overlap in {_name(one.part)}; mark them as one.")
+            overlap = (
+                gettext("Two passages of evidence overlap in part {part}; mark them as one.")
+                if one.part
+                else gettext("Two passages of evidence overlap in the text; mark them as one.")
+            )
+            raise _evidence_error(overlap.format(part=one.part))
 
 
 def _check_place(passage: Passage, texts: Sequence[str]) -> None:
     if not 0 <= passage.part < len(texts):
         raise _evidence_error(
-            f"Evidence is marked in part {passage.part}, but the document has {len(texts) - 1}."
+            gettext("Evidence is marked in part {part}, but the document has {count}.").format(
+                part=passage.part, count=len(texts) - 1
+            )
         )
     length = len(texts[passage.part])
     if not 0 <= passage.start < passage.end <= length:
-        raise _evidence_error(
-            f"Evidence is marked from character {passage.start} to {passage.end} of {_name(passage.part)}, "
-            f"which has {length}; mark it again."
+        outside = (
+            gettext(
+                "Evidence is marked from character {start} to {end} of part {part}, which has {length}; "
+                "mark it again."
+            )
+            if passage.part
+            else gettext(
+                "Evidence is marked from character {start} to {end} of the text, which has {length}; "
+                "mark it again."
+            )
         )
-
-
-def _name(part: int) -> str:
-    return f"part {part}" if part else "the text"
+        raise _evidence_error(
+            outside.format(start=passage.start, end=passage.end, part=passage.part, length=length)
+        )
 
 
 def _evidence_error(sentence: str) -> InvalidValueError:

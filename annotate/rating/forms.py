@@ -59,11 +59,20 @@ class PlanForm(forms.Form):
         label=_("How items are shared out"),
         widget=forms.RadioSelect,
         choices=[
-            (Kind.QUEUE, "Shared queue: whoever asks for work gets the next items; people may join later."),
-            (Kind.EVERYONE, "Everyone rates everything."),
-            (Kind.BALANCED, "N of M, dealt out evenly: equal loads, and pairs share nearly equal numbers."),
-            (Kind.SHARING, "Every pair shares a set share of items: enough for a coefficient of each pair."),
-            (Kind.LISTED, "Fixed lists from a file."),
+            (
+                Kind.QUEUE,
+                _("Shared queue: whoever asks for work gets the next items; people may join later."),
+            ),
+            (Kind.EVERYONE, _("Everyone rates everything.")),
+            (
+                Kind.BALANCED,
+                _("N of M, dealt out evenly: equal loads, and pairs share nearly equal numbers."),
+            ),
+            (
+                Kind.SHARING,
+                _("Every pair shares a set share of items: enough for a coefficient of each pair."),
+            ),
+            (Kind.LISTED, _("Fixed lists from a file.")),
         ],
     )
     share = forms.IntegerField(

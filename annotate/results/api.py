@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import Http404, HttpResponse
+from django.utils.translation import gettext
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
@@ -123,18 +124,18 @@ class ResultFile(ApiView):
         result, kept = _result_or_404(request, project, name)
         table = kept.table(key)
         if table is None:
-            raise Http404("There is no such table, or it is still being computed.")
+            raise Http404(gettext("There is no such table, or it is still being computed."))
         if ending in TABLE_TYPES:
             content = writer_of(ending, project, request.query_params)(table)
             return HttpResponse(content, content_type=TABLE_TYPES[ending])
         if ending not in CONTENT_TYPES or not (table.plot and table.rows):
-            raise Http404("There is no such file of this result.")
+            raise Http404(gettext("There is no such file of this result."))
         drawn = plot_of(project, result, kept, table) if ending == "svg" else draw(table, ending)
         return HttpResponse(drawn, content_type=CONTENT_TYPES[ending])
 
 
 def _result_or_404(request: Request, project: Project, name: str) -> tuple[Result, KeptPage]:
     if name not in PAGES:
-        raise Http404("There is no such result.")
+        raise Http404(gettext("There is no such result."))
     result = result_of(project, name, request.query_params.dict())
     return result, kept_figures(project, result)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext
 
 from annotate.core.errors import DomainError
@@ -36,9 +37,9 @@ class Parameter:
     """
 
     name: str
-    label: str
+    label: str | Promise
     choices: Callable[[Project], Sequence[tuple[str, str]]]
-    group: str = ""
+    group: str | Promise = ""
 
     def read(self, asked: str, options: Sequence[tuple[str, str]]) -> str:
         """Return the value that is asked for; raises UnknownChoiceError where there is none."""
@@ -48,7 +49,7 @@ class Parameter:
 
 
 def _as_in_the_data(_project: Project) -> Sequence[tuple[str, str]]:
-    return [("", "as in the data")]
+    return [("", gettext("as in the data"))]
 
 
 @dataclass(frozen=True)
@@ -92,8 +93,8 @@ class ResultsPage:
     """
 
     name: str
-    title: str
-    says: str
+    title: str | Promise
+    says: str | Promise
     sections: Callable[[Project, Chosen], Sequence[Section]]
     version: Callable[[Project], Sequence[object]]
     size: Callable[[Project], int]

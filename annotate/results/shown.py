@@ -69,7 +69,7 @@ class ShownPage:
     @cached_property
     def answer(self) -> str:
         """The sentence that answers the page's question, else what the page is about."""
-        return self.arrangement.answer(self.tables) or self._result.page.says
+        return self.arrangement.answer(self.tables) or str(self._result.page.says)
 
     @cached_property
     def _variants(self) -> Mapping[str, Mapping[str, Table]]:

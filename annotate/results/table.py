@@ -2,12 +2,13 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, overload
 
 from agreement import Coefficient
+from annotate.core.translation import gettext
 
 ROWS_IN_TEXT = 50
 Value = str | int | float | None
@@ -54,15 +55,27 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its key in data files, its name for people, what it holds, how many decimals are shown."""
+    """A column: its key in data files, its name for people, what it holds, how many decimals are shown.
+
+    label: the name, or what gives it in the reader's language where many tables share a column.
+    """
 
     key: str
-    name: str
+    label: str | Callable[[], str]
     kind: ColumnKind = ColumnKind.NUMBER
     decimals: int = 3
 
+    @property
+    def name(self) -> str:
+        """Its name for people."""
+        return self.label if isinstance(self.label, str) else self.label()
 
-DIMENSION = Column("dimension", "Dimension", ColumnKind.TEXT)
+    def as_dict(self) -> dict[str, Any]:
+        """Return the same as plain values for JSON."""
+        return {"key": self.key, "name": self.name, "kind": self.kind, "decimals": self.decimals}
+
+
+DIMENSION = Column("dimension", lambda: gettext("Dimension"), ColumnKind.TEXT)
 """The first column of most tables."""
 
 
@@ -161,17 +174,23 @@ class Table:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the same as plain values for JSON; what a cell does not say is left out."""
-        rows = [[_cell_as_dict(cell) for cell in row] for row in self.rows]
-        return {**asdict(replace(self, rows=[])), "rows": rows}
+        return self._without_rows() | {"rows": [[_cell_as_dict(cell) for cell in row] for row in self.rows]}
 
     def as_kept(self) -> dict[str, Any]:
         """Return the same for JSON that is read in part, with the rows as texts."""
-        return {**asdict(replace(self, rows=[])), "rows": KeptRows.plain(self)}
+        return self._without_rows() | {"rows": KeptRows.plain(self)}
+
+    def _without_rows(self) -> dict[str, Any]:
+        columns = [column.as_dict() for column in self.columns]
+        return asdict(replace(self, rows=[], columns=[])) | {"columns": columns}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Table":
         """Return the table that `as_dict` or `as_kept` gave."""
-        columns = [Column(**{**each, "kind": ColumnKind(each["kind"])}) for each in plain["columns"]]
+        columns = [
+            Column(each["key"], each["name"], ColumnKind(each["kind"]), each["decimals"])
+            for each in plain["columns"]
+        ]
         rows: Sequence[Sequence[Cell]]
         if isinstance(plain["rows"], Mapping):
             rows = KeptRows(plain["rows"])

@@ -10,7 +10,7 @@ from django.db.models import FileField, Max, Model, ProtectedError, Q, QuerySet
 from django.db.models.fields.files import FieldFile
 from django.utils import timezone
 from django.utils.text import slugify
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.audit import actor_columns, record
 from annotate.core.configuration import lock_configurable, lock_project, refuse_frozen
@@ -228,7 +228,9 @@ def delete_project(*, project: Project, name: str, by: User) -> None:
     """
     project = lock_project(project)
     if name.strip() != project.name:
-        sentence = f"Type “{project.name}”, exactly as it is, to delete this project; nothing was deleted."
+        sentence = gettext(
+            "Type “{project}”, exactly as it is, to delete this project; nothing was deleted."
+        ).format(project=project.name)
         raise InvalidValueError(sentence, fields={"name": sentence})
     imports = list(DataImport.objects.filter(project=project))
     files: list[FieldFile] = []
@@ -452,14 +454,16 @@ def _refuse_more_than_wording(dimension: Dimension, to: DimensionSpec) -> None:
             gettext(
                 "{count:,} ratings of {name} are outside {low} to {high}, so its scale cannot "
                 "become narrower. {way_out}"
-            ).format(name=dimension.name, low=low, high=high, count=count, way_out=WAY_OUT)
+            ).format(name=dimension.name, low=low, high=high, count=count, way_out=str(WAY_OUT))
         )
     raise FrozenError(
         gettext("Round I was opened, and froze this. {only_wording} {way_out}").format(
-            only_wording=ONLY_WORDING, way_out=WAY_OUT
+            only_wording=str(ONLY_WORDING), way_out=str(WAY_OUT)
         )
     )
 
 
-ONLY_WORDING = "Of a dimension, definition, labels, descriptions and guidelines can still be changed."
-WAY_OUT = "For anything else, save the project as a template and begin a new one from it."
+ONLY_WORDING = gettext_lazy(
+    "Of a dimension, definition, labels, descriptions and guidelines can still be changed."
+)
+WAY_OUT = gettext_lazy("For anything else, save the project as a template and begin a new one from it.")

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.forms.boundfield import BoundField
+from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -27,7 +28,7 @@ class UsualScale:
     """A scale to start from: its values, how they are measured, and names where they come with it."""
 
     key: str
-    name: str
+    name: str | Promise
     minimum: int
     maximum: int
     level: MeasurementLevelChoices
@@ -38,13 +39,13 @@ class UsualScale:
 USUAL_SCALES = {
     scale.key: scale
     for scale in (
-        UsualScale("1-5", "1 to 5", 1, 5, MeasurementLevelChoices.INTERVAL),
-        UsualScale("1-5-halves", "1 to 5 in halves", 1, 5, MeasurementLevelChoices.INTERVAL, step=0.5),
-        UsualScale("1-7", "1 to 7", 1, 7, MeasurementLevelChoices.INTERVAL),
-        UsualScale("1-10", "1 to 10", 1, 10, MeasurementLevelChoices.INTERVAL),
-        UsualScale("1-100", "1 to 100", 1, 100, MeasurementLevelChoices.INTERVAL),
-        UsualScale("binary", "no or yes", 0, 1, MeasurementLevelChoices.NOMINAL, ("No", "Yes")),
-        UsualScale("categories", "named categories", 1, 3, MeasurementLevelChoices.NOMINAL),
+        UsualScale("1-5", _("1 to 5"), 1, 5, MeasurementLevelChoices.INTERVAL),
+        UsualScale("1-5-halves", _("1 to 5 in halves"), 1, 5, MeasurementLevelChoices.INTERVAL, step=0.5),
+        UsualScale("1-7", _("1 to 7"), 1, 7, MeasurementLevelChoices.INTERVAL),
+        UsualScale("1-10", _("1 to 10"), 1, 10, MeasurementLevelChoices.INTERVAL),
+        UsualScale("1-100", _("1 to 100"), 1, 100, MeasurementLevelChoices.INTERVAL),
+        UsualScale("binary", _("no or yes"), 0, 1, MeasurementLevelChoices.NOMINAL, ("No", "Yes")),
+        UsualScale("categories", _("named categories"), 1, 3, MeasurementLevelChoices.NOMINAL),
     )
 }
 
@@ -55,10 +56,13 @@ MOST_CATEGORIES = 20
 SMALLEST, LARGEST = -1000, 1000
 
 LEVELS = [
-    (MeasurementLevelChoices.NOMINAL, "nominal: values are only equal or different, such as categories"),
-    (MeasurementLevelChoices.ORDINAL, "ordinal: values have an order, steps may be unequal"),
-    (MeasurementLevelChoices.INTERVAL, "interval: steps are equal, 2 to 3 is as far as 4 to 5"),
-    (MeasurementLevelChoices.RATIO, "ratio: equal steps from a true zero, such as counts"),
+    (
+        MeasurementLevelChoices.NOMINAL,
+        _("nominal: values are only equal or different, such as categories"),
+    ),
+    (MeasurementLevelChoices.ORDINAL, _("ordinal: values have an order, steps may be unequal")),
+    (MeasurementLevelChoices.INTERVAL, _("interval: steps are equal, 2 to 3 is as far as 4 to 5")),
+    (MeasurementLevelChoices.RATIO, _("ratio: equal steps from a true zero, such as counts")),
 ]
 
 
@@ -347,8 +351,16 @@ class NewProjectForm(forms.Form):
         self, entered: Mapping[str, Any] | None, *, own: Iterable[SavedTemplate], start: str
     ) -> None:
         presets = [(each.key, f"{each.name}. {each.summary}") for each in TEMPLATES.values()]
-        saved = [(each.key, f"{each.name}. Your template, saved {each.saved_at:%Y-%m-%d}.") for each in own]
-        choices = [*saved, *presets, (NO_TEMPLATE, "Nothing: add dimensions yourself.")]
+        saved = [
+            (
+                each.key,
+                gettext("{name}. Your template, saved {saved_at:%Y-%m-%d}.").format(
+                    name=each.name, saved_at=each.saved_at
+                ),
+            )
+            for each in own
+        ]
+        choices = [*saved, *presets, (NO_TEMPLATE, gettext("Nothing: add dimensions yourself."))]
         known = start in (key for key, _ in choices)
         super().__init__(entered, initial={"template": start if known else presets[0][0]})
         self.fields["template"].choices = choices  # type: ignore[attr-defined]

@@ -45,7 +45,7 @@ from annotate.setup.template_file import from_json
 def places_of_image(project: Project, key: str) -> list[str]:
     """Return in words where a picture is shown, now or in a version that ratings were given under."""
     guideline = current_guideline(project)
-    places = ["the guidelines for all dimensions"] if key in guideline.guidelines else []
+    places = [gettext("the guidelines for all dimensions")] if key in guideline.guidelines else []
     places += [each.name for each in guideline.dimensions if key in each.guidelines]
     frozen = project.guideline_versions.order_by("version").values_list("version", "content")
     return places + [
@@ -54,8 +54,6 @@ def places_of_image(project: Project, key: str) -> list[str]:
 
 
 # The annotator's screen before Round I, on a real item, with nobody's answers.
-
-EXAMPLE = [{"label": "Part 1", "text": "Here stands the document that the text is about."}]
 
 
 def preview_page(project: Project, number: int) -> tuple[ItemPage, FrozenGuideline]:
@@ -72,13 +70,18 @@ def preview_page(project: Project, number: int) -> tuple[ItemPage, FrozenGuideli
     item = items.select_related("document").order_by("pk")[number - 1 : number].first()
     return ItemPage(
         assignment=Assignment(round=round, position=number),
-        title=item.document.title if item else "A document",
-        parts=item.document.parts if item else EXAMPLE,
-        text=item.text if item else "Here stands the text to rate. Import items to see yours.",
+        title=item.document.title if item else gettext("A document"),
+        parts=item.document.parts if item else [_example_part()],
+        text=item.text if item else gettext("Here stands the text to rate. Import items to see yours."),
         rows=[Row(dimension, None) for dimension in guideline.dimensions],
         previous=number - 1 if number > 1 else None,
         next=number + 1 if number < count else None,
     ), guideline
+
+
+def _example_part() -> dict[str, str]:
+    text = gettext("Here stands the document that the text is about.")
+    return {"label": gettext("Part {number}").format(number=1), "text": text}
 
 
 # All rows that belong to a project, whichever app they are of, in the order in which they can be deleted.

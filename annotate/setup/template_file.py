@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.translation import gettext, gettext_lazy
+
 from annotate.core.pictures import LARGEST, key_of
 from annotate.core.scale import MOST_POINTS, SMALLEST_STEP, normalize, problem_of_step
 from annotate.core.specification import DimensionSpec, Picture, PointSpec, ProjectTemplate, TemplateSettings
@@ -21,9 +23,9 @@ LEVELS = ("nominal", "ordinal", "interval", "ratio")
 SMALLEST, LARGEST_VALUE = -1000, 1000
 MOST_CATEGORIES = 20
 STEP_PROBLEMS = {
-    "decimals": "must have two decimals at most and be above 0.",
-    "range": "must divide the scale from its minimum to its maximum without a rest.",
-    "points": f"must leave the scale {MOST_POINTS:,} values at most.",
+    "decimals": gettext_lazy("must have two decimals at most and be above 0."),
+    "range": gettext_lazy("must divide the scale from its minimum to its maximum without a rest."),
+    "points": gettext_lazy("must leave the scale {most:,} values at most."),
 }
 
 
@@ -73,11 +75,19 @@ def _dimension_to_json(dimension: DimensionSpec) -> dict[str, Any]:
 def from_json(text: str | bytes, *, key: str = "") -> ProjectTemplate:
     """Return the template of a file, under this key. Raises TemplateRefusedError with all its problems."""
     if len(text) > MOST_BYTES:
-        raise TemplateRefusedError([f"The file is larger than {MOST_BYTES // 2**20} MB; leave pictures out."])
+        raise TemplateRefusedError(
+            [
+                gettext("The file is larger than {limit} MB; leave pictures out.").format(
+                    limit=MOST_BYTES // 2**20
+                )
+            ]
+        )
     try:
         content = json.loads(text)
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise TemplateRefusedError([f"This is not a JSON file: {error}."]) from None
+        raise TemplateRefusedError(
+            [gettext("This is not a JSON file: {error}.").format(error=error)]
+        ) from None
     _check_format(content)
     reading = _Reading(content)
     template = ProjectTemplate(
@@ -100,12 +110,20 @@ def _check_format(content: Any) -> None:
     if found == FORMAT:
         return
     if not isinstance(found, str) or not found.startswith(FAMILY):
-        raise TemplateRefusedError([f"format: this is no template of Concord; one begins with {FORMAT!r}."])
+        raise TemplateRefusedError(
+            [
+                gettext("format: this is no template of Concord; one begins with {format!r}.").format(
+                    format=FORMAT
+                )
+            ]
+        )
     theirs, ours = found.removeprefix(FAMILY)[:20], FORMAT.removeprefix(FAMILY)
     raise TemplateRefusedError(
         [
-            f"format: this template is of version {theirs!r}, and this Concord reads version {ours!r}; "
-            "export it again from a Concord of this version."
+            gettext(
+                "format: this template is of version {theirs!r}, and this Concord reads version {ours!r}; "
+                "export it again from a Concord of this version."
+            ).format(theirs=theirs, ours=ours)
         ]
     )
 
@@ -125,18 +143,28 @@ class _Reading:
     def text(self, name: str, *, most: int | None = None, needed: bool = False) -> str:
         value = self.content.get(name, "")
         if not isinstance(value, str):
-            self.refuse(name, f"must be text, and is {_format_value(value)}.")
+            self.refuse(name, gettext("must be text, and is {value}.").format(value=_format_value(value)))
             return ""
         if needed and not value.strip():
             self.refuse(name, "is missing.")
         if most is not None and len(value) > most:
-            self.refuse(name, f"has {len(value)} characters; at most {most} can be kept.")
+            self.refuse(
+                name,
+                gettext("has {count} characters; at most {most} can be kept.").format(
+                    count=len(value), most=most
+                ),
+            )
         return value
 
     def number(self, name: str, low: int, high: int, default: int) -> int:
         found = self.number_or_none(name, low, high) if name in self.content else default
         if found is None:
-            self.refuse(name, f"must be a whole number from {low} to {high}, and is null.")
+            self.refuse(
+                name,
+                gettext("must be a whole number from {low} to {high}, and is null.").format(
+                    low=low, high=high
+                ),
+            )
         return default if found is None else found
 
     def number_or_none(self, name: str, low: int, high: int) -> int | None:
@@ -144,7 +172,12 @@ class _Reading:
         if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
             return value
         if value is not None:
-            self.refuse(name, f"must be a whole number from {low} to {high}, and is {_format_value(value)}.")
+            self.refuse(
+                name,
+                gettext("must be a whole number from {low} to {high}, and is {value}.").format(
+                    low=low, high=high, value=_format_value(value)
+                ),
+            )
             return low
         return None
 
@@ -156,34 +189,46 @@ class _Reading:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if is_number and low <= value <= high and value == normalize(value):
             return normalize(value)
-        limits = f"from {low} to {high} with two decimals at most"
-        self.refuse(name, f"must be a number {limits}, and is {_format_value(value)}.")
+        self.refuse(
+            name,
+            gettext(
+                "must be a number from {low} to {high} with two decimals at most, and is {value}."
+            ).format(low=low, high=high, value=_format_value(value)),
+        )
         return normalize(low)
 
     def truth(self, name: str) -> bool:
         value = self.content.get(name, False)
         if not isinstance(value, bool):
-            self.refuse(name, f"must be true or false, and is {_format_value(value)}.")
+            self.refuse(
+                name, gettext("must be true or false, and is {value}.").format(value=_format_value(value))
+            )
         return value is True
 
     def part(self, name: str) -> "_Reading":
         value = self.content.get(name, {})
         if not isinstance(value, dict):
-            self.refuse(name, f"must be an object, and is {_format_value(value)}.")
+            self.refuse(
+                name, gettext("must be an object, and is {value}.").format(value=_format_value(value))
+            )
             value = {}
         return _Reading(value, f"{self.path}.{name}" if self.path else name, self.problems)
 
     def parts(self, name: str) -> Iterator["_Reading"]:
         value = self.content.get(name, [])
         if not isinstance(value, list):
-            self.refuse(name, f"must be a list, and is {_format_value(value)}.")
+            self.refuse(name, gettext("must be a list, and is {value}.").format(value=_format_value(value)))
             return
         start = f"{self.path}.{name}" if self.path else name
         for number, each in enumerate(value):
             if isinstance(each, dict):
                 yield _Reading(each, f"{start}[{number}]", self.problems)
             else:
-                self.problems.append(f"{start}[{number}]: must be an object, and is {_format_value(each)}.")
+                self.problems.append(
+                    gettext("{start}[{number}]: must be an object, and is {value}.").format(
+                        start=start, number=number, value=_format_value(each)
+                    )
+                )
 
 
 def _settings(reading: _Reading) -> TemplateSettings:
@@ -195,7 +240,7 @@ def _settings(reading: _Reading) -> TemplateSettings:
         reservation_minutes=reading.number("reservation_minutes", 1, 60 * 24 * 30, usual.reservation_minutes),
     )
     if settings.tolerance >= settings.dispute_threshold:
-        reading.refuse("tolerance", "must be less than the dispute threshold.")
+        reading.refuse("tolerance", gettext("must be less than the dispute threshold."))
     return settings
 
 
@@ -219,31 +264,41 @@ def _dimension(reading: _Reading) -> DimensionSpec:
     _check_scale(scale, spec)
     threshold, tolerance = spec.dispute_threshold, spec.tolerance
     if threshold is not None and tolerance is not None and tolerance >= threshold:
-        reading.refuse("tolerance", "must be less than the dispute threshold.")
+        reading.refuse("tolerance", gettext("must be less than the dispute threshold."))
     return spec
 
 
 def _check_scale(reading: _Reading, spec: DimensionSpec) -> None:
     if spec.scale_minimum >= spec.scale_maximum:
-        reading.refuse("maximum", f"must be above the minimum, {spec.scale_minimum}.")
+        reading.refuse(
+            "maximum", gettext("must be above the minimum, {minimum}.").format(minimum=spec.scale_minimum)
+        )
     elif problem := problem_of_step(spec.scale_minimum, spec.scale_maximum, spec.scale_step):
-        reading.refuse("step", STEP_PROBLEMS[problem])
+        reading.refuse("step", STEP_PROBLEMS[problem].format(most=MOST_POINTS))
     if spec.measurement_level == "nominal" and spec.scale_step != 1:
-        reading.refuse("step", "must be 1 where values are named categories.")
+        reading.refuse("step", gettext("must be 1 where values are named categories."))
     if spec.measurement_level not in LEVELS:
         reading.refuse(
-            "level", f"must be one of {', '.join(LEVELS)}, and is {_format_value(spec.measurement_level)}."
+            "level",
+            gettext("must be one of {names}, and is {value}.").format(
+                names=", ".join(LEVELS), value=_format_value(spec.measurement_level)
+            ),
         )
     if spec.measurement_level == "ratio" and spec.scale_minimum < 0:
-        reading.refuse("minimum", "must be zero or above on a ratio scale.")
+        reading.refuse("minimum", gettext("must be zero or above on a ratio scale."))
     values = [point.value for point in spec.points]
     if len(set(values)) < len(values):
-        reading.refuse("points", "describe a value twice.")
+        reading.refuse("points", gettext("describe a value twice."))
     if spec.measurement_level == "nominal":
         names = {point.label.strip().casefold() for point in spec.points if point.label.strip()}
         wanted = spec.scale_maximum - spec.scale_minimum + 1
         if len(names) != wanted or wanted > MOST_CATEGORIES:
-            reading.refuse("points", f"must give each category a name of its own, {MOST_CATEGORIES} at most.")
+            reading.refuse(
+                "points",
+                gettext("must give each category a name of its own, {most} at most.").format(
+                    most=MOST_CATEGORIES
+                ),
+            )
 
 
 def _point(reading: _Reading, minimum: int, maximum: int) -> PointSpec:
@@ -258,10 +313,15 @@ def _picture(reading: _Reading) -> Picture:
     try:
         content = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        reading.refuse("base64", "is not base64.")
+        reading.refuse("base64", gettext("is not base64."))
         return Picture(name, b"")
     if text and (key_of(content) is None or len(content) > LARGEST):
-        reading.refuse("base64", f"is not a PNG, JPEG, GIF or WebP picture of at most {LARGEST // 2**20} MB.")
+        reading.refuse(
+            "base64",
+            gettext("is not a PNG, JPEG, GIF or WebP picture of at most {limit} MB.").format(
+                limit=LARGEST // 2**20
+            ),
+        )
     return Picture(name, content)
 
 
@@ -270,7 +330,10 @@ def _refuse_same_names(reading: _Reading, template: ProjectTemplate) -> None:
     for number, dimension in enumerate(template.dimensions):
         before = names.setdefault(dimension.name.strip().casefold(), number)
         if before != number and dimension.name.strip():
-            reading.refuse(f"dimensions[{number}].name", f"is that of dimensions[{before}] too.")
+            reading.refuse(
+                f"dimensions[{number}].name",
+                gettext("is that of dimensions[{before}] too.").format(before=before),
+            )
 
 
 def _format_value(value: object) -> str:

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.audit import facts, record
 from annotate.core.errors import InvalidValueError, NotReadyError
@@ -146,8 +146,10 @@ Status = Delivery.Status
 PAUSES = [timedelta(**pause) for pause in ({"seconds": 10}, {"minutes": 1}, {"minutes": 5}, {"minutes": 30})]
 PAUSES += [timedelta(hours=hours) for hours in (2, 6, 12)]
 KEPT = timedelta(days=90)  # in the log, once it is over
-OTHER_KEY = "The secret key of this installation changed, so the signature would be wrong: make a new secret."
-GONE = "The address answered 410: nobody wants deliveries there any more."
+OTHER_KEY = gettext_lazy(
+    "The secret key of this installation changed, so the signature would be wrong: make a new secret."
+)
+GONE = gettext_lazy("The address answered 410: nobody wants deliveries there any more.")
 
 
 def _deliver(delivery: Delivery) -> None:
@@ -162,7 +164,7 @@ def _deliver(delivery: Delivery) -> None:
 def _send(delivery: Delivery) -> DeliveryResponse:
     secret = secret_of(delivery.webhook)
     if secret is None:
-        return DeliveryResponse(None, OTHER_KEY)
+        return DeliveryResponse(None, str(OTHER_KEY))
     headers = headers_of(delivery, secret, at=timezone.now())
     return post(delivery.webhook.url, delivery.body, headers)
 
@@ -196,10 +198,12 @@ def _note_failure(webhook: Webhook, answer: DeliveryResponse, now: datetime) -> 
     enabled = Webhook.objects.filter(pk=webhook.pk, disabled_at=None)
     enabled.filter(failing_since=None).update(failing_since=now)
     if answer.status == HTTPStatus.GONE:
-        _disable(webhook, enabled, GONE)
+        _disable(webhook, enabled, str(GONE))
     else:
         days = settings.WEBHOOK_DAYS
-        because = f"Nothing was taken for {days} days. The last answer: {answer.status or answer.says}"
+        because = gettext("Nothing was taken for {days} days. The last answer: {answer}").format(
+            days=days, answer=answer.status or answer.says
+        )
         _disable(webhook, enabled.filter(failing_since__lte=now - _patience()), because)
 
 

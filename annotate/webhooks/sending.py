@@ -9,6 +9,8 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from threading import Event, Timer
 from urllib.parse import urlsplit
 
+from django.utils.translation import gettext
+
 from annotate.core.outbound.guard import PrivateAddressError
 from annotate.webhooks.addresses import WEBHOOK_GUARD
 
@@ -59,12 +61,23 @@ def post(url: str, body: str, headers: Mapping[str, str]) -> DeliveryResponse:
     except PrivateAddressError as error:
         return DeliveryResponse(None, str(error))
     except TimeoutError:
-        return DeliveryResponse(None, f"There was no whole answer in {SILENCE:.0f} to {LONGEST:.0f} seconds.")
+        return DeliveryResponse(
+            None,
+            gettext("There was no whole answer in {least:.0f} to {most:.0f} seconds.").format(
+                least=SILENCE, most=LONGEST
+            ),
+        )
     except ssl.SSLError as error:
-        return DeliveryResponse(None, f"No encrypted connection could be made ({error.reason or error}).")
+        return DeliveryResponse(
+            None,
+            gettext("No encrypted connection could be made ({error}).").format(error=error.reason or error),
+        )
     except (OSError, HTTPException, ValueError) as error:
         return DeliveryResponse(
-            None, f"There was no answer ({type(error).__name__}: {_readable(str(error).encode())})."
+            None,
+            gettext("There was no answer ({kind}: {error}).").format(
+                kind=type(error).__name__, error=_readable(str(error).encode())
+            ),
         )
 
 

@@ -129,10 +129,10 @@ JUDGE_SETTINGS = (
         forms.ChoiceField(
             label=_("Score source"),
             choices=[
-                (ScoreFrom.TEXT, "the reply's text, as the published methods do"),
+                (ScoreFrom.TEXT, _("the reply's text, as the published methods do")),
                 (
                     ScoreFrom.PROBABILITIES,
-                    "the probabilities of the scores, their mean (G-Eval); the server must give logprobs",
+                    _("the probabilities of the scores, their mean (G-Eval); the server must give logprobs"),
                 ),
             ],
             widget=forms.RadioSelect,

@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import IO, TYPE_CHECKING
 
+from django.utils.translation import gettext, gettext_lazy
+
 from annotate.core.lazy_module import LazyModule
 from judges.endpoints.connections import client_of_one
 from judges.endpoints.failures import BatchUnknown, RequestFailed, in_sentences
@@ -19,7 +21,9 @@ METADATA = "concord_batch"  # the key by which a batch is found again
 FILE_TIMEOUT = 300.0  # seconds; a large file takes longer than a call
 PIECE = 2**16  # bytes
 MOST_PROBLEMS = 3  # of a refused batch, which may name one for each line
-_NO_BATCHES = "What answered does not know OpenAI's batch interface; plan the run with one call a judgment."
+_NO_BATCHES = gettext_lazy(
+    "What answered does not know OpenAI's batch interface; plan the run with one call a judgment."
+)
 
 
 @dataclass(frozen=True)
@@ -66,15 +70,15 @@ class BatchClient:
 
     def upload(self, requests: IO[bytes]) -> str:
         """Upload a file of requests and return the id that the provider gives it."""
-        with in_sentences(self._server, _NO_BATCHES):
+        with in_sentences(self._server, str(_NO_BATCHES)):
             stored = self._openai.files.create(file=("judgments.jsonl", requests), purpose="batch")
             if not isinstance(stored, openai.types.FileObject) or not stored.id:
-                raise RequestFailed(_NO_BATCHES, fatal_for_run=True)
+                raise RequestFailed(str(_NO_BATCHES), fatal_for_run=True)
             return stored.id
 
     def create(self, input_file: str, token: str) -> RemoteBatch:
         """Submit an uploaded file as a batch that can be found by its token."""
-        with in_sentences(self._server, _NO_BATCHES):
+        with in_sentences(self._server, str(_NO_BATCHES)):
             return _remote(
                 self._openai.batches.create(
                     input_file_id=input_file,
@@ -102,32 +106,36 @@ class BatchClient:
 
     def look(self, batch: str) -> RemoteBatch:
         """Return how far a batch is; raises BatchUnknown where the server does not know it."""
-        with in_sentences(self._server, _NO_BATCHES):
+        with in_sentences(self._server, str(_NO_BATCHES)):
             try:
                 return _remote(self._openai.batches.retrieve(batch))
             except openai.NotFoundError as error:
-                raise BatchUnknown(f"The server does not know the batch {batch}.") from error
+                raise BatchUnknown(
+                    gettext("The server does not know the batch {batch}.").format(batch=batch)
+                ) from error
 
     def cancel(self, batch: str) -> None:
         """Ask the provider to begin no more requests of a batch."""
-        with in_sentences(self._server, _NO_BATCHES):
+        with in_sentences(self._server, str(_NO_BATCHES)):
             self._openai.batches.cancel(batch)
 
     def download(self, file: str, into: IO[bytes]) -> None:
         """Write a file of the provider's into one here, piece by piece; raises BatchUnknown if it is gone."""
         content = self._openai.files.with_streaming_response.content
-        with in_sentences(self._server, _NO_BATCHES):
+        with in_sentences(self._server, str(_NO_BATCHES)):
             try:
                 with content(file) as response:
                     for piece in response.iter_bytes(PIECE):
                         into.write(piece)
             except openai.NotFoundError as error:
-                raise BatchUnknown(f"The server does not know the file {file} any more.") from error
+                raise BatchUnknown(
+                    gettext("The server does not know the file {file} any more.").format(file=file)
+                ) from error
 
 
 def _remote(batch: object) -> RemoteBatch:
     if not isinstance(batch, openai.types.Batch) or not isinstance(batch.id, str) or not batch.id:
-        raise RequestFailed(_NO_BATCHES)
+        raise RequestFailed(str(_NO_BATCHES))
     counts = batch.request_counts
     problems = [each.message for each in (batch.errors and batch.errors.data) or [] if each.message]
     return RemoteBatch(

@@ -150,7 +150,9 @@ def refuse_other_variables(name: str) -> None:
     the database, are out of reach even where they were listed by mistake.
     """
     if name and not (name.endswith(KEY_SUFFIX) and name.isidentifier() and name.isascii()):
-        message = f"The name must be that of a variable and end in {KEY_SUFFIX}, such as OPENAI{KEY_SUFFIX}."
+        message = gettext(
+            "The name must be that of a variable and end in {suffix}, such as OPENAI{suffix}."
+        ).format(suffix=KEY_SUFFIX)
         raise InvalidValueError(message, fields={"key_variable": message})
 
 
@@ -224,7 +226,9 @@ def _refuse(
         _refuse_variable(project, endpoint, has_key=has_key)
     others = Endpoint.objects.filter(project=project).exclude(pk=besides.pk if besides else 0)
     if others.filter(name=endpoint.name).exists():
-        message = f"The project has an endpoint {endpoint.name} already; choose another name."
+        message = gettext("The project has an endpoint {endpoint} already; choose another name.").format(
+            endpoint=endpoint.name
+        )
         raise InvalidValueError(message, fields={"name": message})
 
 
@@ -262,7 +266,9 @@ def create_template(
     if problem := problem_of_pattern(pattern):
         raise _invalid("pattern", problem)
     if PromptTemplate.objects.filter(project=project, name=name).exists():
-        message = f"The project has a prompt {name} already; choose another name, or open it and change it."
+        message = gettext(
+            "The project has a prompt {name} already; choose another name, or open it and change it."
+        ).format(name=name)
         raise InvalidValueError(message, fields={"name": message})
     return _write(project, method, name, by, text=text, pattern=pattern)
 
@@ -293,7 +299,7 @@ def edit_wording(
     """
     refuse_text(template.method, text)
     if METHODS[template.method].asks_several:
-        message = "One call asks about all dimensions, so they have one wording; change that one."
+        message = gettext("One call asks about all dimensions, so they have one wording; change that one.")
         raise _invalid("text", message)
     locked, key = _lock_template(template), str(dimension.pk)
     wordings = {other: wording for other, wording in locked.wordings.items() if other != key}
@@ -426,15 +432,20 @@ def _ids(project: Project, keys: Sequence[str]) -> list[int]:
 def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None = None) -> None:
     others = Judge.objects.filter(project=project).exclude(pk=besides.pk if besides else 0)
     if others.filter(name=judge.name).exists():
-        raise _invalid("name", f"The project has a judge {judge.name} already; choose another name.")
+        raise _invalid(
+            "name",
+            gettext("The project has a judge {judge} already; choose another name.").format(judge=judge.name),
+        )
     if judge.endpoint.project_id != project.pk:
-        raise _invalid("endpoint", "This endpoint belongs to another project.")
+        raise _invalid("endpoint", gettext("This endpoint belongs to another project."))
     if not isinstance(judge.template, str) and judge.template.project_id != project.pk:
-        raise _invalid("template", "This prompt belongs to another project.")
+        raise _invalid("template", gettext("This prompt belongs to another project."))
     if judge.structured and judge.score_from == ScoreFrom.PROBABILITIES:
-        raise _invalid("structured", "Probabilities are read in plain replies; choose one of both.")
+        raise _invalid("structured", gettext("Probabilities are read in plain replies; choose one of both."))
     if own := sorted(OWN_FIELDS & judge.extra_body.keys()):
-        raise _invalid("extra_body", f"Concord sends {own[0]} itself; leave it out here.")
+        raise _invalid(
+            "extra_body", gettext("Concord sends {field} itself; leave it out here.").format(field=own[0])
+        )
     _refuse_scale(judge)
     _refuse_together(project, judge)
     _refuse_reference(project, judge)
@@ -450,16 +461,20 @@ def _refuse_together(project: Project, judge: JudgeSpec) -> None:
     method = _method(judge)
     if not method.asks_several:
         if judge.asked_together or judge.call_order != CallOrder.FIXED:
-            message = (
+            message = gettext(
                 "This prompt asks about one dimension a call; leave this empty, or choose another prompt."
             )
             raise _invalid("asked_together", message)
         return
     if judge.score_from == ScoreFrom.PROBABILITIES:
-        raise _invalid("score_from", "A reply gives several scores; read them from the reply’s text.")
+        raise _invalid(
+            "score_from", gettext("A reply gives several scores; read them from the reply’s text.")
+        )
     known = set(project.dimensions.values_list("key", flat=True))
     if unknown := sorted(set(judge.asked_together) - known):
-        raise _invalid("asked_together", f"There is no dimension {unknown[0]}.")
+        raise _invalid(
+            "asked_together", gettext("There is no dimension {dimension}.").format(dimension=unknown[0])
+        )
 
 
 def _refuse_reference(project: Project, judge: JudgeSpec) -> None:
@@ -468,12 +483,14 @@ def _refuse_reference(project: Project, judge: JudgeSpec) -> None:
     texts = [shipped_prompt(template).text] if isinstance(template, str) else template.texts
     shows = any("reference" in placeholders(text) for text in texts)
     if shows and system is None:
-        raise _invalid("reference", "This prompt shows a reference; choose the system whose texts these are.")
+        raise _invalid(
+            "reference", gettext("This prompt shows a reference; choose the system whose texts these are.")
+        )
     if system is not None and not shows:
-        message = "This prompt shows no reference; choose none, or a prompt with {{ reference }}."
+        message = gettext("This prompt shows no reference; choose none, or a prompt with {{ reference }}.")
         raise _invalid("reference", message)
     if system is not None and system.project_id != project.pk:
-        raise _invalid("reference", "This system belongs to another project.")
+        raise _invalid("reference", gettext("This system belongs to another project."))
 
 
 def _refuse_scale(judge: JudgeSpec) -> None:
@@ -482,9 +499,9 @@ def _refuse_scale(judge: JudgeSpec) -> None:
     if judge.scale_minimum is None or judge.scale_maximum is None:
         if judge.scale_minimum is not None or judge.scale_maximum is not None:
             field = "scale_minimum" if judge.scale_minimum is None else "scale_maximum"
-            raise _invalid(field, "Enter both ends of the judge’s own scale, or neither.")
+            raise _invalid(field, gettext("Enter both ends of the judge’s own scale, or neither."))
         if judge.scale_modifiers or judge.scale_thirds or judge.scale_table:
-            raise _invalid("scale_minimum", "Enter both ends of the judge’s own scale first.")
+            raise _invalid("scale_minimum", gettext("Enter both ends of the judge’s own scale first."))
         return
     scale = OwnScale(
         judge.scale_minimum,
@@ -496,16 +513,21 @@ def _refuse_scale(judge: JudgeSpec) -> None:
     if scale.problem:
         raise _invalid("scale_table" if scale.table else "scale_maximum", scale.problem)
     if method.asks_pairs:
-        raise _invalid("scale_minimum", "Two texts are compared without a scale; leave it empty.")
+        raise _invalid("scale_minimum", gettext("Two texts are compared without a scale; leave it empty."))
     if scale.modifiers and not method.takes_modifiers:
-        raise _invalid("scale_modifiers", f"{method.label} has no “weak” and “strong”; ask for a score.")
+        raise _invalid(
+            "scale_modifiers",
+            gettext("{method} has no “weak” and “strong”; ask for a score.").format(method=method.label),
+        )
     if scale.modifiers and judge.score_from == ScoreFrom.PROBABILITIES:
-        message = "“Strong 4” is more than one token; read the score from the reply’s text."
+        message = gettext("“Strong 4” is more than one token; read the score from the reply’s text.")
         raise _invalid("scale_modifiers", message)
     if scale.thirds and not method.takes_modifiers:
-        raise _invalid("scale_thirds", f"{method.label} has no thirds; ask for a score.")
+        raise _invalid(
+            "scale_thirds", gettext("{method} has no thirds; ask for a score.").format(method=method.label)
+        )
     if scale.thirds and judge.score_from == ScoreFrom.PROBABILITIES:
-        message = "“3.33” is more than one token; read the score from the reply’s text."
+        message = gettext("“3.33” is more than one token; read the score from the reply’s text.")
         raise _invalid("scale_thirds", message)
 
 

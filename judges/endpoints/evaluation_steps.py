@@ -59,9 +59,13 @@ def write_steps(
     takes the dimension's id, a new reply and its cost before anything reads the reply.
     """
     if not has_steps(template.text):
-        raise InvalidValueError("The prompt has no numbered steps behind a line “Evaluation steps:”.")
+        raise InvalidValueError(
+            gettext("The prompt has no numbered steps behind a line “Evaluation steps:”.")
+        )
     if judge.endpoint is None:
-        raise InvalidValueError(f"{judge.name} was imported and has no endpoint that could be asked.")
+        raise InvalidValueError(
+            gettext("{judge} was imported and has no endpoint that could be asked.").format(judge=judge.name)
+        )
     server, prices = server_of(judge.endpoint, calls_in_flight=1), Prices.of(judge.endpoint)
     for dimension in current_guideline(template.project).dimensions:
         if str(dimension.id) in template.wordings:

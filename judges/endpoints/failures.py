@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from django.utils.translation import gettext
+
 from annotate.core.lazy_module import LazyModule
 from annotate.core.outbound.guard import PrivateAddressError
 from judges.endpoints.limits import retry_after, seconds_to_wait
@@ -86,10 +88,10 @@ def in_sentences(server: Server, unreadable: str = "") -> Iterator[None]:
 
 def no_server_sentence(server: Server) -> str:
     """Return the one sentence about whatever is no OpenAI-compatible server."""
-    return (
-        f"No OpenAI-compatible server answers at {server.base_url}; check that it runs, and the address, "
+    return gettext(
+        "No OpenAI-compatible server answers at {url}; check that it runs, and the address, "
         "which often ends in /v1."
-    )
+    ).format(url=server.base_url)
 
 
 def _log(error: Exception, server: Server) -> None:
@@ -99,7 +101,9 @@ def _log(error: Exception, server: Server) -> None:
 
 def _request_failed(error: "openai.APIError", server: Server) -> RequestFailed:
     if isinstance(error, openai.APITimeoutError) and not _was_never_connected(error):
-        return RequestFailed(f"No answer within {server.timeout_seconds:g} s.")
+        return RequestFailed(
+            gettext("No answer within {seconds:g} s.").format(seconds=server.timeout_seconds)
+        )
     failed = _classify(error, _without_key(message_of(error), server.key))
     if message_of(error):
         return failed
@@ -122,21 +126,35 @@ def _problem(error: "openai.APIError", says: str) -> RequestProblem | None:
 
 def _classify(error: "openai.APIError", says: str) -> RequestFailed:
     if error.code == "insufficient_quota":  # OpenAI's own 429 that no waiting mends
-        return RequestFailed(f"The account has nothing left to spend: {says}", fatal_for_run=True)
+        return RequestFailed(
+            gettext("The account has nothing left to spend: {error}").format(error=says), fatal_for_run=True
+        )
     if isinstance(error, openai.RateLimitError):
         return RequestFailed(
-            f"The server asks to slow down: {says}", wait=seconds_to_wait(error.response.headers) or 1.0
+            gettext("The server asks to slow down: {error}").format(error=says),
+            wait=seconds_to_wait(error.response.headers) or 1.0,
         )
     if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
-        return RequestFailed(f"The server refuses the key: {says}", fatal_for_run=True)
+        return RequestFailed(
+            gettext("The server refuses the key: {error}").format(error=says), fatal_for_run=True
+        )
     if isinstance(error, openai.NotFoundError):
-        return RequestFailed(f"The server does not know the model or address: {says}", fatal_for_run=True)
+        return RequestFailed(
+            gettext("The server does not know the model or address: {error}").format(error=says),
+            fatal_for_run=True,
+        )
     if isinstance(error, openai.InternalServerError):
-        return RequestFailed(f"The server failed: {says}", wait=retry_after(error.response.headers))
+        return RequestFailed(
+            gettext("The server failed: {error}").format(error=says), wait=retry_after(error.response.headers)
+        )
     if isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
         problem = _problem(error, says)
-        return RequestFailed(f"The server refuses the request: {says}", permanent=True, problem=problem)
-    return RequestFailed(f"The server's answer cannot be used: {says}")
+        return RequestFailed(
+            gettext("The server refuses the request: {error}").format(error=says),
+            permanent=True,
+            problem=problem,
+        )
+    return RequestFailed(gettext("The server's answer cannot be used: {error}").format(error=says))
 
 
 def error_of_status(response: "httpx2.Response") -> "openai.APIStatusError":

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Count, Q, QuerySet
+from django.utils.translation import gettext
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
@@ -146,7 +147,9 @@ def refusal_of_scope(
     asked = judge.dimensions_of_call(all_dimensions)
     if {each.id for each in asked} != {each.id for each in dimensions}:
         names = ", ".join(each.name for each in asked)
-        return f"It asks about these dimensions in one call; choose all of them and no others: {names}."
+        return gettext(
+            "It asks about these dimensions in one call; choose all of them and no others: {names}."
+        ).format(names=names)
     return _refusal_of_names(asked, structured=judge.structured)
 
 
@@ -155,12 +158,18 @@ def refusal_of_reference(judge: Judge) -> str | None:
     if judge.template is None or not any("reference" in placeholders(text) for text in judge.template.texts):
         return None
     if judge.reference_id is None:
-        return (
+        return gettext(
             "Its prompt shows a reference, and the system whose texts these were is gone; make a new judge."
         )
     documents = Document.objects.filter(project=judge.project_id, items__isnull=False).distinct()
     without = documents.exclude(items__system=judge.reference_id).count()
-    return f"{without} documents have no text of the system that it shows as reference." if without else None
+    return (
+        gettext("{count} documents have no text of the system that it shows as reference.").format(
+            count=without
+        )
+        if without
+        else None
+    )
 
 
 def _refusal_of_names(dimensions: Sequence[FrozenDimension], *, structured: bool) -> str | None:
@@ -170,13 +179,13 @@ def _refusal_of_names(dimensions: Sequence[FrozenDimension], *, structured: bool
     """
     names = [fold_name(each.name) for each in dimensions]
     if len(set(names)) < len(names):
-        return (
+        return gettext(
             "Two dimensions have the same name, but for case, spaces, hyphens and underscores, so no reply "
             "could tell them apart."
         )
     keys = [{fold_name(each.name), fold_name(each.key)} for each in dimensions]
     if structured and len(set().union(*keys)) < sum(map(len, keys)):
-        return (
+        return gettext(
             "The key of one dimension is the name of another, so fields of JSON could not tell them apart; "
             "rename one, or ask for replies in text."
         )
@@ -261,7 +270,9 @@ def preview_of(
     items = Item.objects.filter(document__project=project).order_by("document", "pk")
     count = items.count()
     if not dimensions or not count:
-        return PromptPreview(problem="Add a dimension and import items to see what the model would read.")
+        return PromptPreview(
+            problem=gettext("Add a dimension and import items to see what the model would read.")
+        )
     chosen = next((each for each in dimensions if each.key == dimension), dimensions[0])
     number = min(max(number, 1), count)
     item = items.select_related("document")[number - 1]
@@ -284,12 +295,15 @@ def keys_of_dimensions(project: int) -> dict[int, str]:
 def _subject(item: Item, *, pair: bool) -> Subject:
     """Return an item, for methods that compare with the text of another system for the same document."""
     parts = tuple((part["label"], part["text"]) for part in item.document.parts)
-    example = "(the text of the system that the judge names)"
+    example = gettext("(the text of the system that the judge names)")
     if not pair:
         return Subject(parts, item.text, reference=example)
     other = Item.objects.filter(document=item.document).exclude(pk=item.pk).order_by("pk").first()
     return Subject(
-        parts, item.text, other.text if other else "(no other system wrote for this document)", example
+        parts,
+        item.text,
+        other.text if other else gettext("(no other system wrote for this document)"),
+        example,
     )
 
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.utils.translation import gettext
+
 from judges.endpoints.failures import RequestFailed
 
 
@@ -37,7 +39,7 @@ class Reply:
 def reply_of(body: object) -> Reply:
     """Return the reply in a completion as a batch's output file has it; raises RequestFailed."""
     if not isinstance(body, dict) or not body.get("choices"):
-        raise RequestFailed("The batch's output has no completion for this request.")
+        raise RequestFailed(gettext("The batch's output has no completion for this request."))
     return replies_of(body, None, 1)[0]
 
 

@@ -14,7 +14,11 @@ from judges.interchange.reading.mapping import GIVEN, WORDS, JudgmentMapping, gu
 from judges.interchange.reading.rows import JUDGE_LIMIT, MODEL_LIMIT
 from judges.methods import METHODS
 
-NAMES = {"other": "other system, shown second", "input_tokens": "tokens in", "output_tokens": "tokens out"}
+NAMES = {
+    "other": _("other system, shown second"),
+    "input_tokens": _("tokens in"),
+    "output_tokens": _("tokens out"),
+}
 
 
 class JudgmentMappingForm(ColumnsForm):
@@ -36,7 +40,10 @@ class JudgmentMappingForm(ColumnsForm):
     method = forms.ChoiceField(
         label=_("Method of all rows"),
         required=False,
-        choices=[("", "as a column says"), *((key, method.label) for key, method in METHODS.items())],
+        choices=[
+            ("", _("as a column says")),
+            *((key, method.label) for key, method in METHODS.items()),
+        ],
         help_text=_("Replies are read as this method reads them."),
     )
     dimension = forms.ChoiceField(label=_("Dimension of all rows"), required=False)
@@ -45,7 +52,10 @@ class JudgmentMappingForm(ColumnsForm):
         super().__init__(entered, upload, opening)
         dimension = self.fields["dimension"]
         assert isinstance(dimension, forms.ChoiceField)
-        dimension.choices = [("", "as a column says"), *upload.project.dimensions.values_list("key", "name")]
+        dimension.choices = [
+            ("", gettext("as a column says")),
+            *upload.project.dimensions.values_list("key", "name"),
+        ]
 
     def read(self, stored: dict[str, Any]) -> JudgmentMapping:
         """Return the mapping that an import stores."""
@@ -59,7 +69,7 @@ class JudgmentMappingForm(ColumnsForm):
     def meanings(self, upload: DataImport) -> list[tuple[str, str]]:
         """Return the meanings of columns, each with its label."""
         del upload
-        return [(field, NAMES.get(field, field)) for field in WORDS]
+        return [(field, str(NAMES.get(field, field))) for field in WORDS]
 
     def initial_of(self, mapping: JudgmentMapping) -> dict[str, str]:
         """Return the fields under a mapping."""

@@ -4,6 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.http import Http404
+from django.utils.translation import gettext
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -267,7 +268,7 @@ class ProposalStep(ApiView):
         elif step == "send":
             send_to_raters(proposal=proposal, note=given.get("note", ""), by=by)
         else:
-            raise Http404("There is no such step; there are accept, dismiss, send.")
+            raise Http404(gettext("There is no such step; there are accept, dismiss, send."))
         return _proposal(proposal)
 
 
@@ -329,7 +330,7 @@ class DraftingStep(ApiView):
         elif step == "discard":
             discard_drafting(drafting=drafting, by=by)
         else:
-            raise Http404("There is no such step; there are start, discard.")
+            raise Http404(gettext("There is no such step; there are start, discard."))
         return _drafting(drafting_in(project, pk))
 
 
@@ -381,7 +382,7 @@ class PromptSearchStep(ApiView):
         elif step == "cancel":
             cancel_search(search=search, by=by)
         else:
-            raise Http404("There is no such step; there are start, cancel.")
+            raise Http404(gettext("There is no such step; there are start, cancel."))
         return _search(search)
 
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from django.utils.translation import gettext
+
 
 class CaseKind(StrEnum):
     """Why a unit is worth learning from."""
@@ -39,7 +41,9 @@ class Case:
     @property
     def direction(self) -> str:
         """Whether the judge is too high or too low, by half a point or more."""
-        return "too high" if self.error >= 0.5 else "too low" if self.error <= -0.5 else "as people"
+        if self.error >= 0.5:
+            return gettext("too high")
+        return gettext("too low") if self.error <= -0.5 else gettext("as people")
 
 
 def most_different(cases: Iterable[Case]) -> list[Case]:

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from judges.laboratory.cases import Case, CaseKind
 
 NEAR = 0.15
@@ -29,7 +31,9 @@ class Cluster:
     def about(self) -> str:
         """What they have in common."""
         where = (
-            "disputed" if all(case.kind == CaseKind.DISPUTE for case in self.cases) else "judge and people"
+            "disputed"
+            if all(case.kind == CaseKind.DISPUTE for case in self.cases)
+            else gettext("judge and people")
         )
         return f"{self.direction}, {where}: {', '.join(self.words)}".strip(": ")
 

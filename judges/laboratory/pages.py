@@ -1,5 +1,7 @@
 """The results pages of the laboratory."""
 
+from django.utils.translation import gettext_lazy
+
 from annotate.results.registry import ResultsPage
 from judges.laboratory.tables.alignment import alignment_sections, version_of_alignment
 from judges.laboratory.tables.biases import biases_sections, version_of_biases
@@ -11,9 +13,11 @@ from judges.results.tables.version import values_of, version_of_judges
 
 LABORATORY_PAGE = ResultsPage(
     "laboratory",
-    "Self-consistency",
-    "Whether a judge agrees with itself, between samples and between prompts, and the number of "
-    "samples worth their cost; and raters evaluated as judges are.",
+    gettext_lazy("Self-consistency"),
+    gettext_lazy(
+        "Whether a judge agrees with itself, between samples and between prompts, and the number of "
+        "samples worth their cost; and raters evaluated as judges are."
+    ),
     laboratory_sections,
     version_of_judges,
     values_of,
@@ -23,10 +27,12 @@ LABORATORY_PAGE = ResultsPage(
 
 BIASES_PAGE = ResultsPage(
     "biases",
-    "Biases",
-    "Whether judges prefer a position, long outputs, their own family or round numbers, their "
-    "severity, and the correlation of their errors: each compared with a control without the "
-    "bias.",
+    gettext_lazy("Biases"),
+    gettext_lazy(
+        "Whether judges prefer a position, long outputs, their own family or round numbers, their "
+        "severity, and the correlation of their errors: each compared with a control without the "
+        "bias."
+    ),
     biases_sections,
     version_of_biases,
     values_of,
@@ -36,9 +42,11 @@ BIASES_PAGE = ResultsPage(
 
 EXPERIMENTS_PAGE = ResultsPage(
     "experiments",
-    "Experiments",
-    "Judges with different prompts or methods on the same items: agreement with people, cost and "
-    "time, and significant differences.",
+    gettext_lazy("Experiments"),
+    gettext_lazy(
+        "Judges with different prompts or methods on the same items: agreement with people, cost and "
+        "time, and significant differences."
+    ),
     experiments_sections,
     version_of_judges,
     values_of,
@@ -48,9 +56,11 @@ EXPERIMENTS_PAGE = ResultsPage(
 
 ALIGNMENT_PAGE = ResultsPage(
     "alignment",
-    "Aligned judges",
-    "Judges with examples or clarifications from people's discussions in their prompt, compared "
-    "with their base judges: on the documents they learned from, and on the held-out documents.",
+    gettext_lazy("Aligned judges"),
+    gettext_lazy(
+        "Judges with examples or clarifications from people's discussions in their prompt, compared "
+        "with their base judges: on the documents they learned from, and on the held-out documents."
+    ),
     alignment_sections,
     version_of_alignment,
     values_of,
@@ -60,8 +70,10 @@ ALIGNMENT_PAGE = ResultsPage(
 
 PILOT_PAGE = ResultsPage(
     "pilot",
-    "Method comparison",
-    "A judge compared with all others on the same units of the development documents, to choose a prompt.",
+    gettext_lazy("Method comparison"),
+    gettext_lazy(
+        "A judge compared with all others on the same units of the development documents, to choose a prompt."
+    ),
     pilot_sections,
     version_of_judges,
     values_of,

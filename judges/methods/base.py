@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from annotate.core.guideline import FrozenDimension
+from annotate.core.translation import gettext
 from judges.methods import scales
 from judges.methods.probabilities import weighted_mean
 from judges.methods.reading.pattern import read_by_pattern
@@ -70,15 +71,17 @@ class Method(ABC):
         if not lowest <= value <= highest:
             return f"{dimension.name} is judged {scales.extent(dimension)}."
         if scales.is_named(dimension) and not value.is_integer():
-            return f"{dimension.name} has named categories, and nothing lies between them."
+            return gettext("{dimension} has named categories, and nothing lies between them.").format(
+                dimension=dimension.name
+            )
         return None
 
     def refuses_probabilities(self, dimension: FrozenDimension) -> str | None:
         """Return why the probabilities of answers give no value on this dimension, None where they do."""
         if self.asks_pairs:
-            return "A text wins, loses or ties; read the answer from the reply's text."
+            return gettext("A text wins, loses or ties; read the answer from the reply's text.")
         if scales.is_named(dimension):
-            return "Named categories have no mean; read the answer from the reply's text."
+            return gettext("Named categories have no mean; read the answer from the reply's text.")
         return None
 
     @property
@@ -161,7 +164,7 @@ class Method(ABC):
     def weighted_score(self, top_logprobs: Mapping[str, float], dimension: FrozenDimension) -> Reading:
         """Return the mean of the candidates' values, weighted by the probabilities of their tokens."""
         if scales.is_named(dimension):
-            return Unreadable("Named categories have no mean, so probabilities give no score.")
+            return Unreadable(gettext("Named categories have no mean, so probabilities give no score."))
         return weighted_mean(top_logprobs, self.candidates(dimension))
 
     def weighted_score_of_first(

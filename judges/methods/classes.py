@@ -1,6 +1,7 @@
 """Named categories, as the kinds of ambiguity of Ortega-Martin et al. (2023): the name of one of them."""
 
 from annotate.core.guideline import FrozenDimension
+from annotate.core.translation import gettext
 from judges.methods import scales
 from judges.methods.scoring import ScoreMethod
 from judges.methods.wording import DEFINITION, MATERIAL, paragraphs
@@ -34,7 +35,9 @@ class NamedCategories(ScoreMethod):
     def refuses(self, dimension: FrozenDimension) -> str | None:
         """Return that these are amounts, if so."""
         if not scales.is_named(dimension):
-            return f"{dimension.name} has amounts and no named categories; ask for a score."
+            return gettext("{dimension} has amounts and no named categories; ask for a score.").format(
+                dimension=dimension.name
+            )
         return None
 
 

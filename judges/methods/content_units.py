@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from annotate.core.guideline import FrozenDimension
+from annotate.core.translation import gettext
 from judges.methods.base import Subject
 from judges.methods.reading.booleans import json_value, read_answers
 from judges.methods.readings import Readable, Reading, Unreadable
@@ -81,7 +82,7 @@ class ContentUnits(SteppedMethod):
             return self.step("units", template, subject, dimension, {}, LISTED)
         units = units_of(replies[0])
         if not units:
-            return Unreadable("Step “units”: The reply has no JSON list of statements.")
+            return Unreadable(gettext("Step “units”: The reply has no JSON list of statements."))
         if len(replies) == 1:
             listed = "\n".join(f"{number}. {unit.text}" for number, unit in enumerate(units, 1))
             filled = {"units": listed, "count": str(len(units))}
@@ -110,7 +111,7 @@ def _unit(said: Any) -> Unit | None:
 def _reading(units: Sequence[Unit], reply: str, dimension: FrozenDimension) -> Reading:
     said = read_answers(reply, len(units))
     if isinstance(said, Unreadable):
-        return Unreadable(f"Step “answers”: {said.reason}")
+        return Unreadable(gettext("Step “answers”: {reason}").format(reason=said.reason))
     there = sum(unit.weight for unit, is_there in zip(units, said, strict=True) if is_there)
     share = there / sum(unit.weight for unit in units)
     missing = [unit.text for unit, is_there in zip(units, said, strict=True) if not is_there]

@@ -3,6 +3,7 @@
 import re
 
 from annotate.core.guideline import FrozenDimension
+from annotate.core.translation import gettext
 from judges.methods import scales
 from judges.methods.base import Message
 from judges.methods.reading.plain import answer_start
@@ -42,7 +43,11 @@ def steps_in(reply: str) -> list[str] | Unreadable:
         return start
     steps = [match["step"].strip(" *_") for match in NUMBERED.finditer(reply[start:])]
     if not LEAST <= len(steps) <= MOST:
-        return Unreadable(f"The reply has {len(steps)} numbered steps; {LEAST} to {MOST} are needed.")
+        return Unreadable(
+            gettext("The reply has {count} numbered steps; {least} to {most} are needed.").format(
+                count=len(steps), least=LEAST, most=MOST
+            )
+        )
     return steps
 
 

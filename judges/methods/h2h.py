@@ -1,6 +1,7 @@
 """Head to head (H2H; Shen et al., 2023): which of two texts is better, or neither."""
 
 from annotate.core.guideline import FrozenDimension
+from annotate.core.translation import gettext
 from judges.methods import scales
 from judges.methods.choosing import ChoiceMethod, Option
 from judges.methods.reading.choices import Choices
@@ -47,16 +48,18 @@ class HeadToHead(ChoiceMethod):
     def refuses(self, dimension: FrozenDimension) -> str | None:
         """Return that categories are not better or worse than each other, if these are categories."""
         if scales.is_named(dimension):
-            return (
-                f"{dimension.name} has named categories, and none is better than another; texts cannot win."
-            )
+            return gettext(
+                "{dimension} has named categories, and none is better than another; texts cannot win."
+            ).format(dimension=dimension.name)
         return None
 
     def refuses_value(self, value: float, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
         """Return that points are 1, 0.5 or 0, if this is none of them."""
         if value in {option.value for option in OPTIONS}:
             return None
-        return "The value is 1 where the text shown first is better, 0 where the other is, 0.5 for a tie."
+        return gettext(
+            "The value is 1 where the text shown first is better, 0 where the other is, 0.5 for a tie."
+        )
 
     def options(self, dimension: FrozenDimension) -> tuple[Option, ...]:  # noqa: ARG002
         """Return first, second and tie."""

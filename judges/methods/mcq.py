@@ -3,6 +3,7 @@
 from string import ascii_uppercase
 
 from annotate.core.guideline import FrozenDimension
+from annotate.core.translation import gettext
 from judges.methods import scales
 from judges.methods.choosing import ChoiceMethod, Option
 from judges.methods.reading.choices import Choices
@@ -35,10 +36,10 @@ class MultipleChoice(ChoiceMethod):
     def refuses(self, dimension: FrozenDimension) -> str | None:
         """Return that a scale has more points than there are letters, if so."""
         if (points := len(dimension.whole_values)) > len(ascii_uppercase):
-            return (
-                f"The scale of {dimension.name} has {points} points, and multiple choice has "
-                f"{len(ascii_uppercase)} letters; use a method that asks for a score."
-            )
+            return gettext(
+                "The scale of {dimension} has {points} points, and multiple choice has {letters} letters; "
+                "use a method that asks for a score."
+            ).format(dimension=dimension.name, points=points, letters=len(ascii_uppercase))
         return None
 
     def options(self, dimension: FrozenDimension) -> tuple[Option, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from annotate.core.guideline import FrozenDimension
+from annotate.core.translation import gettext
 from judges.methods import scales
 from judges.methods.scoring import ScoreMethod
 from judges.methods.wording import MATERIAL, paragraphs
@@ -63,7 +64,9 @@ class OnePromptForAll(ScoreMethod):
     def refuses(self, dimension: FrozenDimension) -> str | None:
         """Return that categories are no degrees, if these are categories."""
         if scales.is_named(dimension):
-            return f"{dimension.name} has named categories, and they are no degrees; use “Named categories”."
+            return gettext(
+                "{dimension} has named categories, and they are no degrees; use “Named categories”."
+            ).format(dimension=dimension.name)
         return None
 
     def own_values(self, dimension: FrozenDimension) -> dict[str, str]:

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Protocol
 
 from annotate.core.guideline import FrozenDimension
+from annotate.core.translation import gettext
 from judges.methods.scales import MODIFIER, ScaledDimension
 
 MOST_POINTS = 1001
@@ -51,37 +52,44 @@ class OwnScale:
         """What is wrong with it in a sentence, empty where nothing is."""
         points = self.maximum - self.minimum + 1
         if points < 2:
-            return "The scale ends above where it begins; enter a larger upper end."
+            return gettext("The scale ends above where it begins; enter a larger upper end.")
         if points > MOST_POINTS:
-            return f"The scale has {points:,} points; {MOST_POINTS:,} are the most."
+            return gettext("The scale has {points:,} points; {most:,} are the most.").format(
+                points=points, most=MOST_POINTS
+            )
         if self.modifiers and self.minimum < 0:
-            return "“Weak” and “strong” need a scale without negative numbers."
+            return gettext("“Weak” and “strong” need a scale without negative numbers.")
         if self.modifiers and self.thirds:
-            return "Thirds are said by “weak” and “strong” or by numbers; choose one of both."
+            return gettext("Thirds are said by “weak” and “strong” or by numbers; choose one of both.")
         return self._problem_of_table(points) if self.table else ""
 
     def _problem_of_table(self, points: int) -> str:
         if len(self.table) != points:
-            return f"The table needs a value for each of the {points} points, and has {len(self.table)}."
+            return gettext(
+                "The table needs a value for each of the {points} points, and has {count}."
+            ).format(points=points, count=len(self.table))
         if not all(isfinite(value) for value in self.table):
-            return "The table needs a number for each point."
+            return gettext("The table needs a number for each point.")
         if any(after < before for before, after in zip(self.table, self.table[1:], strict=False)):
-            return "The table falls: a higher score of the judge must not be a lower value of the dimension."
+            return gettext(
+                "The table falls: a higher score of the judge must not be a lower value of the dimension."
+            )
         if self.table[0] == self.table[-1]:
-            return "The table gives all points the same value, so the judge would say nothing."
+            return gettext("The table gives all points the same value, so the judge would say nothing.")
         return ""
 
     def refuses(self, dimension: FrozenDimension) -> str | None:
         """Return why its values cannot stand for those of a dimension, None where they can."""
         if dimension.is_named:
-            return f"{dimension.name} has named categories, for which no other scale can stand."
+            return gettext("{dimension} has named categories, for which no other scale can stand.").format(
+                dimension=dimension.name
+            )
         lowest, highest = dimension.scale_minimum, dimension.scale_maximum
         outside = [value for value in self.table if not lowest <= value <= highest]
         if outside:
-            return (
-                f"The judge’s table gives {outside[0]:g}, and {dimension.name} has values from {lowest} to "
-                f"{highest}."
-            )
+            return gettext(
+                "The judge’s table gives {value:g}, and {dimension} has values from {lowest} to {highest}."
+            ).format(value=outside[0], dimension=dimension.name, lowest=lowest, highest=highest)
         return None
 
     def rescale(self, dimension: FrozenDimension) -> ScaledDimension:

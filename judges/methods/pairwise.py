@@ -4,6 +4,7 @@ A run asks about each pair in both orders, as for head to head.
 """
 
 from annotate.core.guideline import FrozenDimension
+from annotate.core.translation import gettext
 from judges.methods.choosing import Option
 from judges.methods.h2h import FIRST, OPTIONS, SECOND, HeadToHead
 from judges.methods.reading.choices import Choices
@@ -36,7 +37,7 @@ class Pairwise(HeadToHead):
         """Return that points are 1 or 0, if this is neither."""
         if value in (0.0, 1.0):
             return None
-        return "The value is 1 where the text shown first is better, and 0 where the other is."
+        return gettext("The value is 1 where the text shown first is better, and 0 where the other is.")
 
     def options(self, dimension: FrozenDimension) -> tuple[Option, ...]:  # noqa: ARG002
         """Return first and second."""

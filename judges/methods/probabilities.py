@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 
+from annotate.core.translation import gettext
 from judges.methods.readings import Readable, Reading, Unreadable
 
 SMALLEST_SHARE = 0.5
@@ -24,9 +25,17 @@ def weighted_mean(top_logprobs: Mapping[str, float], candidates: Mapping[str, fl
     chances = _chances(top_logprobs, candidates)
     share = math.fsum(chances.values())
     if share < SMALLEST_SHARE:
-        return Unreadable(f"The answers on the scale carry {share:.0%} of the probability, less than half.")
+        return Unreadable(
+            gettext("The answers on the scale carry {share:.0%} of the probability, less than half.").format(
+                share=share
+            )
+        )
     if beginning := _beginning(chances, candidates):
-        return Unreadable(f"The token {beginning} may be the beginning of a longer score.")
+        return Unreadable(
+            gettext("The token {beginning} may be the beginning of a longer score.").format(
+                beginning=beginning
+            )
+        )
     value = math.fsum(chance * candidates[token] for token, chance in chances.items()) / share
     return Readable(min(max(value, min(candidates.values())), max(candidates.values())))
 
@@ -47,7 +56,9 @@ def weighted_mean_of_first(
         chances = _chances(top_logprobs, candidates)
         share = math.fsum(chances.values())
         if 0 < share < LEAST_OF_FIRST:
-            return Unreadable(f"The options carry only {share:.2g} of the probability.")
+            return Unreadable(
+                gettext("The options carry only {share:.2g} of the probability.").format(share=share)
+            )
         if share:
             value = math.fsum(chance * candidates[token] for token, chance in chances.items()) / share
             return Readable(value, f"The options carry {share:.2g} of the probability.")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from annotate.core.guideline import FrozenDimension
+from annotate.core.translation import gettext
 from judges.methods import scales
 from judges.methods.base import Message, Subject, about_subject, chat
 from judges.methods.reading.parts import read_part
@@ -51,7 +52,7 @@ class SeveralDimensions(ScoreMethod):
 
     def refuses_probabilities(self, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
         """Return why there is no value from probabilities: a reply has a score for each dimension."""
-        return "A reply gives several scores; read them from the reply’s text."
+        return gettext("A reply gives several scores; read them from the reply’s text.")
 
     def messages(self, template: str, subject: Subject, dimension: FrozenDimension) -> list[Message]:
         """Return what to send about one dimension alone."""

@@ -1,6 +1,7 @@
 """Star rating: a score in the form in which people rate products."""
 
 from annotate.core.guideline import FrozenDimension
+from annotate.core.translation import gettext
 from judges.methods import scales
 from judges.methods.scoring import ScoreMethod
 from judges.methods.wording import DEFINITION, MATERIAL, paragraphs
@@ -38,9 +39,13 @@ class StarRating(ScoreMethod):
     def refuses(self, dimension: FrozenDimension) -> str | None:
         """Return that this is nothing that stars can count, if so."""
         if scales.is_named(dimension):
-            return f"{dimension.name} has named categories, and stars cannot count them; use another method."
+            return gettext(
+                "{dimension} has named categories, and stars cannot count them; use another method."
+            ).format(dimension=dimension.name)
         if dimension.scale_minimum < 0:
-            return f"The scale of {dimension.name} goes below 0, and there are no negative stars."
+            return gettext("The scale of {dimension} goes below 0, and there are no negative stars.").format(
+                dimension=dimension.name
+            )
         return None
 
 

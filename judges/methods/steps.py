@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from annotate.core.guideline import FrozenDimension
+from annotate.core.translation import gettext
 from judges.methods import scales
 from judges.methods.base import COMMON, Message, Method, Subject, about_dimension, about_subject, chat
 from judges.methods.readings import Reading, Unreadable
@@ -53,12 +54,14 @@ class SteppedMethod(Method):
     def refuses(self, dimension: FrozenDimension) -> str | None:
         """Return that no share stands for a named category, if these are categories."""
         if scales.is_named(dimension):
-            return f"{dimension.name} has named categories, and a share is none; use “Named categories”."
+            return gettext(
+                "{dimension} has named categories, and a share is none; use “Named categories”."
+            ).format(dimension=dimension.name)
         return None
 
     def refuses_probabilities(self, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
         """Return why there is no value from probabilities: it comes of several replies."""
-        return "The value comes of several replies; read them from their text."
+        return gettext("The value comes of several replies; read them from their text.")
 
     def check(self, template: str) -> None:
         """Raise a ValueError that says what is wrong with a template, if anything is."""
@@ -102,7 +105,9 @@ class SteppedMethod(Method):
 
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:  # noqa: ARG002
         """Return that one reply alone has no value."""
-        return Unreadable(f"{self.label} takes several replies for a value; import the value.")
+        return Unreadable(
+            gettext("{method} takes several replies for a value; import the value.").format(method=self.label)
+        )
 
     def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
         """Return the same of JSON."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from annotate.core.guideline import FrozenDimension
+from annotate.core.translation import gettext
 from judges.methods.base import Subject
 from judges.methods.reading.booleans import json_value, read_answers
 from judges.methods.readings import Readable, Reading, Unreadable
@@ -172,11 +173,11 @@ def _take_key_points(parts: SummEQuALScore, reply: str) -> str:
     """Take the key points of all slots in their order; return what is wrong, empty where nothing is."""
     found = json_value(reply)
     if not isinstance(found, dict):
-        return "The reply has no JSON object of key points."
+        return gettext("The reply has no JSON object of key points.")
     flat = [each for slot in found.values() for each in (slot if isinstance(slot, list) else [slot])]
     points = [each.strip() for each in flat if isinstance(each, str) and each.strip()]
     parts.key_points = points[:MOST_POINTS]
-    return "" if points else "The reply names no key point."
+    return "" if points else gettext("The reply names no key point.")
 
 
 def _take_completeness(parts: SummEQuALScore, reply: str) -> str:
@@ -193,7 +194,7 @@ def _take_questions(parts: SummEQuALScore, reply: str) -> str:
         found = next((each for each in found.values() if isinstance(each, list)), None)
     pairs = [_question(each) for each in found] if isinstance(found, list) else []
     parts.questions = [each for each in pairs if each is not None][:MOST_POINTS]
-    return "" if parts.questions else "The reply has no JSON list of questions with answers."
+    return "" if parts.questions else gettext("The reply has no JSON list of questions with answers.")
 
 
 def _question(said: Any) -> tuple[str, bool] | None:

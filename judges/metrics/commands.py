@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.bulk import write_rows
@@ -134,7 +135,9 @@ def _write_measured(
     metric, _ = Metric.objects.get_or_create(project=project, name=name, defaults={"source": source})
     if metric.source != source:
         raise MetricRefusedError(
-            f"“{name}” is another metric already ({metric.source}); remove that one first."
+            gettext("“{name}” is another metric already ({source}); remove that one first.").format(
+                name=name, source=metric.source
+            )
         )
     there = set(MetricValue.objects.filter(metric=metric).values_list("item", flat=True))
     found = [(metric.pk, item, value) for item, value in values.items() if item not in there]
@@ -151,7 +154,9 @@ def _texts_of(project: Project, references: Sequence[str]) -> dict[int, MetricTe
     unknown = set(references) - {item.system.name for item in rows}
     if unknown:
         raise MetricRefusedError(
-            f"There is no text of {', '.join(sorted(unknown))}; name systems as they are here."
+            gettext("There is no text of {systems}; name systems as they are here.").format(
+                systems=", ".join(sorted(unknown))
+            )
         )
     by_document: dict[int, list[str]] = {}
     for item in rows:
@@ -160,7 +165,11 @@ def _texts_of(project: Project, references: Sequence[str]) -> dict[int, MetricTe
     measured = [item for item in rows if item.system.name not in references]
     for item in measured:
         if references and item.document_id not in by_document:
-            raise MetricRefusedError(f"The document “{item.document.key}” has no reference; add one first.")
+            raise MetricRefusedError(
+                gettext("The document “{document}” has no reference; add one first.").format(
+                    document=item.document.key
+                )
+            )
     return {
         item.pk: MetricTexts(
             item.text,

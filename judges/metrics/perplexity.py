@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
@@ -54,7 +55,9 @@ def measure_perplexities(*, judge: Judge, by: User | None = None) -> Iterator[As
     RequestFailed where the server does not answer or gives no such probabilities.
     """
     if judge.endpoint is None:
-        raise InvalidValueError(f"{judge.name} was imported and has no endpoint that could be asked.")
+        raise InvalidValueError(
+            gettext("{judge} was imported and has no endpoint that could be asked.").format(judge=judge.name)
+        )
     server, prices = server_of(judge.endpoint, calls_in_flight=1), Prices.of(judge.endpoint)
     metric, kept = _metric(judge), 0
     try:
@@ -71,7 +74,9 @@ def measure_perplexities(*, judge: Judge, by: User | None = None) -> Iterator[As
                     continue
                 kept += _keep(metric, item, found)
                 problem = (
-                    "" if found.log_probabilities else "The text is one token, which has none before it."
+                    ""
+                    if found.log_probabilities
+                    else gettext("The text is one token, which has none before it.")
                 )
                 cost = prices.cost(found.input_tokens, 0, None)
                 yield AskedText(item, found.perplexity, problem, cost)
@@ -88,7 +93,9 @@ def _metric(judge: Judge) -> Metric:
     )
     if metric.source != source:
         raise MetricRefusedError(
-            f"“{metric.name}” is another metric already ({metric.source}); remove that one first."
+            gettext("“{metric}” is another metric already ({source}); remove that one first.").format(
+                metric=metric.name, source=metric.source
+            )
         )
     return metric
 

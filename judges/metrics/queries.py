@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from django.db.models import Count, QuerySet
+from django.utils.translation import gettext
 
 from annotate.core.models import Document, Project
 from annotate.material.queries.catalogue import Catalogue
@@ -91,9 +92,13 @@ class MetricCheck:
             else:
                 raise RefusedFieldError(
                     name,
-                    f"“{name}” has another value for this text already, and nothing is overwritten; leave "
-                    "the line out, or give the column another name.",
-                    f"“{row.system}” on “{row.document}”: {there:g} and {value:g}",
+                    gettext(
+                        "“{name}” has another value for this text already, and nothing is overwritten; leave "
+                        "the line out, or give the column another name."
+                    ).format(name=name),
+                    gettext("“{system}” on “{document}”: {there:g} and {value:g}").format(
+                        system=row.system, document=row.document, there=there, value=value
+                    ),
                 )
 
     def accept(self, name: str, item: int, value: float) -> None:
@@ -102,7 +107,9 @@ class MetricCheck:
     def _existing_values(self, name: str) -> dict[int, float]:
         if name not in self._values:
             if len(name) > NAME_LIMIT:
-                reason = f"A metric's name has at most {NAME_LIMIT} characters; shorten it."
+                reason = gettext("A metric's name has at most {limit} characters; shorten it.").format(
+                    limit=NAME_LIMIT
+                )
                 raise RefusedFieldError(name[:40], reason, name)
             values = MetricValue.objects.filter(metric=self._metrics.get(name))
             self._values[name] = dict(values.values_list("item", "value"))
@@ -115,26 +122,30 @@ class MetricCheck:
     def _item(self, row: MetricRow) -> int:
         document = self._document(row)
         if row.system not in self.catalogue.systems:
-            reason = (
+            reason = gettext(
                 "The project has no such system; import its texts first, or use the name that it has here."
             )
             raise RefusedFieldError("system", reason, row.system)
         item = self.catalogue.item(document, row.system)
         if item is None or item.pk is None:
-            reason = "The system has no text for this document in the project; import items first."
-            raise RefusedFieldError("document", reason, f"“{row.system}” on “{document}”")
+            reason = gettext("The system has no text for this document in the project; import items first.")
+            raise RefusedFieldError(
+                "document",
+                reason,
+                gettext("“{system}” on “{document}”").format(system=row.system, document=document),
+            )
         return item.pk
 
     def _document(self, row: MetricRow) -> str:
         if isinstance(row.document, int):
             if not 1 <= row.document <= len(self.documents):
-                reason = (
-                    f"Documents are numbered from 1 to {len(self.documents):,} here, as they were imported."
-                )
+                reason = gettext(
+                    "Documents are numbered from 1 to {count:,} here, as they were imported."
+                ).format(count=len(self.documents))
                 raise RefusedFieldError("document", reason, row.document)
             return self.documents[row.document - 1]
         if row.document not in self.catalogue.documents:
-            reason = "The project has no such document; import documents and items first."
+            reason = gettext("The project has no such document; import documents and items first.")
             raise RefusedFieldError("document", reason, row.document)
         return row.document
 

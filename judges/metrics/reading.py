@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from annotate.core.translation import gettext
 from annotate.material.reading.mappings import columns_by_words
 from annotate.material.reading.rows import Record
 from annotate.material.reading.values import RefusedFieldError, is_blank, key_of, require_field
@@ -43,9 +44,9 @@ class MetricMapping:
     def problem(self) -> str:
         """What is missing, as a sentence; empty where nothing is."""
         if not self.metrics:
-            return "No column is a metric; choose at least one."
+            return gettext("No column is a metric; choose at least one.")
         if not (self.system or self.document or self.number):
-            return (
+            return gettext(
                 "Nothing says which item a line is about; choose the columns of the document and the system."
             )
         return ""
@@ -112,7 +113,9 @@ def number_in(cell: object, name: str) -> Number:
     except ValueError:
         number = math.inf
     if math.isinf(number):
-        reason = f"“{name}” holds something other than a number; correct it, or leave the column out."
+        reason = gettext(
+            "“{name}” holds something other than a number; correct it, or leave the column out."
+        ).format(name=name)
         raise RefusedFieldError(name, reason, str(cell)[:40])
     return None if math.isnan(number) else number
 
@@ -126,7 +129,10 @@ def _document(record: Record, mapping: MetricMapping) -> str | int:
 def _of_object(cell: object, name: str) -> Iterator[tuple[str, float]]:
     """Yield the numbers of a system's object; objects in it are not metrics but people's values."""
     if not isinstance(cell, dict):
-        raise RefusedFieldError(name, f"“{name}” holds no object of metrics; say which column is the system.")
+        raise RefusedFieldError(
+            name,
+            gettext("“{name}” holds no object of metrics; say which column is the system.").format(name=name),
+        )
     for metric, inner in cell.items():
         if not isinstance(inner, dict) and (number := number_in(inner, metric)) is not None:
             yield metric, number
@@ -137,13 +143,17 @@ def _list_in(cell: object, name: str, documents: int) -> list[Number]:
         return []
     values = _parse_cell(cell)
     if not isinstance(values, list):
-        reason = f"“{name}” is no list of numbers; say which column is the document, or leave the column out."
+        reason = gettext(
+            "“{name}” is no list of numbers; say which column is the document, or leave the column out."
+        ).format(name=name)
         raise RefusedFieldError(name, reason)
     if len(values) != documents:
         raise RefusedFieldError(
             name,
-            f"“{name}” lists {len(values):,} numbers, and the project has {documents:,} documents: a list "
-            "needs one for each, in the order in which the documents were imported.",
+            gettext(
+                "“{name}” lists {count:,} numbers, and the project has {documents:,} documents: a list "
+                "needs one for each, in the order in which the documents were imported."
+            ).format(name=name, count=len(values), documents=documents),
         )
     return [number_in(value, name) for value in values]
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.http import Http404
+from django.utils.translation import gettext
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -157,7 +158,7 @@ class PolicyStep(ApiView):
         elif step == "withdraw":
             withdraw_policy(policy=policy, by=by)
         else:
-            raise Http404("There is no such step; there are route, follow, withdraw.")
+            raise Http404(gettext("There is no such step; there are route, follow, withdraw."))
         return _detail(policy_in(policy.project, pk))
 
 

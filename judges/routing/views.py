@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.core.access import project_for_reader
@@ -52,7 +52,7 @@ from judges.routing.queries.watching import policy_lines
 
 # Calibrations: listed, planned while they are entered, drawn, computed; and what their certificates say.
 
-NO_JUDGE = "No judge that gives scores has judgments yet; plan a run, or import judgments."
+NO_JUDGE = gettext_lazy("No judge that gives scores has judgments yet; plan a run, or import judgments.")
 
 
 @login_required
@@ -71,7 +71,9 @@ def certificate_new(request: Request, slug: str) -> HttpResponse:
     project = project_for_routing(request.user, slug)
     judges = measured_judges(project)
     if not judges:
-        return render_judges(request, project, "judges/routing/certificate_form.html", {"problem": NO_JUDGE})
+        return render_judges(
+            request, project, "judges/routing/certificate_form.html", {"problem": str(NO_JUDGE)}
+        )
     return _enter(request, project, judges)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import Http404
+from django.utils.translation import gettext
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -217,7 +218,7 @@ class Runs(ApiView):
         scope, form = _read_scope(project, self.check(RunInput))
         plan = plan_of(project, scope, form.cleaned_data["via"])
         if plan.judgments and not plan.calls:
-            raise RunRefusedError(NOTHING_MISSING)
+            raise RunRefusedError(str(NOTHING_MISSING))
         run = plan_run(project=project, scope=scope, by=request_user(request), **form.how())
         return _detail(run, status=201)
 
@@ -257,7 +258,7 @@ class RunStep(ApiView):
         """Steer a run: start (also to resume), pause, cancel, or retry what failed."""
         run = run_in(project_for_admin(request.user, slug), pk)
         if step not in STEPS:
-            raise Http404(f"There is no such step; there are {', '.join(STEPS)}.")
+            raise Http404(gettext("There is no such step; there are {names}.").format(names=", ".join(STEPS)))
         return _detail(STEPS[step](run=run))
 
 

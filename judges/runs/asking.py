@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, zip_longest
 
+from django.utils.translation import gettext
+
 from judges.core.models import Judgment
 from judges.endpoints.client import Client
 from judges.endpoints.failures import RequestFailed
@@ -232,7 +234,9 @@ class _Unanswered:
 
     def give_up(self, calls: int) -> Outcome:
         """Return the outcome where no call is left: a reply without a usable score, if there was one."""
-        reason = f"{calls} calls failed. The last one: {self._spent.reason}"
+        reason = gettext("{calls} calls failed. The last one: {reason}").format(
+            calls=calls, reason=self._spent.reason
+        )
         return self._unreadable or replace(self._spent, reason=reason)
 
     def put_back(self, calls: int) -> Outcome | None:
@@ -280,7 +284,7 @@ async def _call(question: Question, client: Client, longest: float) -> list[Repl
         async with asyncio.timeout(longest + LATE):
             return await client.ask_samples(question)
     except TimeoutError:
-        raise RequestFailed(f"No answer within {longest:g} s.") from None
+        raise RequestFailed(gettext("No answer within {seconds:g} s.").format(seconds=longest)) from None
 
 
 def _backoff(calls: int) -> float:
@@ -342,11 +346,11 @@ def problem_of(reply: Reply) -> tuple[str, str]:
     Only what the server says counts: nothing is guessed from the words of a reply.
     """
     if reply.refusal:
-        return Judgment.Problem.REFUSED, f"The model refuses: {reply.refusal}"
+        return Judgment.Problem.REFUSED, gettext("The model refuses: {refusal}").format(refusal=reply.refusal)
     if reply.finish_reason == "content_filter":
-        return Judgment.Problem.FILTERED, "The provider's content filter ended the reply."
+        return Judgment.Problem.FILTERED, gettext("The provider's content filter ended the reply.")
     if reply.finish_reason == "length":
-        return Judgment.Problem.TRUNCATED, "The reply was cut off at the judge's limit of tokens."
+        return Judgment.Problem.TRUNCATED, gettext("The reply was cut off at the judge's limit of tokens.")
     return "", ""
 
 
@@ -364,7 +368,7 @@ def read(work: JudgmentWork, reply: Reply) -> MethodStep | Reading:
 def _read_probabilities(work: JudgmentWork, reply: Reply) -> Reading:
     """Weigh the answers by their probabilities at the token with which the reply gives its answer."""
     if reply.tokens is None:
-        return Unreadable("The server gave no probabilities; choose a judge that reads the text.")
+        return Unreadable(gettext("The server gave no probabilities; choose a judge that reads the text."))
     position = work.method.answer_position(reply.text, work.dimension)
     if position is None:
         reading = work.method.read(reply.text, work.dimension)
@@ -381,7 +385,7 @@ def _read_at(position: int, tokens: Sequence[Token], work: JudgmentWork) -> Read
         end += len(token.text)
         if position < end:
             return work.method.weighted_score(token.top_logprobs, work.dimension)
-    return Unreadable("The probabilities end before the answer.")
+    return Unreadable(gettext("The probabilities end before the answer."))
 
 
 def _read_first_options(work: JudgmentWork, reply: Reply, tokens: Sequence[Token]) -> Reading | None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import IO, Any
 
+from django.utils.translation import gettext
+
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.questions import COMPLETIONS, body_of
 from judges.endpoints.replies import Reply, reply_of
@@ -91,5 +93,7 @@ def _failure(said: dict[str, Any], response: object) -> str:
     body = response.get("body") if isinstance(response, dict) else None
     for error in (said.get("error"), body.get("error") if isinstance(body, dict) else None):
         if isinstance(error, dict) and error.get("message"):
-            return f"The server failed: {str(error['message']).replace(chr(0), '')}"
-    return "The server failed and did not say why."
+            return gettext("The server failed: {error}").format(
+                error=str(error["message"]).replace(chr(0), "")
+            )
+    return gettext("The server failed and did not say why.")

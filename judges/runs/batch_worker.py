@@ -14,6 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 
 from judges.core.errors import KeyMissingError
 from judges.core.models import Batch, Run
@@ -85,7 +86,7 @@ def _was_cancelled(batch: Batch) -> bool:
 def _upload(batch: Batch, client: BatchClient) -> bool:
     judgments = list(batches.judgments_in(batch).order_by("pk").values_list("pk", flat=True))
     if _was_cancelled(batch) or not judgments:
-        batches.drop(batch, "The run was cancelled before this was uploaded.")
+        batches.drop(batch, gettext("The run was cancelled before this was uploaded."))
         return False
     with TemporaryFile() as file:
         written = write_requests(judgments, file)
@@ -101,7 +102,7 @@ def _upload(batch: Batch, client: BatchClient) -> bool:
 
 def _submit(batch: Batch, client: BatchClient) -> bool:
     if _was_cancelled(batch):
-        batches.drop(batch, "The run was cancelled before this was submitted.")
+        batches.drop(batch, gettext("The run was cancelled before this was submitted."))
         return False
     # Written before the call: whoever goes on after a crash sees that the provider may have it already.
     batches.note(batch, status=Status.SUBMITTING)
@@ -115,7 +116,7 @@ def _submit_again(batch: Batch, client: BatchClient) -> bool:
     if found is not None:
         return _note_submitted(batch, found)
     if _was_cancelled(batch):
-        batches.drop(batch, "The run was cancelled before this was submitted.")
+        batches.drop(batch, gettext("The run was cancelled before this was submitted."))
         return False
     return _note_submitted(batch, client.create(batch.input_file, str(batch.pk)))
 
@@ -137,7 +138,12 @@ def _look(batch: Batch, client: BatchClient) -> bool:
     remote = client.look(batch.provider_id)
     counts = {"completed": remote.completed, "failed": remote.failed, **ANSWERED}
     if remote.status == "failed":
-        return _refuse(batch, f"The server refuses the batch: {remote.refusal or 'it does not say why.'}")
+        return _refuse(
+            batch,
+            gettext("The server refuses the batch: {error}").format(error=remote.refusal)
+            if remote.refusal
+            else gettext("The server refuses the batch: it does not say why."),
+        )
     if remote.has_ended:
         batches.note(batch, status=Status.COLLECTING, **counts)
         return True
@@ -151,7 +157,7 @@ def _look(batch: Batch, client: BatchClient) -> bool:
 
 def _collect(batch: Batch, client: BatchClient) -> bool:
     remote = client.look(batch.provider_id)
-    replies, why = 0, WITHOUT_REPLY.get(remote.status, "The batch has ended without a reply to it.")
+    replies, why = 0, str(WITHOUT_REPLY.get(remote.status, NO_REPLY))
     for file in remote.files:
         with TemporaryFile() as lines:
             client.download(file, lines)
@@ -163,16 +169,22 @@ def _collect(batch: Batch, client: BatchClient) -> bool:
                 replies, why = replies + len(portion) - len(failures), next(iter(failures), why)
     batches.close(batch, without_reply=why)
     if remote.status == "cancelled":
-        leases.stop_run(batch.run, f"The batch {batch.provider_id} was cancelled at the provider.")
+        leases.stop_run(
+            batch.run,
+            gettext("The batch {batch} was cancelled at the provider.").format(batch=batch.provider_id),
+        )
     elif remote.status == "completed" and not replies and batch.requests >= MAX_CONSECUTIVE_REFUSALS:
-        reason = f"None of the {batch.requests} requests of a batch had a reply. The last one: {why}"
+        reason = gettext(
+            "None of the {requests} requests of a batch had a reply. The last one: {reason}"
+        ).format(requests=batch.requests, reason=why)
         leases.stop_run(batch.run, reason)
     return False
 
 
+NO_REPLY = gettext_lazy("The batch has ended without a reply to it.")
 WITHOUT_REPLY = {
-    "expired": "The batch expired before its turn came.",
-    "cancelled": "The batch was cancelled before its turn came.",
+    "expired": gettext_lazy("The batch expired before its turn came."),
+    "cancelled": gettext_lazy("The batch was cancelled before its turn came."),
 }
 STEPS: dict[Status, Callable[[Batch, BatchClient], bool]] = {
     Status.PREPARED: _upload,
@@ -199,7 +211,9 @@ def _give_up_or_stop(batch: Batch, sentence: str) -> None:
         batches.drop(batch, sentence)
         return
     _put_off(batch, sentence)
-    hint = "Check the address and the key; when the run is resumed and it is still unknown, it is asked anew."
+    hint = gettext(
+        "Check the address and the key; when the run is resumed and it is still unknown, it is asked anew."
+    )
     leases.stop_run(batch.run, f"{sentence} {hint}")
 
 
@@ -208,7 +222,12 @@ def _note_failure(batch: Batch, error: RequestFailed) -> None:
     if error.permanent and batch.status in (Status.PREPARED, Status.SUBMITTING):
         _refuse(batch, error.sentence)
     elif timezone.now() > batch.created_at + batches.KEPT:
-        batches.drop(batch, f"It could not be collected in {batches.KEPT.days} days. {error.sentence}")
+        batches.drop(
+            batch,
+            gettext("It could not be collected in {days} days. {error}").format(
+                days=batches.KEPT.days, error=error.sentence
+            ),
+        )
     else:
         _put_off(batch, error.sentence, wait=error.wait or 0)
         if error.fatal_for_run:

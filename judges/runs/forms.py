@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.db.models import Exists, OuterRef, QuerySet
@@ -19,8 +19,11 @@ from judges.runs.queries.pairs import NamedPair, Pair
 from judges.runs.queries.samples import MOST_DOCUMENTS
 from judges.runs.queries.selection import Selection, Which
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
-def _budget_field(help_text: str) -> forms.DecimalField:
+
+def _budget_field(help_text: "StrOrPromise") -> forms.DecimalField:
     return forms.DecimalField(
         label=gettext("Budget"),
         required=False,
@@ -96,7 +99,7 @@ class RereadingForm(JudgeChoiceForm):
 class BudgetForm(forms.Form):
     """Another budget for a run."""
 
-    budget = _budget_field("For the whole run, with what is spent already. Empty: no limit.")
+    budget = _budget_field(_("For the whole run, with what is spent already. Empty: no limit."))
 
 
 def budget_of(run: Run) -> dict[str, str]:
@@ -106,7 +109,7 @@ def budget_of(run: Run) -> dict[str, str]:
 
 WAYS = [
     (Run.Via.CALLS, Run.Via.CALLS.label),
-    (Run.Via.BATCH, f"{Run.Via.BATCH.label} (half the price, up to 24 hours)"),
+    (Run.Via.BATCH, _("the batch interface (half the price, up to 24 hours)")),
 ]
 
 
@@ -128,9 +131,9 @@ class RunForm(forms.Form):
         label=_("Pairs of systems"),
         required=False,
         choices=[
-            ("all", "all pairs"),
-            ("neighbours", "neighbours in rank of human mean scores"),
-            ("chosen", "chosen pairs"),
+            ("all", _("all pairs")),
+            ("neighbours", _("neighbours in rank of human mean scores")),
+            ("chosen", _("chosen pairs")),
         ],
         widget=forms.RadioSelect,
         help_text=_("For judges that compare two outputs. The judge sees each pair in both orders."),
@@ -167,7 +170,7 @@ class RunForm(forms.Form):
         help_text=_("Not every server has a batch interface; OpenAI’s has."),
     )
     budget = _budget_field(
-        "The run stops when it is used up, and goes on with a larger one. Empty: no limit."
+        _("The run stops when it is used up, and goes on with a larger one. Empty: no limit.")
     )
     reuses_answers = forms.BooleanField(
         label=_("Reuse stored answers"),

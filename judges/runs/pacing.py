@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from judges.runs.rates import Slowdown, allowed_rate, answered_rate
 
 REMEMBERED = 1000  # answers
@@ -40,7 +42,11 @@ class ConsecutiveRefusals:
         self._refusals += 1
         if self._refusals >= MAX_CONSECUTIVE_REFUSALS:
             many, self._refusals = self._refusals, 0  # whoever resumes the run begins anew
-            raise RunMustStop(f"{many} requests in a row were refused. The last one: {sentence}")
+            raise RunMustStop(
+                gettext("{count} requests in a row were refused. The last one: {reason}").format(
+                    count=many, reason=sentence
+                )
+            )
 
 
 @dataclass(frozen=True)

@@ -111,8 +111,12 @@ def run_budget(request: Request, slug: str, pk: int) -> HttpResponse:
         return redirect("run", slug, pk)
     try:
         changed = change_budget(run=changed, **form.cleaned_data)
-        goes_on = " Resume the run to go on." if changed.status == Run.Status.STOPPED else ""
-        messages.success(request, gettext("The budget is changed.{goes_on}").format(goes_on=goes_on))
+        message = (
+            gettext("The budget is changed. Resume the run to go on.")
+            if changed.status == Run.Status.STOPPED
+            else gettext("The budget is changed.")
+        )
+        messages.success(request, message)
     except DomainError as error:
         messages.error(request, error.message)
     return redirect("run", slug, pk)
@@ -348,7 +352,7 @@ def scope_of(project: Project, form: RunForm) -> Scope:
 
 def _start(request: Request, project: Project, scope: Scope, form: RunForm, plan: RunPlan) -> HttpResponse:
     if plan.judgments and not plan.calls:
-        raise RunRefusedError(NOTHING_MISSING)
+        raise RunRefusedError(str(NOTHING_MISSING))
     run = plan_run(project=project, scope=scope, by=request_user(request), **form.how())
     start_run(run=run)
     return redirect("run", project.slug, run.pk)

@@ -83,7 +83,7 @@ def test_a_plan_that_cannot_be_met_says_how_it_could_and_opens_nothing(admin: Cl
     cast.project.raters_per_item = 5
     cast.project.save()
     page = admin.post(address(cast), {"kind": "balanced", **REST}, follow=True).content.decode()
-    assert "This plan needs at least 5 annotators; there are only 4. Invite more people" in page
+    assert "This plan needs at least 5 annotators. There are only 4. Invite more people" in page
     with pytest.raises(NotReadyError, match="at least 5 annotators"):
         opened(cast)
     assert not cast.project.rounds.exists()

@@ -22,7 +22,7 @@ from annotate.core.preferences import preferences_of
 def _send(nudge: Nudge) -> None:
     rater, sender = nudge.rater, nudge.by
     if rater.user is None:
-        raise NotReadyError("The rater has no account any more.")
+        raise NotReadyError(gettext("The rater has no account any more."))
     count = nudge.disputes
     with override(preferences_of(rater.user).language or settings.LANGUAGE_CODE):
         subject = gettext("Disputes wait for you in {project}").format(project=rater.project)

@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
+from django.utils.translation import gettext
+
 from annotate.core.errors import NotReadyError, RoundClosedError
 from annotate.core.long_writes import lock_rows, write_in_steps
 from annotate.core.models import Assignment, DataImport, Dispute, Project, Round, User
@@ -35,7 +37,7 @@ class AnswerCheck(RatingCheck):
 
     def __init__(self, project: Project, catalogue: Catalogue, rounds: Mapping[int, Round]) -> None:
         if 1 not in rounds or rounds[1].is_open:
-            raise NotReadyError("Close Round I before ratings of Round II are imported.")
+            raise NotReadyError(gettext("Close Round I before ratings of Round II are imported."))
         first, second = rounds[1], rounds.get(2)
         super().__init__(project, catalogue, second, Places(project, catalogue, second or first))
         self._first = self._values_of(first)
@@ -44,9 +46,9 @@ class AnswerCheck(RatingCheck):
     def take(self, row: ImportedRating) -> RefusedLine | None:
         """Take a rating as Round I's are taken, but of nobody who did not rate then."""
         if row.rater not in self.places.raters:
-            reason = (
-                f"The project has no rater “{row.rater}”; Round II is rated by those who rated in Round I."
-            )
+            reason = gettext(
+                "The project has no rater “{rater}”; Round II is rated by those who rated in Round I."
+            ).format(rater=row.rater)
             return RefusedLine(row.line, "rater", reason)
         return super().take(row)
 
@@ -55,22 +57,32 @@ class AnswerCheck(RatingCheck):
     ) -> RefusedLine | None:
         """Take a value of a rater who has not answered in Round II."""
         first = self._first.get((item.number, rater.number, scale.id))
-        unit = f"{scale.name} of “{row.system}” on document “{row.document}”"
+        unit = gettext("{dimension} of “{system}” on document “{document}”").format(
+            dimension=scale.name, system=row.system, document=row.document
+        )
         if first is None:
-            reason = f"“{row.rater}” gave no value in Round I for {unit}, and so has none in Round II."
+            reason = gettext(
+                "“{rater}” gave no value in Round I for {unit}, and so has none in Round II."
+            ).format(rater=row.rater, unit=unit)
             return RefusedLine(row.line, "rater", reason)
         dispute = self.disputes.get((item.number, scale.id))
         if dispute is None:
             if first == row.value:
                 self.already_there.ratings += 1
                 return None
-            reason = f"{unit} is not disputed, so “{row.rater}” holds the {first} of Round I."
+            reason = gettext("{unit} is not disputed, so “{rater}” holds the {first} of Round I.").format(
+                unit=unit, rater=row.rater, first=first
+            )
             return RefusedLine(row.line, "value", reason)
         if dispute.status in DECIDED:
-            reason = f"The dispute about {unit} is {dispute.get_status_display()} and takes no more values."
+            reason = gettext("The dispute about {unit} is {status} and takes no more values.").format(
+                unit=unit, status=dispute.get_status_display()
+            )
             return RefusedLine(row.line, "value", reason)
         if self.round and not self.round.is_open:
-            raise RoundClosedError("Round II is closed and takes no more ratings; import into a new project.")
+            raise RoundClosedError(
+                gettext("Round II is closed and takes no more ratings; import into a new project.")
+            )
         self.accept(0, item, rater, scale, row.value)
         return None
 

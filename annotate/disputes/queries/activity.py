@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, DateTimeField, F, Max, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.core.models import Dispute, DisputeEvent, DisputeRater, Membership, Post, Project, Rating, Round
 
@@ -25,8 +26,12 @@ class AgeCount:
     def name(self) -> str:
         """The length in words."""
         if self.below is None:
-            return f"{self.days} days or longer"
-        return "less than a day" if self.days == 0 else f"{self.days} to {self.below} days"
+            return gettext("{days} days or longer").format(days=self.days)
+        return (
+            gettext("less than a day")
+            if self.days == 0
+            else gettext("{days} to {below} days").format(days=self.days, below=self.below)
+        )
 
 
 def to_decide(disputes: QuerySet[Dispute]) -> QuerySet[Dispute]:

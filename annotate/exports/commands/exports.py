@@ -8,6 +8,7 @@ from time import monotonic
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.errors import NotReadyError
@@ -60,7 +61,7 @@ def restart_export(*, export: Export) -> None:
     """
     locked = Export.objects.select_for_update().get(pk=export.pk)
     if not may_restart(locked):
-        raise NotReadyError("A worker is at this export already, or has finished it.")
+        raise NotReadyError(gettext("A worker is at this export already, or has finished it."))
     locked.status, locked.message, locked.lease = Status.WAITING, "", None
     locked.touched_at, locked.attempts = timezone.now(), 0
     locked.save(update_fields=["status", "message", "lease", "touched_at", "attempts"])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
+from django.utils.translation import gettext
 from openpyxl import Workbook
 from openpyxl.cell import WriteOnlyCell
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
@@ -77,12 +78,16 @@ class WorkbookWriter:
     def _explain_splits(self) -> Iterator[str]:
         for name, sheets in self._continued.items():
             yield (
-                f"{name} has more rows than the {ROWS_OF_SHEET:,} of a worksheet and takes {sheets} sheets."
+                gettext(
+                    "{name} has more rows than the {limit:,} of a worksheet and takes {sheets} sheets."
+                ).format(name=name, limit=ROWS_OF_SHEET, sheets=sheets)
             )
         for name, count in self._cut.items():
             yield (
-                f"{count:,} texts of {name} are longer than the {LONGEST_CELL:,} characters of a cell, or "
-                "hold characters that no workbook can: take JSONL, CSV or Parquet for them."
+                gettext(
+                    "{count:,} texts of {name} are longer than the {limit:,} characters of a cell, or "
+                    "hold characters that no workbook can: take JSONL, CSV or Parquet for them."
+                ).format(count=count, name=name, limit=LONGEST_CELL)
             )
 
 

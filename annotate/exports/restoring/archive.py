@@ -10,6 +10,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from django.utils.translation import gettext, gettext_lazy
+
 from annotate.core.errors import DomainError
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.manifest import FORMAT, MANIFEST, hash_of
@@ -17,7 +19,9 @@ from annotate.exports.registry import TABLES, ExportPart, ExportTable, ValueKind
 
 LARGEST_UNPACKED = 200 * 1024**2
 LARGEST = 2**63 - 1  # a larger integer fits no column
-NOT_JSONL = "Only JSONL exports can be imported. Export the project again as JSONL and import that file."
+NOT_JSONL = gettext_lazy(
+    "Only JSONL exports can be imported. Export the project again as JSONL and import that file."
+)
 TYPES: Mapping[ValueKind, tuple[type, ...]] = {
     ValueKind.TEXT: (str,),
     ValueKind.INTEGER: (int,),
@@ -58,7 +62,9 @@ class ExportArchive:
             self._check()
         except (FileNotFoundError, KeyError, TypeError, ValueError) as error:
             raise UnreadableExportError(
-                f"“{path.name}” is not an export of Concord: it has no {MANIFEST} that can be read."
+                gettext(
+                    "“{name}” is not an export of Concord: it has no {manifest} that can be read."
+                ).format(name=path.name, manifest=MANIFEST)
             ) from error
 
     @property
@@ -93,20 +99,24 @@ class ExportArchive:
 
     def _check(self) -> None:
         if self.choice.format != Format.JSONL:
-            raise UnreadableExportError(NOT_JSONL)
+            raise UnreadableExportError(str(NOT_JSONL))
         if self.manifest["manifest"] != FORMAT:
             raise UnreadableExportError(
-                "Another version of Concord made this export, which this one cannot read."
+                gettext("Another version of Concord made this export, which this one cannot read.")
             )
         if ExportPart.SOURCES in self.choice.left_out:
-            raise UnreadableExportError("This export was made without the texts of its documents.")
+            raise UnreadableExportError(gettext("This export was made without the texts of its documents."))
         for name, digest in self.manifest["files"].items():
             with (self._root / name).open("rb") as file:
                 found = hashlib.file_digest(file, "sha256").hexdigest()
             if found != digest:
-                raise UnreadableExportError(f"{name} is not as it was exported: its hash is another one.")
+                raise UnreadableExportError(
+                    gettext("{name} is not as it was exported: its hash is another one.").format(name=name)
+                )
         if hash_of(self.manifest["files"]) != self.content_hash:
-            raise UnreadableExportError(f"{MANIFEST} is not as it was exported: its hash is another one.")
+            raise UnreadableExportError(
+                gettext("{name} is not as it was exported: its hash is another one.").format(name=MANIFEST)
+            )
 
 
 def _check_row(table: ExportTable, row: Row) -> None:
@@ -138,11 +148,14 @@ def refuse_unfit_upload(path: Path) -> None:
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()
     except zipfile.BadZipFile as error:
-        raise UnreadableExportError("This file is no zip file; take the file that an export gave.") from error
+        raise UnreadableExportError(
+            gettext("This file is no zip file; take the file that an export gave.")
+        ) from error
     if sum(info.file_size for info in infos) > LARGEST_UNPACKED:
         raise UnreadableExportError(
-            f"This export unpacks to more than {LARGEST_UNPACKED // 1024**2} MB; "
-            "import it with manage.py import_export."
+            gettext(
+                "This export unpacks to more than {limit} MB; import it with manage.py import_export."
+            ).format(limit=LARGEST_UNPACKED // 1024**2)
         )
 
 
@@ -151,11 +164,15 @@ def _root(path: Path) -> Any:
     if path.is_dir():
         return path
     if not zipfile.is_zipfile(path):
-        raise UnreadableExportError(f"“{path.name}” is neither a zip file nor a folder.")
+        raise UnreadableExportError(
+            gettext("“{name}” is neither a zip file nor a folder.").format(name=path.name)
+        )
     root = zipfile.Path(path)
     if (root / "xl" / "workbook.xml").exists():
-        raise UnreadableExportError(NOT_JSONL)
+        raise UnreadableExportError(str(NOT_JSONL))
     folders = list(root.iterdir())
     if len(folders) != 1:
-        raise UnreadableExportError(f"“{path.name}” is not an export of Concord: it has not one folder.")
+        raise UnreadableExportError(
+            gettext("“{name}” is not an export of Concord: it has not one folder.").format(name=path.name)
+        )
     return folders[0]

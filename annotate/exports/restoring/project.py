@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from django.db import DataError, IntegrityError, OperationalError, transaction
+from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.errors import DomainError
@@ -65,14 +66,16 @@ def restore_export(*, archive: ExportArchive, admin: User | None) -> Project:
             return _restore(archive, admin)
     except (MisfitError, IntegrityError, DataError) as error:
         logger.info("An export was refused: %s", error)
-        raise RestoreRefusedError("The tables of this export do not fit each other.") from error
+        raise RestoreRefusedError(gettext("The tables of this export do not fit each other.")) from error
     except (DomainError, OperationalError):
         raise
     except Exception as error:
         logger.exception("An export could not be restored")
         raise RestoreFailedError(
-            f"An error in Concord stopped the import ({type(error).__name__}) and nothing was imported. "
-            "The log says more."
+            gettext(
+                "An error in Concord stopped the import ({error}) and nothing was imported. "
+                "The log says more."
+            ).format(error=type(error).__name__)
         ) from error
 
 
@@ -82,7 +85,9 @@ def _restore(archive: ExportArchive, admin: User | None) -> Project:
         raise MisfitError("the table of the project is empty")
     if Project.objects.filter(slug=row["project"]).exists():
         raise RestoreRefusedError(
-            f"There is a project “{row['project']}” already; an export is imported where there is none."
+            gettext(
+                "There is a project “{project}” already; an export is imported where there is none."
+            ).format(project=row["project"])
         )
     project = Project.objects.create(
         slug=row["project"], created_by=admin, datasheet=_read_datasheet(row), **PROJECT.fields(row)

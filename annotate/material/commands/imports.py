@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from annotate.core.audit import record
 from annotate.core.configuration import holding_project
@@ -37,7 +38,9 @@ from annotate.rating.commands.rounds import open_round_one
 What = DataImport.What
 
 READINGS = 3  # of a file whose places annotators take meanwhile
-PLACE_TAKEN = "Annotators took assignments of this file during the import. Start the import again."
+PLACE_TAKEN = gettext_lazy(
+    "Annotators took assignments of this file during the import. Start the import again."
+)
 
 
 def import_file(
@@ -168,7 +171,7 @@ class Writing(FileCheck):
                 return
             except RefusedWhileWritingError:
                 if not left:
-                    self.refusals.add(RefusedLine(0, "", PLACE_TAKEN))
+                    self.refusals.add(RefusedLine(0, "", str(PLACE_TAKEN)))
                     raise
 
     def decide(self) -> None:

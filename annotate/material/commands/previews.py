@@ -2,6 +2,7 @@
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.core.errors import NotReadyError
 from annotate.core.files import local_path
@@ -36,7 +37,7 @@ def _read(preview: UploadPreview) -> None:
     try:
         path = local_path(upload.file)
     except FileNotFoundError as error:
-        raise NotReadyError(GONE) from error
+        raise NotReadyError(gettext(GONE)) from error
     content = read_opening(path, upload.name, preview.part)
     own_row(preview).update(status=Status.READY, content=content, lease=None, touched_at=timezone.now())
 

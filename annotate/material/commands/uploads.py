@@ -14,7 +14,7 @@ from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.audit import record
 from annotate.core.errors import NotReadyError
@@ -49,8 +49,10 @@ UPLOAD = re.compile(r"[0-9a-f]{32}")
 logger = logging.getLogger(__name__)
 
 
-CANCELLED = "The import was cancelled and nothing was imported."
-HALF_WRITTEN = "Some ratings of this file are written and stay. Start the import again to write the others."
+CANCELLED = gettext_lazy("The import was cancelled and nothing was imported.")
+HALF_WRITTEN = gettext_lazy(
+    "Some ratings of this file are written and stay. Start the import again to write the others."
+)
 
 
 class _CancelledError(Exception):
@@ -119,7 +121,7 @@ def cancel_import(*, data_import: DataImport) -> None:
         raise NotReadyError(gettext("This import is not running, so there is nothing to cancel."))
     notes_of(data_import).cancel()
     waiting = DataImport.objects.filter(pk=data_import.pk, status=Status.WAITING)
-    if waiting.update(status=Status.STOPPED, message=CANCELLED, lease=None, touched_at=timezone.now()):
+    if waiting.update(status=Status.STOPPED, message=str(CANCELLED), lease=None, touched_at=timezone.now()):
         notes_of(data_import).clear()
     record(data_import.project, "import.cancelled", data_import)
 
@@ -133,7 +135,7 @@ def discard_import(*, data_import: DataImport) -> None:
     if not may_start(locked):
         raise NotReadyError(gettext("An import that is under way or finished cannot be discarded."))
     if locked.written == DataImport.Written.RATINGS:
-        raise NotReadyError(HALF_WRITTEN)
+        raise NotReadyError(str(HALF_WRITTEN))
     locked.lease = None
     remove_written(locked)
     locked.delete()
@@ -159,11 +161,14 @@ def _import(data_import: DataImport) -> None:
     try:
         report = KINDS[data_import.kind].run(data_import, _progress_notes(data_import))
     except _CancelledError as error:
-        raise NotReadyError(CANCELLED) from error
+        raise NotReadyError(str(CANCELLED)) from error
     except FileNotFoundError as error:
         raise NotReadyError(
-            "The worker does not find the uploaded file. Web servers and workers must share the folder that "
-            "CONCORD_DATA names, or a bucket (CONCORD_FILES_URL); then start the import again."
+            gettext(
+                "The worker does not find the uploaded file. Web servers and workers must share the folder "
+                "that "
+                "CONCORD_DATA names, or a bucket (CONCORD_FILES_URL); then start the import again."
+            )
         ) from error
     # An import that wrote rows noted its end in the same transaction.
     _note_end(data_import, Status.REFUSED if report.is_refused else Status.IMPORTED, report)
@@ -249,7 +254,7 @@ def _note_stop(data_import: DataImport, reason: str) -> None:
     """Remove the items of a stopped upload; one that has written ratings is only finished, never removed."""
     became: dict[str, Any] = {"message": reason, "progress": 0.0, "report": None}
     if data_import.written == DataImport.Written.RATINGS:
-        became = {"message": HALF_WRITTEN, "progress": 1.0}
+        became = {"message": str(HALF_WRITTEN), "progress": 1.0}
     elif data_import.written == DataImport.Written.ITEMS:
         remove_written(data_import)
     if own_row(data_import).update(

@@ -6,6 +6,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from django.utils.translation import gettext
+
 from annotate.core.errors import DomainError, NotReadyError
 from annotate.core.models import Project, Round
 from annotate.core.rounds import round_one
@@ -126,7 +128,7 @@ def refuse_items_after_round_one(round: Round | None, items: ItemCheck | None) -
     """Raise NotReadyError if there are new items, which nobody would ever rate."""
     if round and not round.is_open and items and items.made.items:
         raise NotReadyError(
-            "Round I is closed, so new items would never be rated; import them into a new project."
+            gettext("Round I is closed, so new items would never be rated; import them into a new project.")
         )
 
 

@@ -3,6 +3,8 @@
 import hashlib
 from collections.abc import Sequence
 
+from django.utils.translation import gettext
+
 from annotate.core.models import Document, text_digest
 from annotate.material.queries.catalogue import Catalogue, KnownDocument, KnownItem, KnownSystem
 from annotate.material.reading.report import ImportCounts
@@ -26,14 +28,24 @@ class ItemCheck:
         document = self.catalogue.documents.get(key)
         if document is None:
             if not row.parts:
-                reason = f"The project has no document “{key}”; import the documents before their texts."
+                reason = gettext(
+                    "The project has no document “{document}”; import the documents before their texts."
+                ).format(document=key)
                 return RefusedLine(row.line, "document", reason)
             document = self.new_document(digest, row)
         elif row.parts and digest != document.digest:
-            reason = (
-                f"The document “{key}” has other texts {_place(document.line)}: "
-                f"{_difference(document, row)}; give this one another key."
+            other = (
+                gettext(
+                    "The document “{document}” has other texts in line {line:,} of this file: {difference}; "
+                    "give this one another key."
+                )
+                if document.line
+                else gettext(
+                    "The document “{document}” has other texts in the project: {difference}; "
+                    "give this one another key."
+                )
             )
+            reason = other.format(document=key, line=document.line, difference=_difference(document, row))
             return RefusedLine(row.line, "document", reason)
         elif not document.in_file and not document.line:
             document.in_file = True
@@ -67,10 +79,18 @@ class ItemCheck:
             self.new_item(document, system, digest, row)
             return None
         if known.digest != digest:
-            reason = (
-                f"“{row.system}” has another text for document “{row.document}” {_place(known.line)}; "
-                "a text is never replaced, so give this one another system or document."
+            other = (
+                gettext(
+                    "“{system}” has another text for document “{document}” in line {line:,} of this file; "
+                    "a text is never replaced, so give this one another system or document."
+                )
+                if known.line
+                else gettext(
+                    "“{system}” has another text for document “{document}” in the project; "
+                    "a text is never replaced, so give this one another system or document."
+                )
             )
+            reason = other.format(system=row.system, document=row.document, line=known.line)
             return RefusedLine(row.line, "text", reason)
         self.already_there.items += 1
         return None
@@ -92,20 +112,18 @@ def _difference(document: KnownDocument, row: ImportedDocument | ImportedItem) -
     there = document.parts or part_digests(_stored_parts(document))
     here = part_digests(row.parts)
     if len(there) != len(here):
-        return f"{len(there)} parts there and {len(here)} here"
+        return gettext("{there} parts there and {here} here").format(there=len(there), here=len(here))
     differing = [place for place, (one, other) in enumerate(zip(there, here, strict=True)) if one != other]
     if not differing:
-        return "the parts are in another form"
+        return gettext("the parts are in another form")
     label = row.parts[differing[0]][0]
-    more = f", and {len(differing) - 1} more" if len(differing) > 1 else ""
-    return f"part {differing[0] + 1}{f' (“{label}”)' if label else ''} differs{more}"
+    part = f"{differing[0] + 1} (“{label}”)" if label else str(differing[0] + 1)
+    if len(differing) == 1:
+        return gettext("part {part} differs").format(part=part)
+    return gettext("part {part} differs, and {more} more").format(part=part, more=len(differing) - 1)
 
 
 def _stored_parts(document: KnownDocument) -> list[Part]:
     assert document.pk is not None
     stored = Document.objects.values_list("parts", flat=True).get(pk=document.pk)
     return [(part["label"], part["text"]) for part in stored]
-
-
-def _place(line: int) -> str:
-    return f"in line {line:,} of this file" if line else "in the project"

@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from annotate.core.errors import NotReadyError, RoundClosedError
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Project, Rating, Round
@@ -48,12 +50,16 @@ class RatingCheck:
         scale = self._scale_by_word.get(plain_word(row.dimension))
         if scale is None:
             names = ", ".join(scale.name for scale in self.scales) or "none yet"
-            reason = f"The project has no dimension “{row.dimension}”; it has {names}."
+            reason = gettext("The project has no dimension “{dimension}”; it has {names}.").format(
+                dimension=row.dimension, names=names
+            )
             return RefusedLine(row.line, "dimension", reason)
         item = self.catalogue.item(row.document, row.system)
         if item is None:
-            what = f"text of “{row.system}” for document “{row.document}”"
-            return RefusedLine(row.line, "document", f"The project has no {what}; import items first.")
+            reason = gettext(
+                "The project has no text of “{system}” for document “{document}”; import items first."
+            ).format(system=row.system, document=row.document)
+            return RefusedLine(row.line, "document", reason)
         if not is_on_scale(row.value, scale.low, scale.high, scale.step):
             reason = off_scale_sentence(scale.name, row.value, scale.low, scale.high, scale.step)
             return RefusedLine(row.line, "value", reason)
@@ -72,10 +78,25 @@ class RatingCheck:
         if value == row.value:
             self.already_there.ratings += 1
             return None
-        given = "has an answer without a value for" if value is None else f"has given {value} for"
-        reason = (
-            f"“{row.rater}” {given} {scale.name} of “{row.system}” on document “{row.document}” already; "
-            f"a rating is never overwritten, so leave this {row.value} out."
+        given = (
+            gettext(
+                "“{rater}” has an answer without a value for {dimension} of “{system}” on document "
+                "“{document}” "
+                "already; a rating is never overwritten, so leave this {new} out."
+            )
+            if value is None
+            else gettext(
+                "“{rater}” has given {value} for {dimension} of “{system}” on document “{document}” "
+                "already; a rating is never overwritten, so leave this {new} out."
+            )
+        )
+        reason = given.format(
+            rater=row.rater,
+            value=value,
+            dimension=scale.name,
+            system=row.system,
+            document=row.document,
+            new=row.value,
         )
         return RefusedLine(row.line, "value", reason)
 
@@ -85,13 +106,18 @@ class RatingCheck:
         """Take a rating that is neither in the project nor in an earlier row."""
         if self.round and not self.round.is_open:
             raise RoundClosedError(
-                "Round I is closed and takes no more ratings; import these as "
-                "ratings of Round II, or into a new project."
+                gettext(
+                    "Round I is closed and takes no more ratings; import these as "
+                    "ratings of Round II, or into a new project."
+                )
             )
         if self.places.are_for_units:
             raise NotReadyError(
-                "Round I asks people for single dimensions of some items, so it takes no recorded ratings; "
-                "import them before units are routed, or into a new project."
+                gettext(
+                    "Round I asks people for single dimensions of some items, so it takes no recorded "
+                    "ratings; "
+                    "import them before units are routed, or into a new project."
+                )
             )
         place = self.places.take(item, rater)
         if place is None:
@@ -100,12 +126,23 @@ class RatingCheck:
         return None
 
     def _full(self, row: ImportedRating) -> str:
-        way_out = "raise the project's raters per item"
-        if self.round:
-            way_out = "Round I has frozen this, so import into a new project with more raters per item"
-        return (
-            f"Each item has {self.places.raters_per_item} raters, and “{row.rater}” would be one too many "
-            f"for “{row.system}” on document “{row.document}”; {way_out}."
+        reason = (
+            gettext(
+                "Each item has {raters} raters, and “{rater}” would be one too many "
+                "for “{system}” on document “{document}”; Round I has frozen this, "
+                "so import into a new project with more raters per item."
+            )
+            if self.round
+            else gettext(
+                "Each item has {raters} raters, and “{rater}” would be one too many "
+                "for “{system}” on document “{document}”; raise the project's raters per item."
+            )
+        )
+        return reason.format(
+            raters=self.places.raters_per_item,
+            rater=row.rater,
+            system=row.system,
+            document=row.document,
         )
 
     def _new_rater(self, label: str) -> ImportedRater:

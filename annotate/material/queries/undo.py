@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from django.db.models import Model, Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.core.models import Assignment, DataImport, Document, Item, ItemTag, Rating, Round, System
 from annotate.material.reading.report import ImportCounts
@@ -32,23 +33,25 @@ def why_it_stays(data_import: DataImport) -> str:
     """
     made = ImportCounts(**(data_import.report or {}).get("made", {}))
     if made.ratings:
-        return (
-            f"This import brought {made.ratings:,} recorded ratings, and the history of a rating is never "
+        return gettext(
+            "This import brought {ratings:,} recorded ratings, and the history of a rating is never "
             "deleted; only deleting the whole project does that."
-        )
+        ).format(ratings=made.ratings)
     items = items_of(data_import)
     dependent = Counter(dict(_dependent(items, documents_of(data_import))))
     if dependent:
         listed = ", ".join(f"{count:,} {what}" for what, count in dependent.items())
-        return f"This import cannot be undone, because there are already {listed} of what it brought."
+        return gettext(
+            "This import cannot be undone, because there are already {listed} of what it brought."
+        ).format(listed=listed)
     later = Item.objects.filter(document__brought_by=data_import).exclude(brought_by=data_import)
     if names := sorted({str(name) for name in later.values_list("brought_by__name", flat=True).distinct()}):
-        return (
-            f"Items of a later import are about documents of this one; undo that first: {', '.join(names)}."
-        )
+        return gettext(
+            "Items of a later import are about documents of this one; undo that first: {names}."
+        ).format(names=", ".join(names))
     closed = Round.objects.filter(project=data_import.project_id, number=1, status=Round.Status.CLOSED)
     if closed.filter(assignments__item__in=items).exists():
-        return "Round I was closed with the items of this import in it, so they stay."
+        return gettext("Round I was closed with the items of this import in it, so they stay.")
     return ""
 
 
@@ -57,7 +60,7 @@ def _dependent(items: QuerySet[Item], documents: QuerySet[Document]) -> Iterator
     held = Q(started_at__isnull=False) | Q(annotator__isnull=False, reserved_until__gt=timezone.now())
     places = Assignment.objects.filter(held, item__in=items).count()
     ratings = Rating.objects.filter(assignment__item__in=items).count()
-    found = Counter({"places that annotators have begun": places, "ratings": ratings})
+    found = Counter({gettext("places that annotators have begun"): places, gettext("ratings"): ratings})
     for rows in (items, documents):
         for model, field in _referring_to(rows.model):
             name = str(model._meta.verbose_name_plural)

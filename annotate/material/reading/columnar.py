@@ -15,6 +15,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import IO, Any
 
+from annotate.core.translation import gettext
 from annotate.material.reading.lines import MOST_COLUMNS, too_many_columns
 
 MEMORY_BYTES = 2 * 1024**3
@@ -61,8 +62,8 @@ def _decode(kind: str, most_bytes: int) -> str | list[str]:
     except RefusedFileError as error:
         return [str(error)]
     except MemoryError:  # Arrow's own is one
-        return (
-            f"it needs more than {MEMORY_BYTES // 1024**2} MiB of memory; write smaller row groups, or JSONL"
+        return gettext("it needs more than {limit} MiB of memory; write smaller row groups, or JSONL").format(
+            limit=MEMORY_BYTES // 1024**2
         )
     except (pyarrow.ArrowException, OSError, ValueError, RecursionError) as error:
         return str(error).partition("\n")[0][:200] or type(error).__name__
@@ -84,9 +85,11 @@ def _parquet(stream: IO[bytes], most_bytes: int) -> Iterator[dict[str, Any]]:
             group.total_byte_size > MOST_BYTES_IN_ROW * group.num_rows
         ):
             raise RefusedFileError(
-                f"Each row of the file may hold {MOST_VALUES_IN_ROW:,} values and "
-                f"{MOST_BYTES_IN_ROW // 1024**2} MiB, and these rows hold more. Delete the long lists and "
-                "texts, and upload the file again."
+                gettext(
+                    "Each row of the file may hold {values:,} values and "
+                    "{limit} MiB, and these rows hold more. Delete the long lists and "
+                    "texts, and upload the file again."
+                ).format(values=MOST_VALUES_IN_ROW, limit=MOST_BYTES_IN_ROW // 1024**2)
             )
     # Dictionaries stay dictionaries, or a batch would hold each of its rows' long texts at once.
     texts = [
@@ -128,7 +131,9 @@ def _refuse_columns(names: list[str]) -> None:
 
 
 def _too_large(most_bytes: int) -> str:
-    return f"The file unpacks to more than {most_bytes // 1024**2} MiB. Split it, and upload the parts."
+    return gettext("The file unpacks to more than {limit} MiB. Split it, and upload the parts.").format(
+        limit=most_bytes // 1024**2
+    )
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from annotate.core.translation import gettext_noop
 from annotate.material.reading.rows import (
     ImportedDocument,
     ImportedItem,
@@ -62,7 +63,7 @@ class ColumnMapping:
     value_columns: tuple[ValueColumn, ...] = ()
 
     name = ""
-    title = "Columns of this file"
+    title = gettext_noop("Columns of this file")
 
     @property
     def gives_items(self) -> bool:

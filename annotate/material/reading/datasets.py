@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from annotate.core.translation import gettext
 from annotate.material.reading.folders import Folder
 from annotate.material.reading.rows import UnreadableFileError
 
@@ -48,12 +49,19 @@ def splits_of(folder: Folder) -> list[Split]:
     if configs and not splits:
         raise UnreadableFileError(
             0,
-            "The README's data files are not in this folder; add them, or remove “configs” from the README.",
+            gettext(
+                "The README's data files are not in this folder; add them, or remove “configs” from the "
+                "README."
+            ),
         )
     splits = splits or _splits_by_names(folder.names)
     if not splits:
         raise UnreadableFileError(
-            0, "The folder holds no Parquet, JSONL, CSV, XLSX or Arrow file; choose the folder of a data set."
+            0,
+            gettext(
+                "The folder holds no Parquet, JSONL, CSV, XLSX or Arrow file; choose the folder of a data "
+                "set."
+            ),
         )
     return splits
 
@@ -65,7 +73,9 @@ def splits_of_part(splits: Sequence[Split], part: str) -> list[Split]:
     found = [each for each in splits if each.config == wanted and split in ("", each.split)]
     if not found:
         names = ", ".join(each.name for each in splits)
-        raise UnreadableFileError(0, f"The data set has no part “{part}”; it has {names}.")
+        raise UnreadableFileError(
+            0, gettext("The data set has no part “{part}”; it has {names}.").format(part=part, names=names)
+        )
     return found
 
 
@@ -77,7 +87,9 @@ def _configs(readme: str) -> list[dict[str, Any]]:
         card = yaml.safe_load(matter[1])
     except yaml.YAMLError as error:
         said = str(error).partition("\n")[0]
-        raise UnreadableFileError(0, f"The YAML at the head of README.md cannot be read ({said}).") from error
+        raise UnreadableFileError(
+            0, gettext("The YAML at the head of README.md cannot be read ({error}).").format(error=said)
+        ) from error
     configs = card.get("configs") if isinstance(card, dict) else None
     listed = [each for each in configs if isinstance(each, dict)] if isinstance(configs, list) else []
     return sorted(listed, key=lambda config: not config.get("default"))

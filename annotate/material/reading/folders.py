@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from annotate.core.translation import gettext
 from annotate.material.reading.lines import MAX_FILE_BYTES
 from annotate.material.reading.rows import UnreadableFileError
 
@@ -74,7 +75,9 @@ class Zipped(Folder):
         files = {name: each for name, each in files.items() if not _is_hidden(PurePosixPath(name).parts)}
         if sum(each.file_size for each in files.values()) > MAX_FILE_BYTES:
             limit = MAX_FILE_BYTES // 1024**2
-            raise UnreadableFileError(0, f"The zip file unpacks to more than {limit} MiB; split it.")
+            raise UnreadableFileError(
+                0, gettext("The zip file unpacks to more than {limit} MiB; split it.").format(limit=limit)
+            )
         outer = _only_folder(list(files))
         self.files = {name.removeprefix(outer): each for name, each in files.items()}
         self.names = tuple(sorted(self.files))
@@ -106,7 +109,9 @@ def folder_at(path: Path) -> Iterator[Folder]:
         with zipfile.ZipFile(path) as archive:
             yield Zipped(archive)
     except DAMAGED as error:
-        reason = f"The zip file cannot be read ({type(error).__name__}); pack the folder again."
+        reason = gettext("The zip file cannot be read ({error}); pack the folder again.").format(
+            error=type(error).__name__
+        )
         raise UnreadableFileError(0, reason) from error
 
 
@@ -126,7 +131,10 @@ def _copy(packed: IO[bytes], unpacked: IO[bytes], name: str) -> None:
     while data := packed.read(CHUNK):
         total += len(data)
         if total > MAX_FILE_BYTES:
-            raise UnreadableFileError(0, f"“{name}” unpacks to more than its zip file says; pack it again.")
+            raise UnreadableFileError(
+                0,
+                gettext("“{name}” unpacks to more than its zip file says; pack it again.").format(name=name),
+            )
         unpacked.write(data)
 
 

@@ -5,10 +5,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import IO, NoReturn
 
+from annotate.core.translation import gettext
 from annotate.material.reading.lines import MAX_LINE_BYTES, OverlongLine, numbered_lines
 from annotate.material.reading.rows import Record, RefusedLine
-
-TOO_LONG = f"The line is longer than {MAX_LINE_BYTES // 1024**2} MiB; shorten its texts."
 
 
 class _DuplicateKeyError(ValueError):
@@ -19,7 +18,10 @@ def read_jsonl(stream: IO[bytes]) -> Iterator[Record | RefusedLine]:
     """The records of a JSONL stream; a broken line is refused and reading goes on."""
     for number, text in numbered_lines(stream):
         if isinstance(text, OverlongLine):
-            yield RefusedLine(number, "", TOO_LONG)
+            reason = gettext("The line is longer than {limit} MiB; shorten its texts.").format(
+                limit=MAX_LINE_BYTES // 1024**2
+            )
+            yield RefusedLine(number, "", reason)
         elif text.strip():
             yield _parse_line(number, text)
 
@@ -28,16 +30,28 @@ def _parse_line(number: int, text: str) -> Record | RefusedLine:
     try:
         value = json.loads(text, object_pairs_hook=_unique_pairs, parse_constant=_refuse_constant)
     except _DuplicateKeyError as error:
-        return RefusedLine(number, str(error), f"The field “{error}” is there twice; keep one of them.", text)
+        return RefusedLine(
+            number,
+            str(error),
+            gettext("The field “{field}” is there twice; keep one of them.").format(field=error),
+            text,
+        )
     except json.JSONDecodeError as error:
-        reason = f"The line is not JSON ({error.msg}, column {error.colno}); write one object per line."
+        reason = gettext(
+            "The line is not JSON ({error}, column {column}); write one object per line."
+        ).format(error=error.msg, column=error.colno)
         return RefusedLine(number, "", reason, text)
     except (ValueError, RecursionError) as error:
         return RefusedLine(
-            number, "", f"The line cannot be read as JSON ({error}); write one object per line.", text
+            number,
+            "",
+            gettext("The line cannot be read as JSON ({error}); write one object per line.").format(
+                error=error
+            ),
+            text,
         )
     if not isinstance(value, dict):
-        reason = "The line is JSON but not an object; write one object {…} per line."
+        reason = gettext("The line is JSON but not an object; write one object {…} per line.")
         return RefusedLine(number, "", reason, text)
     return Record(number, value)
 

@@ -6,12 +6,12 @@ import zlib
 from collections.abc import Iterator
 from typing import IO
 
+from annotate.core.translation import gettext
 from annotate.material.reading.rows import UnreadableFileError
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024
 MOST_COLUMNS = 500
-SAVE_AS_UTF8 = "save it as UTF-8 (in a spreadsheet: “CSV UTF-8”) and import it again"
 BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF32_LE, "UTF-32"),
     (codecs.BOM_UTF32_BE, "UTF-32"),
@@ -22,10 +22,10 @@ BYTE_ORDER_MARKS = (
 
 def too_many_columns(number: int) -> str:
     """Return the message for a file with too many columns."""
-    return (
-        f"The file has {number:,} columns, and the limit is {MOST_COLUMNS}. Delete the columns that are not "
+    return gettext(
+        "The file has {columns:,} columns, and the limit is {limit}. Delete the columns that are not "
         "imported, and upload the file again."
-    )
+    ).format(columns=number, limit=MOST_COLUMNS)
 
 
 class OverlongLine(str):
@@ -41,7 +41,7 @@ def numbered_lines(stream: IO[bytes]) -> Iterator[tuple[int, str]]:
             yield number, OverlongLine() if raw is None else _decode_line(number, raw)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise UnreadableFileError(
-            0, "The compressed file is damaged or cut short; compress it again."
+            0, gettext("The compressed file is damaged or cut short; compress it again.")
         ) from error
 
 
@@ -62,7 +62,9 @@ def _raw_lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
 def _refuse_beyond_limit(number: int, total: int) -> None:
     if total > MAX_FILE_BYTES:
         limit = MAX_FILE_BYTES // 1024**2
-        raise UnreadableFileError(number, f"The file holds more than {limit} MiB of text; split it.")
+        raise UnreadableFileError(
+            number, gettext("The file holds more than {limit} MiB of text; split it.").format(limit=limit)
+        )
 
 
 def _decode_line(number: int, raw: bytes) -> str:
@@ -72,13 +74,28 @@ def _decode_line(number: int, raw: bytes) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        what = f"This line is not UTF-8 (byte 0x{raw[error.start]:02X} at position {error.start + 1})"
-        raise UnreadableFileError(number, f"{what}; {SAVE_AS_UTF8}.") from error
+        reason = gettext(
+            "This line is not UTF-8 (byte 0x{byte:02X} at position {position}); "
+            "save it as UTF-8 (in a spreadsheet: “CSV UTF-8”) and import it again."
+        ).format(byte=raw[error.start], position=error.start + 1)
+        raise UnreadableFileError(number, reason) from error
 
 
 def _refuse_other_unicode(raw: bytes) -> None:
     for mark, encoding in BYTE_ORDER_MARKS:
         if raw.startswith(mark):
-            raise UnreadableFileError(1, f"The file is {encoding}; {SAVE_AS_UTF8}.")
+            raise UnreadableFileError(
+                1,
+                gettext(
+                    "The file is {encoding}; save it as UTF-8 (in a spreadsheet: “CSV UTF-8”) "
+                    "and import it again."
+                ).format(encoding=encoding),
+            )
     if b"\0" in raw:
-        raise UnreadableFileError(1, f"This line holds NUL bytes, as UTF-16 does; {SAVE_AS_UTF8}.")
+        raise UnreadableFileError(
+            1,
+            gettext(
+                "This line holds NUL bytes, as UTF-16 does; save it as UTF-8 (in a spreadsheet: “CSV UTF-8”) "
+                "and import it again."
+            ),
+        )

@@ -3,11 +3,11 @@
 import json
 from collections.abc import Iterable
 
+from annotate.core.translation import gettext
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
 from annotate.material.reading.mappings import SHIPPED, Mapping
 
 SINGLE_FIELDS = ("document_key", "document_title", "system", "text", "rater", "dimension", "value", "round")
-FIELDS = f"{', '.join(SINGLE_FIELDS)}, part, part:LABEL or dimension:NAME"
 
 
 class MappingError(ValueError):
@@ -36,9 +36,9 @@ def mapping_from_json(text: str) -> Mapping:
     try:
         written = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise MappingError("", f"The mapping is not JSON ({error}).") from error
+        raise MappingError("", gettext("The mapping is not JSON ({error}).").format(error=error)) from error
     if not isinstance(written, dict):
-        raise MappingError("", 'The mapping must be an object, such as {"name": "summeval-op"}.')
+        raise MappingError("", gettext('The mapping must be an object, such as {"name": "summeval-op"}.'))
     if "name" in written:
         return shipped_mapping(written["name"])
     _refuse_unknown(written, {*SINGLE_FIELDS, "parts", "value_columns"}, "")
@@ -52,7 +52,12 @@ def mapping_from_json(text: str) -> Mapping:
 def shipped_mapping(name: object) -> Mapping:
     """The mapping that ships under this name."""
     if not isinstance(name, str) or name not in SHIPPED:
-        raise MappingError("name", f"There is no mapping “{name}”; choose {', '.join(SHIPPED)}.")
+        raise MappingError(
+            "name",
+            gettext("There is no mapping “{name}”; choose {names}.").format(
+                name=name, names=", ".join(SHIPPED)
+            ),
+        )
     return SHIPPED[name]
 
 
@@ -65,7 +70,9 @@ def mapping_from_options(options: Iterable[str]) -> ColumnMapping:
         field, equals, column = option.partition("=")
         kind, _, label = field.partition(":")
         if not equals or not column:
-            raise MappingError(option, f"“{option}” is not of the form field=column.")
+            raise MappingError(
+                option, gettext("“{option}” is not of the form field=column.").format(option=option)
+            )
         if kind == "part":
             parts.append(PartColumn(column, label or column))
         elif kind == "dimension" and label:
@@ -73,23 +80,36 @@ def mapping_from_options(options: Iterable[str]) -> ColumnMapping:
         elif field in SINGLE_FIELDS and field not in single:
             single[field] = column
         else:
-            raise MappingError(field, f"“{field}” is given twice or is not one of {FIELDS}.")
+            raise MappingError(
+                field,
+                gettext(
+                    "“{field}” is given twice or is not one of {fields}, part, part:LABEL or dimension:NAME."
+                ).format(field=field, fields=", ".join(SINGLE_FIELDS)),
+            )
     return ColumnMapping(**single, parts=tuple(parts), value_columns=tuple(values))
 
 
 def _pairs(written: dict[str, object], field: str, second: str) -> list[tuple[str, str]]:
     entries = written.get(field, [])
     if not isinstance(entries, list):
-        raise MappingError(field, f"“{field}” must be a list.")
+        raise MappingError(field, gettext("“{field}” must be a list.").format(field=field))
     pairs = []
     for index, entry in enumerate(entries):
         place = f"{field}[{index}]"
         if not isinstance(entry, dict):
-            raise MappingError(place, f"“{place}” must be an object with “column” and “{second}”.")
+            raise MappingError(
+                place,
+                gettext("“{place}” must be an object with “column” and “{second}”.").format(
+                    place=place, second=second
+                ),
+            )
         _refuse_unknown(entry, {"column", second}, f"{place}.")
         column, meaning = (_text(entry, key, f"{place}.{key}") for key in ("column", second))
         if not column or not meaning:
-            raise MappingError(place, f"“{place}” needs both “column” and “{second}”.")
+            raise MappingError(
+                place,
+                gettext("“{place}” needs both “column” and “{second}”.").format(place=place, second=second),
+            )
         pairs.append((column, meaning))
     return pairs
 
@@ -97,11 +117,14 @@ def _pairs(written: dict[str, object], field: str, second: str) -> list[tuple[st
 def _text(written: dict[str, object], key: str, place: str) -> str:
     value = written.get(key, "")
     if not isinstance(value, str):
-        raise MappingError(place, f"“{place}” must be a text.")
+        raise MappingError(place, gettext("“{place}” must be a text.").format(place=place))
     return value
 
 
 def _refuse_unknown(written: dict[str, object], known: set[str], place: str) -> None:
     for key in written:
         if key not in known:
-            raise MappingError(f"{place}{key}", f"A mapping has no field “{place}{key}”.")
+            raise MappingError(
+                f"{place}{key}",
+                gettext("A mapping has no field “{place}{key}”.").format(place=place, key=key),
+            )

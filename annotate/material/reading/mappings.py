@@ -5,6 +5,7 @@ from collections import abc
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Protocol
 
+from annotate.core.translation import gettext
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
 from annotate.material.reading.rows import Record, RefusedLine, Row
 from annotate.material.reading.shipped import (
@@ -120,8 +121,17 @@ def misfit(mapping: Mapping, columns: Collection[str]) -> str:
     if not missing:
         return ""
     has = ", ".join(columns) or "no columns"
-    how = "map other columns" if isinstance(mapping, ColumnMapping) else "choose another way to read it"
-    return f"This file has no {', no '.join(missing)}, which this mapping needs; it has {has}. Please {how}."
+    sentence = (
+        gettext(
+            "This file has no {missing}, which this mapping needs; it has {has}. Please map other columns."
+        )
+        if isinstance(mapping, ColumnMapping)
+        else gettext(
+            "This file has no {missing}, which this mapping needs; it has {has}. "
+            "Please choose another way to read it."
+        )
+    )
+    return sentence.format(missing=", no ".join(missing), has=has)
 
 
 def guess_mapping(records: Sequence[Record | RefusedLine], dimensions: Collection[str] = ()) -> Mapping:

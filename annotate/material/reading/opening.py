@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from annotate.core.translation import gettext, gettext_noop
 from annotate.material.reading.datasets import Split
 from annotate.material.reading.parquet import ENVIRONMENT, ROOT
 from annotate.material.reading.readers import RecordFile, sheets_in, splits_in
@@ -28,10 +29,16 @@ KEPT_BYTES = 4 * 1024**2  # of records; the first is kept whatever its length
 MEMORY_BYTES = 2 * 1024**3
 PROCESSOR_SECONDS = 60
 WAITED_SECONDS = 120.0  # where the processor is busy with others
-SPLIT_IT = "Split the file, or save it as JSONL or CSV, and upload it again."
-GONE = "The uploaded file is gone. Discard this upload, and upload the file again."
-TOO_MUCH_MEMORY = f"The first rows take more than {MEMORY_BYTES // 1024**3} GiB of memory to read. {SPLIT_IT}"
-TOO_SLOW = f"The first rows take more than {PROCESSOR_SECONDS} seconds to read. {SPLIT_IT}"
+GONE = gettext_noop("The uploaded file is gone. Discard this upload, and upload the file again.")
+TOO_MUCH_MEMORY = gettext_noop(
+    "The first rows take more than {limit} GiB of memory to read. Split the file, or save it as JSONL or "
+    "CSV, "
+    "and upload it again."
+)
+TOO_SLOW = gettext_noop(
+    "The first rows take more than {limit} seconds to read. Split the file, or save it as JSONL or CSV, "
+    "and upload it again."
+)
 
 
 @dataclass(frozen=True)
@@ -111,11 +118,11 @@ def read_opening(path: Path, name: str, part: str) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return _problem(TOO_SLOW)
+        return _problem(gettext(TOO_SLOW).format(limit=PROCESSOR_SECONDS))
     if done.returncode == -signal.SIGXCPU:
-        return _problem(TOO_SLOW)
+        return _problem(gettext(TOO_SLOW).format(limit=PROCESSOR_SECONDS))
     if done.returncode in (-signal.SIGKILL, -signal.SIGABRT):  # by the system, or a library without memory
-        return _problem(TOO_MUCH_MEMORY)
+        return _problem(gettext(TOO_MUCH_MEMORY).format(limit=MEMORY_BYTES // 1024**3))
     if done.returncode:
         raise RuntimeError(done.stderr.decode(errors="replace")[-4000:])
     return done.stdout.decode()
@@ -153,9 +160,9 @@ def _main(path: Path, name: str, part: str) -> None:
     except UnreadableFileError as error:
         said["problem"] = [error.line, error.reason]
     except FileNotFoundError:
-        said["problem"] = [0, GONE]
+        said["problem"] = [0, gettext(GONE)]
     except MemoryError:
-        said = {"problem": [0, TOO_MUCH_MEMORY]}
+        said = {"problem": [0, gettext(TOO_MUCH_MEMORY).format(limit=MEMORY_BYTES // 1024**3)]}
     sys.stdout.write(json.dumps(said))
 
 
@@ -175,7 +182,7 @@ def _read(path: Path, name: str, part: str, said: dict[str, Any]) -> None:
         said["empty_rows"] = file.empty_rows
     said["records"] = rows
     if not any(isinstance(row[1], Mapping) for row in rows):
-        first = rows[0] if rows else [0, "", "The file is empty; upload one with data."]
+        first = rows[0] if rows else [0, "", gettext("The file is empty; upload one with data.")]
         said["problem"] = [first[0], first[2]]
 
 

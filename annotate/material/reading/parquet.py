@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
+from annotate.core.translation import gettext
 from annotate.material.reading.lines import MAX_FILE_BYTES, MAX_LINE_BYTES
 from annotate.material.reading.rows import Record, UnreadableFileError
 
@@ -54,7 +55,9 @@ def _read(stream: IO[bytes], kind: str, name: str) -> Iterator[Record]:
                 "The reader of a %s died (%s) after %d records: %s", name, dead.how, read, dead.said
             )
             if dead.by_limit or read or not may_try_again:
-                raise UnreadableFileError(0, f"The {name} cannot be read: {dead.reason}") from dead
+                raise UnreadableFileError(
+                    0, gettext("The {name} cannot be read: {reason}").format(name=name, reason=dead.reason)
+                ) from dead
 
 
 def _read_in_child(stream: IO[bytes], kind: str, name: str) -> Iterator[Record]:
@@ -88,9 +91,11 @@ class _DeadChildError(Exception):
         self.how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         self.by_limit = self.how in ("SIGXCPU", "SIGKILL", "SIGABRT")  # the last where memory is refused
         self.reason = (
-            "it needs too much memory or time. Split it, or upload JSONL."
+            gettext("it needs too much memory or time. Split it, or upload JSONL.")
             if self.by_limit
-            else f"its reader ended unexpectedly ({self.how}). Try again, or upload JSONL."
+            else gettext("its reader ended unexpectedly ({error}). Try again, or upload JSONL.").format(
+                error=self.how
+            )
         )
 
 
@@ -102,7 +107,10 @@ def _records(lines: IO[bytes], name: str) -> Generator[Record, None, bool]:
         if len(line) > MAX_LINE_BYTES:
             limit = MAX_LINE_BYTES // 1024**2
             raise UnreadableFileError(
-                number, f"Record {number} is longer than {limit} MiB; shorten its texts."
+                number,
+                gettext("Record {number} is longer than {limit} MiB; shorten its texts.").format(
+                    number=number, limit=limit
+                ),
             )
         content = json.loads(line[1:])
         if line.startswith(b"="):
@@ -111,7 +119,10 @@ def _records(lines: IO[bytes], name: str) -> Generator[Record, None, bool]:
             raise UnreadableFileError(0, content[0])
         elif content:
             raise UnreadableFileError(
-                0, f"The {name} cannot be read ({content}); write it again, or upload JSONL."
+                0,
+                gettext("The {name} cannot be read ({error}); write it again, or upload JSONL.").format(
+                    name=name, error=content
+                ),
             )
         else:
             return True

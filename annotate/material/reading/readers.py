@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 from time import monotonic
 from typing import IO, cast
 
+from annotate.core.translation import gettext
 from annotate.material.reading.datasets import Split, splits_of, splits_of_part
 from annotate.material.reading.folders import folder_at, is_workbook
 from annotate.material.reading.jsonl import read_jsonl
@@ -88,9 +89,9 @@ class RecordFile:
                 return
             if taken > MOST_SECONDS:
                 limit = round(MOST_SECONDS / 60)
-                reason = (
-                    f"Reading the file takes more than {limit} minutes, which is the limit. Split the file."
-                )
+                reason = gettext(
+                    "Reading the file takes more than {limit} minutes, which is the limit. Split the file."
+                ).format(limit=limit)
                 raise UnreadableFileError(row.line, reason)
             yield row
 
@@ -176,7 +177,7 @@ def records_in(stream: IO[bytes], name: str, choice: SheetChoice | None = None) 
     """
     magic = _magic(stream)
     if magic == OLD_EXCEL_MAGIC:
-        raise UnreadableFileError(0, "The file is an old Excel workbook (.xls); save it as .xlsx.")
+        raise UnreadableFileError(0, gettext("The file is an old Excel workbook (.xls); save it as .xlsx."))
     if magic.startswith(GZIP_MAGIC):
         with gzip.open(stream) as unpacked:
             yield from _text_reader(name)(cast("IO[bytes]", unpacked))
@@ -210,8 +211,16 @@ def _text_reader(name: str) -> Reader:
     if suffix in MISNAMED:
         kind = MISNAMED[suffix]
         raise UnreadableFileError(
-            0, f"The file is named {suffix} but is no {kind}; save it again as {suffix}."
+            0,
+            gettext("The file is named {suffix} but is no {kind}; save it again as {suffix}.").format(
+                suffix=suffix, kind=kind
+            ),
         )
     if suffix not in TEXT_READERS:
-        raise UnreadableFileError(0, f"The name “{name}” tells no known format; import {FORMATS}.")
+        raise UnreadableFileError(
+            0,
+            gettext("The name “{name}” tells no known format; import {formats}.").format(
+                name=name, formats=FORMATS
+            ),
+        )
     return TEXT_READERS[suffix]

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Self
 
+from annotate.core.translation import gettext, ngettext
 from annotate.material.reading.rows import RefusedLine, printable
 
 MOST_LISTED = 1000  # causes and, of all causes together, lines
@@ -66,11 +67,20 @@ class Cause:
         return self.count - len(self.shown_lines)
 
     def __str__(self) -> str:
+        place = self._place()
+        sentences = [f"{place}, {self.field}: {self.reason}" if self.field else f"{place}: {self.reason}"]
+        if self.names:
+            names = ", ".join([*self.names, *(["…"] if self.more_names else [])])
+            sentences.append(gettext("Here: {names}.").format(names=names))
+        return " ".join(sentences)
+
+    def _place(self) -> str:
         lines = ", ".join(f"{line:,}" for line in self.shown_lines)
-        more = f" and {self.more_lines:,} more" if self.more_lines else ""
-        place = f"Line{'s' if self.count > 1 else ''} {lines}{more}" if self.lines[:1] != [0] else "The file"
-        names = f" Here: {', '.join(self.names)}{', …' if self.more_names else ''}." if self.names else ""
-        return f"{place}{', ' if self.field else ''}{self.field}: {self.reason}{names}"
+        if self.lines[:1] == [0]:
+            return gettext("The file")
+        if self.more_lines:
+            return gettext("Lines {lines} and {more:,} more").format(lines=lines, more=self.more_lines)
+        return ngettext("Line {lines}", "Lines {lines}", self.count).format(lines=lines)
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "Cause":
@@ -154,9 +164,9 @@ class FileReport:
     @property
     def remarks(self) -> list[str]:
         """What else happened, in sentences."""
-        said = {"Lines with something refused were left out": self.left_out}
-        said["Rows with only empty cells were left out"] = self.empty_rows
-        return [f"{sentence}: {count:,}." for sentence, count in said.items() if count]
+        said = {gettext("Lines with something refused were left out: {count:,}."): self.left_out}
+        said[gettext("Rows with only empty cells were left out: {count:,}.")] = self.empty_rows
+        return [sentence.format(count=count) for sentence, count in said.items() if count]
 
     @property
     def unread(self) -> tuple[Cause, ...]:
@@ -196,21 +206,29 @@ class ImportReport(FileReport):
     @property
     def remarks(self) -> list[str]:
         """What else happened, in sentences."""
-        opened = ["The import opens Round I and freezes its guideline."] if self.opens_round_one else []
-        other = f"Ratings of the other round were left out: {self.of_other_round:,}; import them as that."
+        opened = (
+            [gettext("The import opens Round I and freezes its guideline.")] if self.opens_round_one else []
+        )
+        other = gettext("Ratings of the other round were left out: {count:,}; import them as that.").format(
+            count=self.of_other_round
+        )
         return [*opened, *([other] if self.of_other_round else []), *super().remarks]
 
 
 def report_lines(report: FileReport, *, dry_run: bool) -> list[str]:
     """Return the report as lines of text."""
     if report.is_refused:
-        more = [f"and {report.unlisted:,} more lines."] if report.unlisted else []
-        head = f"Nothing was imported. Refused lines: {report.refused_count:,}."
+        more = [gettext("and {count:,} more lines.").format(count=report.unlisted)] if report.unlisted else []
+        head = gettext("Nothing was imported. Refused lines: {count:,}.").format(count=report.refused_count)
         return [head, *map(str, report.refused), *more]
     if not report.made.total:
-        there = str(report.already_there) or "its rows"
-        return [f"Nothing is new: all {there} were already there.", *report.remarks]
-    lines = [f"{'Would import' if dry_run else 'Imported'} {report.made}."]
+        there = str(report.already_there) or gettext("its rows")
+        return [
+            gettext("Nothing is new: all {listed} were already there.").format(listed=there),
+            *report.remarks,
+        ]
+    did = gettext("Would import {listed}.") if dry_run else gettext("Imported {listed}.")
+    lines = [did.format(listed=report.made)]
     if report.already_there.total:
-        lines.append(f"Already there: {report.already_there}.")
+        lines.append(gettext("Already there: {listed}.").format(listed=report.already_there))
     return [*lines, *report.remarks, *map(str, report.unread)]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 
+from annotate.core.translation import gettext, gettext_noop
 from annotate.material.reading.columns import attempt
 from annotate.material.reading.rows import (
     ImportedDocument,
@@ -63,7 +64,7 @@ class SummEvalOp(_ItemsOnly):
     """SummEval-OP's file with system names; its mean ratings are nobody's and are not imported."""
 
     name = "summeval-op"
-    title = "SummEval-OP: reviews and summaries with system names"
+    title = gettext_noop("SummEval-OP: reviews and summaries with system names")
 
     def item_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
         """The items of one product, one per system."""
@@ -79,7 +80,7 @@ class SummEvalOpDetailed:
     """SummEval-OP's file with every annotator's rating; the systems stand in the release's fixed order."""
 
     name = "summeval-op-detailed"
-    title = "SummEval-OP: reviews, summaries and the ratings of three annotators"
+    title = gettext_noop("SummEval-OP: reviews, summaries and the ratings of three annotators")
     gives_items = True
     gives_ratings = True
 
@@ -102,7 +103,7 @@ class SummEval:
     """SummEval's annotations: one system's summary of one article with the experts' scores."""
 
     name = "summeval"
-    title = "SummEval: summaries with the experts' scores"
+    title = gettext_noop("SummEval: summaries with the experts' scores")
     gives_items = True
     gives_ratings = True
 
@@ -116,7 +117,9 @@ class SummEval:
         for number, scores in enumerate(_list(record, "expert_annotations"), start=1):
             field = f"expert_annotations[{number - 1}]"
             if not isinstance(scores, dict):
-                raise RefusedFieldError(field, f"The field “{field}” is not an object of scores.")
+                raise RefusedFieldError(
+                    field, gettext("The field “{field}” is not an object of scores.").format(field=field)
+                )
             for dimension, value in scores.items():
                 place = f"{field}.{dimension}"
                 make = partial(_rating, record.line, document, system, f"E{number}", dimension, value, place)
@@ -141,7 +144,7 @@ class SummEvalDocuments(_ItemsOnly):
     """The articles that SummEval's summaries are about."""
 
     name = "summeval-documents"
-    title = "SummEval: the articles alone"
+    title = gettext_noop("SummEval: the articles alone")
 
     def item_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
         """The article of a line."""
@@ -165,7 +168,7 @@ def _reviews(record: Record) -> tuple[Part, ...]:
     reviews = require_field(record.fields, "reviews")
     texts = list(reviews.values()) if isinstance(reviews, dict) else reviews
     if not isinstance(texts, list) or not texts:
-        raise RefusedFieldError("reviews", "The field “reviews” holds no reviews.")
+        raise RefusedFieldError("reviews", gettext("The field “reviews” holds no reviews."))
     return parts_of(texts, "Review", "reviews")
 
 
@@ -174,7 +177,9 @@ def _raters_values(
 ) -> Iterator[Row | RefusedLine]:
     field = f"{code}.{system}"
     if not isinstance(values, list):
-        raise RefusedFieldError(field, f"The field “{field}” is not a list of the annotators' values.")
+        raise RefusedFieldError(
+            field, gettext("The field “{field}” is not a list of the annotators' values.").format(field=field)
+        )
     for number, value in enumerate(values, start=1):
         if not is_blank(value):
             make = partial(_rating, line, document, system, f"A{number}", dimension, value, field)
@@ -190,7 +195,9 @@ def _rating(
 def _per_system(record: Record, field: str) -> list[object]:
     values = _list(record, field)
     if len(values) != len(SUMMEVAL_OP_SYSTEMS):
-        reason = f"The field “{field}” has {len(values)} entries where the release has 13 systems."
+        reason = gettext("The field “{field}” has {count} entries where the release has 13 systems.").format(
+            field=field, count=len(values)
+        )
         raise RefusedFieldError(field, reason)
     return values
 
@@ -198,25 +205,35 @@ def _per_system(record: Record, field: str) -> list[object]:
 def _list(record: Record, field: str) -> list[object]:
     values = require_field(record.fields, field)
     if not isinstance(values, list):
-        raise RefusedFieldError(field, f"The field “{field}” is not a list.")
+        raise RefusedFieldError(field, gettext("The field “{field}” is not a list.").format(field=field))
     return values
 
 
 def _object(record: Record, field: str) -> dict[str, object]:
     values = require_field(record.fields, field)
     if not isinstance(values, dict):
-        raise RefusedFieldError(field, f"The field “{field}” is not an object of system names and summaries.")
+        raise RefusedFieldError(
+            field,
+            gettext("The field “{field}” is not an object of system names and summaries.").format(
+                field=field
+            ),
+        )
     return values
 
 
 def _summary(system: str, entry: object) -> object:
     if not isinstance(entry, dict) or "summary" not in entry:
-        raise RefusedFieldError(f"summaries.{system}", f"The system “{system}” has no “summary”.")
+        raise RefusedFieldError(
+            f"summaries.{system}", gettext("The system “{system}” has no “summary”.").format(system=system)
+        )
     return entry["summary"]
 
 
 def _first_of(record: Record, names: tuple[str, ...], *, required: bool = True) -> str:
     found = next((name for name in names if name in record.fields), "")
     if required and not found:
-        raise RefusedFieldError(names[0], f"The field “{names[0]}” (or “{names[1]}”) is missing.")
+        raise RefusedFieldError(
+            names[0],
+            gettext("The field “{name}” (or “{other}”) is missing.").format(name=names[0], other=names[1]),
+        )
     return found

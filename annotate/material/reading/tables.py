@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import IO
 
+from annotate.core.translation import gettext
 from annotate.material.reading.lines import (
     MAX_LINE_BYTES,
     MOST_COLUMNS,
@@ -34,9 +35,9 @@ class _CsvLines:
             self.held += len(text)
             if isinstance(text, OverlongLine) or self.held > MAX_LINE_BYTES:
                 limit = MAX_LINE_BYTES // 1024**2
-                reason = (
-                    f"The row that begins here is longer than {limit} MiB; is a quotation mark not closed?"
-                )
+                reason = gettext(
+                    "The row that begins here is longer than {limit} MiB; is a quotation mark not closed?"
+                ).format(limit=limit)
                 raise UnreadableFileError(self.row_starts, reason)
             yield text
 
@@ -87,16 +88,18 @@ def _csv_rows(rows: Iterator[list[str]], lines: _CsvLines) -> Iterator[list[str]
             return
         except csv.Error as error:
             yield RefusedLine(
-                lines.row_starts, "", f"The row is not CSV ({error}); check its quotation marks."
+                lines.row_starts,
+                "",
+                gettext("The row is not CSV ({error}); check its quotation marks.").format(error=error),
             )
         lines.next_row()
 
 
 def _csv_record(line: int, header: Sequence[str], cells: Sequence[str]) -> Record | RefusedLine:
     if len(cells) != len(header):
-        reason = (
-            f"The row has {len(cells)} cells and the header {len(header)}; quote cells that hold separators."
-        )
+        reason = gettext(
+            "The row has {cells} cells and the header {columns}; quote cells that hold separators."
+        ).format(cells=len(cells), columns=len(header))
         return RefusedLine(line, "", reason, ",".join(cells))
     return Record(line, named_cells(header, cells))
 
@@ -117,7 +120,8 @@ def header_names(cells: Sequence[object], line: int) -> tuple[str, ...]:
     for name in filter(None, names):
         if name in seen:
             raise UnreadableFileError(
-                line, f"The header names the column “{name}” twice; rename one of them."
+                line,
+                gettext("The header names the column “{name}” twice; rename one of them.").format(name=name),
             )
         seen.add(name)
     return names

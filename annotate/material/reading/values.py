@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from annotate.core.scale import int_if_whole
+from annotate.core.translation import gettext, gettext_noop
 from annotate.material.reading.rows import Part, RefusedLine
 
 KEY_LIMIT = 200
@@ -13,7 +14,12 @@ TITLE_LIMIT = 300
 RATER_LIMIT = 150
 NUMBER = re.compile(r"[+-]?(\d{1,9}(\.\d{0,20})?|\.\d{1,20})", re.ASCII)
 ROUND_WORDS = {"1": 1, "i": 1, "2": 2, "ii": 2}
-KINDS = {bool: "a yes-or-no value", list: "a list", dict: "an object", type(None): "nothing"}
+KINDS = {
+    bool: gettext_noop("a yes-or-no value"),
+    list: gettext_noop("a list"),
+    dict: gettext_noop("an object"),
+    type(None): gettext_noop("nothing"),
+}
 
 
 class RefusedFieldError(Exception):
@@ -31,25 +37,37 @@ class RefusedFieldError(Exception):
 def require_field(fields: Mapping[str, object], name: str) -> object:
     """The field's value, which must be there."""
     if name not in fields:
-        raise RefusedFieldError(name, f"The field “{name}” is missing.")
+        raise RefusedFieldError(name, gettext("The field “{name}” is missing.").format(name=name))
     return fields[name]
 
 
 def text_of(value: object, name: str) -> str:
     """A text exactly as the file has it; empty texts and characters no database holds are refused."""
     if value is None or (isinstance(value, str) and not value.strip()):
-        raise RefusedFieldError(name, f"The field “{name}” is empty; give it a text or leave the line out.")
+        raise RefusedFieldError(
+            name,
+            gettext("The field “{name}” is empty; give it a text or leave the line out.").format(name=name),
+        )
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise RefusedFieldError(name, f"The field “{name}” holds {_kind(value)} where a text is needed.")
+        raise RefusedFieldError(
+            name,
+            gettext("The field “{name}” holds {kind} where a text is needed.").format(
+                name=name, kind=_kind(value)
+            ),
+        )
     text = _number_text(value) if isinstance(value, int | float) else value
     if "\0" in text:
-        raise RefusedFieldError(name, f"The field “{name}” holds a NUL character; remove it.")
+        raise RefusedFieldError(
+            name, gettext("The field “{name}” holds a NUL character; remove it.").format(name=name)
+        )
     if text.isascii():
         return text
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        reason = f"The field “{name}” holds half a character (a lone surrogate); repair it."
+        reason = gettext("The field “{name}” holds half a character (a lone surrogate); repair it.").format(
+            name=name
+        )
         raise RefusedFieldError(name, reason) from error
     return text
 
@@ -58,7 +76,9 @@ def key_of(value: object, name: str, limit: int = KEY_LIMIT) -> str:
     """A name or key without surrounding space, no longer than the limit."""
     key = text_of(value, name).strip()
     if len(key) > limit:
-        reason = f"The field “{name}” has {len(key)} characters where at most {limit} fit; shorten it."
+        reason = gettext(
+            "The field “{name}” has {count} characters where at most {limit} fit; shorten it."
+        ).format(name=name, count=len(key), limit=limit)
         raise RefusedFieldError(name, reason)
     return key
 
@@ -77,14 +97,19 @@ def rated_value(value: object, name: str) -> float:
     if not isinstance(value, bool) and NUMBER.fullmatch(written):
         return int_if_whole(float(written))
     shown = written if len(written) <= 40 else f"{written[:40]}…"
-    raise RefusedFieldError(name, f"“{shown}” is not a number; a rating is a point of its scale.")
+    raise RefusedFieldError(
+        name, gettext("“{value}” is not a number; a rating is a point of its scale.").format(value=shown)
+    )
 
 
 def round_of(value: object, name: str) -> int:
     """The round, 1 or 2, of a cell such as 2, "II" or "Round 2"."""
     word = re.sub(r"^r(ound)?[\s_-]*", "", str(value).strip().casefold())
     if word not in ROUND_WORDS:
-        raise RefusedFieldError(name, f"“{str(value)[:40]}” is not a round; a rating is of round 1 or 2.")
+        raise RefusedFieldError(
+            name,
+            gettext("“{value}” is not a round; a rating is of round 1 or 2.").format(value=str(value)[:40]),
+        )
     return ROUND_WORDS[word]
 
 
@@ -114,4 +139,4 @@ def _number_text(number: int | float) -> str:
 
 
 def _kind(value: object) -> str:
-    return KINDS.get(type(value), "a value of another kind")
+    return gettext(KINDS.get(type(value), gettext_noop("a value of another kind")))

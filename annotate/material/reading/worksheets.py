@@ -13,6 +13,7 @@ from openpyxl import load_workbook
 from openpyxl.utils.escape import unescape
 from openpyxl.utils.exceptions import InvalidFileException
 
+from annotate.core.translation import gettext
 from annotate.material.reading.rows import Record, RefusedLine, UnreadableFileError
 from annotate.material.reading.sheets import SheetChoice, place_columns
 from annotate.material.reading.tables import header_names, named_cells
@@ -47,7 +48,9 @@ def read_xlsx(stream: IO[bytes]) -> Iterator[Record | RefusedLine]:
         if not header:
             header = header_names(cells, number)
         elif len(cells) > len(header):
-            yield RefusedLine(number, "", "The row has more cells than the header; name every column.")
+            yield RefusedLine(
+                number, "", gettext("The row has more cells than the header; name every column.")
+            )
         else:
             padded = cells + [None] * (len(header) - len(cells))
             yield Record(number, named_cells(header, padded))
@@ -69,12 +72,16 @@ def read_sheets(stream: IO[bytes], choice: SheetChoice, name: str) -> Iterator[R
                 place = place_columns(name, sheet, number - choice.header_row)
                 padded = cells + [None] * (len(header) - len(cells))
                 if len(padded) > len(header):
-                    reason = f"In “{sheet}” the row has more cells than the header; name every column."
+                    reason = gettext(
+                        "In “{sheet}” the row has more cells than the header; name every column."
+                    ).format(sheet=sheet)
                     yield RefusedLine(passed + number, "", reason)
                 else:
                     yield Record(passed + number, {**named_cells(header, padded), **place})
         if not any(header):
-            reason = f"The sheet “{sheet}” has no header in row {choice.header_row}; choose another row."
+            reason = gettext("The sheet “{sheet}” has no header in row {row}; choose another row.").format(
+                sheet=sheet, row=choice.header_row
+            )
             raise UnreadableFileError(passed + choice.header_row, reason)
         passed += number
 
@@ -92,7 +99,9 @@ def sheet_names(stream: IO[bytes]) -> list[str]:
 def _choose_sheets(names: Sequence[str], choice: SheetChoice) -> Sequence[str]:
     missing = [sheet for sheet in choice.sheets if sheet not in names]
     if missing:
-        reason = f"There is no visible sheet “{missing[0]}”; the workbook has {', '.join(names)}."
+        reason = gettext("There is no visible sheet “{sheet}”; the workbook has {names}.").format(
+            sheet=missing[0], names=", ".join(names)
+        )
         raise UnreadableFileError(0, reason)
     return [name for name in names if name in choice.sheets] if choice.sheets else names
 
@@ -101,7 +110,9 @@ def _rows(stream: IO[bytes], sheet: str = "") -> Iterator[tuple[int, list[object
     """Each row's number and its cells as texts, numbers or None, without empty ones at its end."""
     for number, row in enumerate(_values(stream, sheet), start=1):
         if number > LAST_ROW:
-            raise UnreadableFileError(number, f"No worksheet has a row {number}; save the workbook again.")
+            raise UnreadableFileError(
+                number, gettext("No worksheet has a row {row}; save the workbook again.").format(row=number)
+            )
         cells = [_plain(cell) for cell in row]
         while cells and cells[-1] in (None, ""):
             cells.pop()
@@ -120,7 +131,7 @@ def _values(stream: IO[bytes], name: str) -> Iterator[tuple[object, ...]]:
         sheet = next((each for each in visible if name in ("", each.title)), None)
         if sheet is None:
             raise UnreadableFileError(
-                0, "The workbook has no visible worksheet; show the sheet with the data."
+                0, gettext("The workbook has no visible worksheet; show the sheet with the data.")
             )
         # Some programs write a dimension that leaves rows out; without one, openpyxl reads to the end.
         sheet.reset_dimensions()
@@ -134,13 +145,18 @@ def _check_size(stream: IO[bytes]) -> None:
     texts = [size for name, size in sizes.items() if "worksheets/" not in name]
     if max(texts, default=0) > MAX_TEXT_BYTES:
         limit = MAX_TEXT_BYTES // 1024**2
-        reason = f"The workbook's texts unpack to more than {limit} MiB. Split it, or save it as “CSV UTF-8”."
+        reason = gettext(
+            "The workbook's texts unpack to more than {limit} MiB. Split it, or save it as “CSV UTF-8”."
+        ).format(limit=limit)
         raise UnreadableFileError(0, reason)
     declared = sum(sizes.values())
     if declared > MAX_WORKBOOK_BYTES:
         limit = MAX_WORKBOOK_BYTES // 1024**2
         raise UnreadableFileError(
-            0, f"The workbook unpacks to more than {limit} MiB; split it, or save it as “CSV UTF-8”."
+            0,
+            gettext(
+                "The workbook unpacks to more than {limit} MiB; split it, or save it as “CSV UTF-8”."
+            ).format(limit=limit),
         )
 
 
@@ -162,14 +178,14 @@ def _library_errors() -> Iterator[None]:
     except UnreadableFileError:
         raise
     except DAMAGED as error:
-        reason = (
-            f"The workbook cannot be read ({type(error).__name__}); save it again as .xlsx or as “CSV UTF-8”."
-        )
+        reason = gettext(
+            "The workbook cannot be read ({error}); save it again as .xlsx or as “CSV UTF-8”."
+        ).format(error=type(error).__name__)
         raise UnreadableFileError(0, reason) from error
     except Exception as error:
         logger.exception("openpyxl failed on a workbook")
-        reason = (
-            f"Reading the workbook failed ({type(error).__name__}), perhaps by an error in Concord; the log "
+        reason = gettext(
+            "Reading the workbook failed ({error}), perhaps by an error in Concord; the log "
             "says more. Save it as “CSV UTF-8” and import that."
-        )
+        ).format(error=type(error).__name__)
         raise UnreadableFileError(0, reason) from error

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -27,8 +28,8 @@ from annotate.rating.queries.work import ItemPage, item_page
 
 # An item is addressed by its position in the annotator's own order: its key would reveal its system.
 
-NOT_OPENED = "Round I has not been opened, so there is nothing to rate yet."
-PRACTISE = "Pass practice on its page before you rate."
+NOT_OPENED = gettext_noop("Round I has not been opened, so there is nothing to rate yet.")
+PRACTISE = gettext_noop("Pass practice on its page before you rate.")
 OTHERWISE = {"not_applicable", "seconds", "evidence"}  # what the page sends in another form
 ANNOTATES = ("read", "rate")
 
@@ -208,23 +209,23 @@ class OwnRevision(ApiView):
 def _dimension_of(page: ItemPage, key: str) -> FrozenDimension:
     dimension = guideline_of(page.assignment.round).dimension(key)
     if dimension is None:
-        raise InvalidValueError("This round has no such dimension.")
+        raise InvalidValueError(gettext("This round has no such dimension."))
     return dimension
 
 
 def _open_round(place: Membership) -> Round:
     round = round_one(place.project)
     if round is None:
-        raise NotReadyError(NOT_OPENED)
+        raise NotReadyError(gettext(NOT_OPENED))
     if place.must_practise:
-        raise NotReadyError(PRACTISE)
+        raise NotReadyError(gettext(PRACTISE))
     return round
 
 
 def _page(request: Request, slug: str, position: int) -> ItemPage:
     assignment = access.assignment_for_annotator(request.user, slug, position)
     if assignment.annotator and assignment.annotator.must_practise:
-        raise NotReadyError(PRACTISE)
+        raise NotReadyError(gettext(PRACTISE))
     return item_page(assignment)
 
 
@@ -233,7 +234,7 @@ def _form_fields(sent: dict[str, Any]) -> dict[str, Any]:
     entered = {name: value for name, value in sent.items() if name not in OTHERWISE}
     if sent.get("not_applicable"):
         if sent.get("value") is not None:
-            raise InvalidValueError("Either give a value or say why there is none, not both.")
+            raise InvalidValueError(gettext("Either give a value or say why there is none, not both."))
         entered["value"] = NOT_APPLICABLE
     passages = [[each["part"], each["start"], each["end"]] for each in sent.get("evidence", [])]
     return {**entered, "evidence": json.dumps(passages), "active_seconds": sent.get("seconds")}

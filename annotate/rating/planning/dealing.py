@@ -11,6 +11,7 @@ from itertools import accumulate
 from math import ceil, comb
 
 from agreement.streams import Stream
+from annotate.core.translation import gettext, ngettext
 from annotate.rating.planning.plan import CannotBeMetError, DealtPlan
 
 
@@ -44,7 +45,7 @@ def sharing(
     than raters per item, and for a share outside 0 to 1.
     """
     if not 0 <= share <= 1:
-        raise CannotBeMetError("A share of items lies between 0 and 100 percent.")
+        raise CannotBeMetError(gettext("A share of items lies between 0 and 100 percent."))
     _refuse_too_few(max(raters_per_item, 2), annotators)
     items, sizes = len(bundles), Counter(bundles)
     promised = ceil(round(share * items, 6))
@@ -106,9 +107,18 @@ def _deal(
 
 def _refuse_too_few(needed: int, annotators: int) -> None:
     if annotators < needed:
-        people = "annotator" if needed == 1 else "annotators"
-        there = f"there are only {annotators}" if annotators > 1 else f"there is {annotators or 'none'}"
-        raise CannotBeMetError(
-            f"This plan needs at least {needed} {people}; {there}. Invite more people, ask for fewer raters "
-            "per item, or choose the shared queue, which people can still join while the round is open."
+        plan = ngettext(
+            "This plan needs at least {count} annotator.",
+            "This plan needs at least {count} annotators.",
+            needed,
+        ).format(count=needed)
+        there = (
+            ngettext("There is {count}.", "There are only {count}.", annotators).format(count=annotators)
+            if annotators
+            else gettext("There is none.")
         )
+        way_out = gettext(
+            "Invite more people, ask for fewer raters per item, or choose the shared queue, "
+            "which people can still join while the round is open."
+        )
+        raise CannotBeMetError(f"{plan} {there} {way_out}")

@@ -4,6 +4,7 @@ import csv
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 
+from annotate.core.translation import gettext
 from annotate.rating.planning.plan import CannotBeMetError, DealtPlan
 
 Pair = tuple[int, int]
@@ -27,7 +28,7 @@ def read_list(text: str, *, items: Mapping[str, int], annotators: Mapping[str, i
     rows = csv.DictReader(StringIO(text.removeprefix("\ufeff")))
     named = {(name or "").strip().lower(): name for name in rows.fieldnames or ()}
     if not {"item", "annotator"} <= named.keys():
-        raise ListRefusedError(["The first line must name the columns: item,annotator."])
+        raise ListRefusedError([gettext("The first line must name the columns: item,annotator.")])
     pairs: dict[Pair, None] = {}
     reasons: list[str] = []
     for row in rows:
@@ -35,11 +36,19 @@ def read_list(text: str, *, items: Mapping[str, int], annotators: Mapping[str, i
         if item in items and annotator.lower() in annotators:
             pairs[items[item], annotators[annotator.lower()]] = None
         elif item not in items:
-            reasons.append(f"Line {rows.line_num}: there is no item “{item}”.")
+            reasons.append(
+                gettext("Line {line}: there is no item “{item}”.").format(line=rows.line_num, item=item)
+            )
         else:
-            reasons.append(f"Line {rows.line_num}: there is no annotator “{annotator}”.")
+            reasons.append(
+                gettext("Line {line}: there is no annotator “{annotator}”.").format(
+                    line=rows.line_num, annotator=annotator
+                )
+            )
     if reasons or not pairs:
-        raise ListRefusedError(reasons[:MOST_REASONS] or ["The file lists nothing below its first line."])
+        raise ListRefusedError(
+            reasons[:MOST_REASONS] or [gettext("The file lists nothing below its first line.")]
+        )
     return list(pairs)
 
 
@@ -54,8 +63,10 @@ def plan_from_list(pairs: Iterable[Pair], items: Sequence[int], annotators: Sequ
     for item, annotator in pairs:
         if item not in item_of or annotator not in annotator_of:
             raise CannotBeMetError(
-                "The list names an item that was removed or an annotator who is no longer active. "
-                "Upload it again."
+                gettext(
+                    "The list names an item that was removed or an annotator who is no longer active. "
+                    "Upload it again."
+                )
             )
         raters[item_of[item]].add(annotator_of[annotator])
     return DealtPlan(len(annotators), tuple(tuple(sorted(each)) for each in raters))

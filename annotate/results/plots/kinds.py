@@ -9,6 +9,7 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from annotate.core.translation import gettext
 from annotate.results.plots.pairs import curve, movement, quality, scatter, widths
 from annotate.results.plots.said import describe_row, figure_of
 from annotate.results.plots.style import (
@@ -102,7 +103,7 @@ def distribution(table: Table) -> Figure:
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(0, 1)
     axes.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
-    _title_axes(axes, "share of all ratings", table.columns[0].name)
+    _title_axes(axes, gettext("share of all ratings"), table.columns[0].name)
     axes.grid(visible=False, axis="y")
     figure.legend(loc="outside lower center", ncols=min(len(columns), 12))
     return figure
@@ -167,7 +168,7 @@ def box(table: Table) -> Figure:
         axes.set_ylim(len(systems) - 0.4, -0.6)
         axes.grid(visible=False, axis="y")
     equalize_ranges(listed, "x")
-    _title_panels(figure, "least, quartiles and largest", table.columns[1].name)
+    _title_panels(figure, gettext("least, quartiles and largest"), table.columns[1].name)
     return figure
 
 

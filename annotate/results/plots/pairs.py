@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from annotate.core.translation import gettext
 from annotate.results.plots.said import describe_row
 from annotate.results.plots.style import (
     INK,
@@ -37,8 +38,8 @@ def movement(table: Table) -> Figure:
     axes.set_yticks(range(len(rows)), before)
     axes.set_xlim(-0.6, len(table.columns) - 2.4)
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.set_xlabel("difference at the end of Round II")
-    axes.set_ylabel("difference in Round I")
+    axes.set_xlabel(gettext("difference at the end of Round II"))
+    axes.set_ylabel(gettext("difference in Round I"))
     return figure
 
 
@@ -98,7 +99,7 @@ def widths(table: Table) -> Figure:
             )
         axes.set_ylim(bottom=0)
         axes.set_xlim(left=0)
-        _label_axes(axes, name, "ratings of each system", "width of the interval")
+        _label_axes(axes, name, gettext("ratings of each system"), gettext("width of the interval"))
     equalize_ranges(listed, "x", "y")
     if listed:
         figure.legend(*listed[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)

@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 from django.db.models import Count, Q
+from django.utils.translation import gettext, gettext_lazy
 
 from agreement import (
     COEFFICIENTS,
@@ -73,32 +74,32 @@ def answers_without_value(round: Round) -> Mapping[int, WithoutValue]:
     return found
 
 
-RELIABILITY = (
+RELIABILITY = gettext_lazy(
     "Raters worked alone, without seeing each other’s values. Agreement here is reliability: it shows what "
     "to expect from other raters of the same kind."
 )
-AFTER_DISCUSSION = (
+AFTER_DISCUSSION = gettext_lazy(
     "Raters of disputed units had seen each other’s values and reasons: this is agreement after discussion, "
     "not reliability. It shows that this panel agreed, not that another panel would."
 )
 _NAMES = {
-    "percent_agreement": "equal",
-    "within_one_agreement": "within one",
-    "weighted_kappa": "weighted kappa",
-    "fleiss_kappa": "Fleiss’ kappa",
-    "gwet_ac": "Gwet’s AC",
-    "icc_a1": "ICC(A,1)",
-    "icc_ak": "ICC(A,k)",
-    "icc_ck": "ICC(C,k)",
-    "kendall_w": "Kendall’s W",
+    "percent_agreement": gettext_lazy("equal"),
+    "within_one_agreement": gettext_lazy("within one"),
+    "weighted_kappa": gettext_lazy("weighted kappa"),
+    "fleiss_kappa": gettext_lazy("Fleiss’ kappa"),
+    "gwet_ac": gettext_lazy("Gwet’s AC"),
+    "icc_a1": gettext_lazy("ICC(A,1)"),
+    "icc_ak": gettext_lazy("ICC(A,k)"),
+    "icc_ck": gettext_lazy("ICC(C,k)"),
+    "kendall_w": gettext_lazy("Kendall’s W"),
 }
 # McGraw and Wong's interval from the F distribution holds; drawing units, of which raters are no part, does
 # not (docs/statistics.md).
 _WITH_OWN_INTERVAL = {"icc_a1", "icc_ak", "icc_ck"}
-_HOW_OFTEN = "Counts of each value, and their mean (function value_distributions)."
+_HOW_OFTEN = gettext_lazy("Counts of each value, and their mean (function value_distributions).")
 _SHARES = {"percent_agreement", "within_one_agreement"}
-_NOT_OPENED = "Round II has not been opened."
-_NOT_ON_THIS_SCALE = "A ratio needs a scale without negative values."
+_NOT_OPENED = gettext_lazy("Round II has not been opened.")
+_NOT_ON_THIS_SCALE = gettext_lazy("A ratio needs a scale without negative values.")
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,11 @@ def agreement_sections(project: Project, chosen: Chosen) -> list[Section]:
     ]
     revised = [revised_section(rounds[0].rated, alpha_of)] if chosen.get("values") == "revised" else []
     return [
-        Section("Both rounds", _state(first), [*together, *_without_value(rounds[0].rated, without_value)]),
+        Section(
+            gettext("Both rounds"),
+            _state(first),
+            [*together, *_without_value(rounds[0].rated, without_value)],
+        ),
         *revised,
         *(_of_round(each, items, disputes.values()) for each in rounds),
     ]
@@ -142,7 +147,7 @@ def alpha_of(rated: RatedRound, dimension: FrozenDimension) -> Coefficient:
 
 
 def _state(first: Round) -> str:
-    return "Round I is still open: values may change." if first.is_open else ""
+    return gettext("Round I is still open: values may change.") if first.is_open else ""
 
 
 def _measure_round(rated: RatedRound) -> MeasuredRound:
@@ -164,7 +169,9 @@ def _alpha_at(rated: RatedRound, dimension: FrozenDimension, level: str) -> Coef
 
 def _of_round(each: MeasuredRound, items: ItemOrigins, disputes: Iterable[DisputeCounts]) -> Section:
     rated = each.rated
-    says = RELIABILITY if rated.round.is_independent else f"{AFTER_DISCUSSION} {_apart(disputes)}".strip()
+    says = (
+        str(RELIABILITY) if rated.round.is_independent else f"{AFTER_DISCUSSION} {_apart(disputes)}".strip()
+    )
     tables = [_levels(each), _coefficients(rated), _distributions(rated), *_pairs(rated)]
     return Section(rated.label, says, [*tables, *latent_tables(rated), *breakdowns(rated, items)])
 
@@ -175,19 +182,21 @@ def _apart(disputes: Iterable[DisputeCounts]) -> str:
     total, unresolved = sum(one.total for one in each), sum(one.unresolved for one in each)
     if not unresolved:
         return ""
-    return f"{unresolved:,} of {total:,} disputes are unresolved: the values of these units still differ."
+    return gettext(
+        "{unresolved:,} of {total:,} disputes are unresolved: the values of these units still differ."
+    ).format(unresolved=unresolved, total=total)
 
 
 def _rounds(rounds: Sequence[MeasuredRound], disputes: Mapping[int, DisputeCounts]) -> Table:
-    names = {"settled": "settled", "adjudicated": "adjudicated"}
-    names |= {"irresolvable": "irresolvable by discussion", "left_open": "left open"}
+    names = {"settled": gettext("settled"), "adjudicated": gettext("adjudicated")}
+    names |= {"irresolvable": gettext("irresolvable by discussion"), "left_open": gettext("left open")}
     columns = [
         DIMENSION,
-        Column("level", "level", ColumnKind.TEXT),
-        *_columns_of(1, "Round I, reliability"),
-        Column("opened", "disputes opened", ColumnKind.COUNT),
+        Column("level", gettext("level"), ColumnKind.TEXT),
+        *_columns_of(1, gettext("Round I, reliability: alpha")),
+        Column("opened", gettext("disputes opened"), ColumnKind.COUNT),
         *(Column(key, name, ColumnKind.COUNT) for key, name in names.items()),
-        *_columns_of(2, "Round II, agreement after discussion"),
+        *_columns_of(2, gettext("Round II, agreement after discussion: alpha")),
     ]
     rows = []
     for dimension in rounds[0].rated.dimensions:
@@ -199,20 +208,26 @@ def _rounds(rounds: Sequence[MeasuredRound], disputes: Mapping[int, DisputeCount
                 *_of_dimension(rounds[0], dimension),
                 Cell(became.total),
                 *(Cell(getattr(became, key)) for key in names),
-                *(_of_dimension(rounds[1], dimension) if len(rounds) > 1 else [Cell(reason=_NOT_OPENED)] * 4),
+                *(
+                    _of_dimension(rounds[1], dimension)
+                    if len(rounds) > 1
+                    else [Cell(reason=str(_NOT_OPENED))] * 4
+                ),
             ]
         )
-    title = "Reliability, disputes and agreement after discussion"
-    says = "Krippendorff’s alpha at each dimension’s measurement level, on units with values from two raters."
+    title = gettext("Reliability, disputes and agreement after discussion")
+    says = gettext(
+        "Krippendorff’s alpha at each dimension’s measurement level, on units with values from two raters."
+    )
     return Table("rounds", title, columns, rows, heads=2, says=says)
 
 
 def _columns_of(number: int, name: str) -> list[Column]:
     return [
-        Column(f"round_{number}_alpha", f"{name}: alpha"),
-        Column(f"round_{number}_within_one", "within one", ColumnKind.SHARE),
-        Column(f"round_{number}_raters", "raters", ColumnKind.COUNT),
-        Column(f"round_{number}_values", "values", ColumnKind.COUNT),
+        Column(f"round_{number}_alpha", name),
+        Column(f"round_{number}_within_one", gettext("within one"), ColumnKind.SHARE),
+        Column(f"round_{number}_raters", gettext("raters"), ColumnKind.COUNT),
+        Column(f"round_{number}_values", gettext("values"), ColumnKind.COUNT),
     ]
 
 
@@ -234,10 +249,10 @@ def _both_rounds(rounds: Sequence[MeasuredRound]) -> Table:
     ]
     return Table(
         "alpha",
-        "Krippendorff’s alpha",
+        gettext("Krippendorff’s alpha"),
         [DIMENSION, *columns],
         rows,
-        says="At each dimension’s measurement level.",
+        says=gettext("At each dimension’s measurement level."),
         plot="intervals",
     )
 
@@ -261,12 +276,12 @@ def _without_value(rated: RatedRound, found: Mapping[int, WithoutValue]) -> list
     ]
     columns = [
         DIMENSION,
-        Column("not_applicable", "does not apply", ColumnKind.COUNT),
-        Column("cannot_rate", "cannot rate", ColumnKind.COUNT),
-        Column("apart", "not applicable for one rater, rated by another", ColumnKind.COUNT),
+        Column("not_applicable", gettext("does not apply"), ColumnKind.COUNT),
+        Column("cannot_rate", gettext("cannot rate"), ColumnKind.COUNT),
+        Column("apart", gettext("not applicable for one rater, rated by another"), ColumnKind.COUNT),
     ]
-    says = "Answers of Round I without a value are gaps to every coefficient."
-    title = "Answers without a value"
+    says = gettext("Answers of Round I without a value are gaps to every coefficient.")
+    title = gettext("Answers without a value")
     return [Table("without-value", title, columns, rows, says=says)] if rows else []
 
 
@@ -284,16 +299,20 @@ def _levels(each: MeasuredRound) -> Table:
             *(
                 figure(each.alphas[dimension.key, level])
                 if (dimension.key, level) in each.alphas
-                else Cell(reason=_NOT_ON_THIS_SCALE)
+                else Cell(reason=str(_NOT_ON_THIS_SCALE))
                 for level in levels
             ),
         ]
         for dimension in rated.dimensions
     ]
-    columns = [DIMENSION, Column("own_level", "own level", ColumnKind.TEXT), *(Column(x, x) for x in levels)]
+    columns = [
+        DIMENSION,
+        Column("own_level", gettext("own level"), ColumnKind.TEXT),
+        *(Column(x, x) for x in levels),
+    ]
     return Table(
         f"{rated.prefix}-alpha",
-        f"Krippendorff’s alpha at several levels of measurement ({rated.label})",
+        gettext("Krippendorff’s alpha at several levels of measurement ({round})").format(round=rated.label),
         columns,
         rows,
         heads=2,
@@ -312,17 +331,17 @@ def _coefficients(rated: RatedRound) -> Table:
     columns = [
         DIMENSION,
         *(
-            Column(name, said, ColumnKind.SHARE if name in _SHARES else ColumnKind.NUMBER)
+            Column(name, str(said), ColumnKind.SHARE if name in _SHARES else ColumnKind.NUMBER)
             for name, said in _NAMES.items()
         ),
-        Column("rmse", "RMSE"),
+        Column("rmse", gettext("RMSE")),
     ]
     return Table(
         f"{rated.prefix}-coefficients",
-        f"Other coefficients ({rated.label})",
+        gettext("Other coefficients ({round})").format(round=rated.label),
         columns,
         rows,
-        says="RMSE is over all pairs of raters, in points of the scale.",
+        says=gettext("RMSE is over all pairs of raters, in points of the scale."),
     )
 
 
@@ -350,17 +369,17 @@ def _distributions(rated: RatedRound) -> Table:
     rows = [row for dimension in rated.dimensions for row in _distribution(rated, dimension, values)]
     columns = [
         DIMENSION,
-        Column("rater", "Rater", ColumnKind.TEXT),
+        Column("rater", gettext("Rater"), ColumnKind.TEXT),
         *(Column(f"value_{value}", str(value), ColumnKind.COUNT) for value in values),
-        Column("mean", "mean", decimals=2),
+        Column("mean", gettext("mean"), decimals=2),
     ]
     return Table(
         f"{rated.prefix}-distribution",
-        f"Values given ({rated.label})",
+        gettext("Values given ({round})").format(round=rated.label),
         columns,
         rows,
         heads=2,
-        says="Means describe all values, so they have no interval.",
+        says=gettext("Means describe all values, so they have no interval."),
         plot="distribution",
     )
 
@@ -372,29 +391,29 @@ def _distribution(rated: RatedRound, dimension: FrozenDimension, values: Iterabl
         mean = Cell(
             each.mean,
             count=each.ratings,
-            reason="" if each.ratings else "There are no ratings yet.",
-            how=_HOW_OFTEN,
+            reason="" if each.ratings else gettext("There are no ratings yet."),
+            how=str(_HOW_OFTEN),
         )
-        own = [Cell(counts.get(value, ""), how=_HOW_OFTEN) for value in values]
-        rows.append([text(dimension.name, key=dimension.key), text(each.rater or "all"), *own, mean])
+        own = [Cell(counts.get(value, ""), how=str(_HOW_OFTEN)) for value in values]
+        rows.append([text(dimension.name, key=dimension.key), text(each.rater or gettext("all")), *own, mean])
     return rows
 
 
 def _pairs(rated: RatedRound) -> list[Table]:
     """Return alpha, RMSE and rank correlations of every pair of raters, and of each with the mean."""
     names = [f"{one} – {other}" for one, other in combinations(rated.raters, 2)]
-    within = [*names, *(f"mean – {rater}" for rater in rated.raters)]
+    within = [*names, *(gettext("mean – {rater}").format(rater=rater) for rater in rated.raters)]
     kinds: list[tuple[str, str, str, Sequence[str], Callable[[FrozenDimension], Sequence[Cell]]]] = [
         (
             "pairs",
-            "Krippendorff’s alpha of every pair of raters",
+            gettext("Krippendorff’s alpha of every pair of raters"),
             "heat",
             names,
             lambda dimension: _alpha_of_pairs(rated, dimension),
         ),
         (
             "rmse",
-            "Pooled RMSE of every pair of raters, and of each with the mean, over all items",
+            gettext("Pooled RMSE of every pair of raters, and of each with the mean, over all items"),
             "",
             within,
             lambda dimension: _pair_cells(rated, dimension, root_mean_squared_error),
@@ -402,27 +421,29 @@ def _pairs(rated: RatedRound) -> list[Table]:
         (
             # Smaller than the pooled one, since a root is concave: SummEval-OP's table 7 has this.
             "rmse-by-document",
-            "RMSE of every pair of raters, and of each with the mean, mean within documents",
+            gettext("RMSE of every pair of raters, and of each with the mean, mean within documents"),
             "",
             within,
             lambda dimension: _pair_cells(rated, dimension, root_mean_squared_error, within=True),
         ),
         (
             "spearman",
-            "Spearman of every pair of raters, and of each with the mean, mean within documents",
+            gettext("Spearman of every pair of raters, and of each with the mean, mean within documents"),
             "",
             within,
             lambda dimension: _pair_cells(rated, dimension, spearman, within=True),
         ),
         (
             "kendall",
-            "Kendall’s tau-b of every pair of raters, and of each with the mean, mean within documents",
+            gettext(
+                "Kendall’s tau-b of every pair of raters, and of each with the mean, mean within documents"
+            ),
             "",
             within,
             lambda dimension: _pair_cells(rated, dimension, kendall_tau_b, within=True),
         ),
     ]
-    columns = [Column("pair", "Pair", ColumnKind.TEXT), *rated.columns()]
+    columns = [Column("pair", gettext("Pair"), ColumnKind.TEXT), *rated.columns()]
     tables = []
     for key, title, plot, pairs, measured in kinds:
         by_dimension = [

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 import numpy.typing as npt
+from django.utils.translation import gettext
 
 from agreement import Coefficient, Resampling, checked_alpha, checked_alphas_of_parts
 from annotate.core.guideline import FrozenDimension
@@ -22,16 +23,24 @@ def breakdowns(rated: RatedRound, items: ItemOrigins) -> list[Table]:
 
 
 def _by_system(rated: RatedRound, items: ItemOrigins) -> Table:
-    head = Column("system", "System", ColumnKind.TEXT)
-    return _by_label(rated, head, items.systems, rated.resampling, plot="heat")
+    head = Column("system", gettext("System"), ColumnKind.TEXT)
+    title = gettext("Krippendorff’s alpha by system ({round})").format(round=rated.label)
+    return _by_label(rated, title, head, items.systems, rated.resampling, plot="heat")
 
 
 def _by_document(rated: RatedRound, items: ItemOrigins) -> Table:
-    return _by_label(rated, Column("document", "Document", ColumnKind.TEXT), items.documents, Resampling())
+    head = Column("document", gettext("Document"), ColumnKind.TEXT)
+    title = gettext("Krippendorff’s alpha by document ({round})").format(round=rated.label)
+    return _by_label(rated, title, head, items.documents, Resampling())
 
 
 def _by_label(
-    rated: RatedRound, head: Column, labels: Mapping[int, str], resampling: Resampling, plot: str = ""
+    rated: RatedRound,
+    title: str,
+    head: Column,
+    labels: Mapping[int, str],
+    resampling: Resampling,
+    plot: str = "",
 ) -> Table:
     """Return alpha of the units whose items have the same label."""
     names = sorted(set(labels.values()))
@@ -45,7 +54,7 @@ def _by_label(
             resampling=resampling,
         )
 
-    return _table(rated, f"by {head.key}", head, names, alphas, plot=plot)
+    return _table(rated, f"by-{head.key}", title, head, names, alphas, plot=plot)
 
 
 def _units_of(names: Sequence[str], labels: npt.NDArray[np.str_]) -> list[npt.NDArray[np.intp]]:
@@ -56,7 +65,7 @@ def _units_of(names: Sequence[str], labels: npt.NDArray[np.str_]) -> list[npt.ND
 
 
 def _without_one(rated: RatedRound) -> Table:
-    head, everyone = Column("without", "Without", ColumnKind.TEXT), range(len(rated.raters))
+    head, everyone = Column("without", gettext("Without"), ColumnKind.TEXT), range(len(rated.raters))
 
     def alphas(dimension: FrozenDimension) -> Sequence[Coefficient]:
         return [
@@ -68,11 +77,19 @@ def _without_one(rated: RatedRound) -> Table:
             for rater, name in enumerate(rated.raters)
         ]
 
-    return _table(rated, "with one rater left out", head, rated.raters, alphas)
+    title = gettext("Krippendorff’s alpha with one rater left out ({round})").format(round=rated.label)
+    return _table(rated, "with-one-rater-left-out", title, head, rated.raters, alphas)
 
 
 def _table(
-    rated: RatedRound, title: str, head: Column, names: Sequence[str], alphas: Alphas, *, plot: str = ""
+    rated: RatedRound,
+    key: str,
+    title: str,
+    head: Column,
+    names: Sequence[str],
+    alphas: Alphas,
+    *,
+    plot: str = "",
 ) -> Table:
     """Return a table; a figure of a system or document leads to the units that raters disagree on."""
 
@@ -82,7 +99,7 @@ def _table(
         return "" if head.key == "without" else f"{urlencode({'dimension': dimension.key})}&{query}"
 
     def of(dimension: FrozenDimension) -> Sequence[Coefficient]:
-        return rated.once(dimension, title, partial(alphas, dimension))
+        return rated.once(dimension, key, partial(alphas, dimension))
 
     columns = [
         [
@@ -92,8 +109,8 @@ def _table(
         for dimension in rated.dimensions
     ]
     return Table(
-        f"{rated.prefix}-{title.replace(' ', '-')}",
-        f"Krippendorff’s alpha {title} ({rated.label})",
+        f"{rated.prefix}-{key}",
+        title,
         [head, *rated.columns()],
         [[text(name), *cells] for name, *cells in zip(names, *columns, strict=True)],
         plot=plot,

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
+from django.utils.translation import gettext
 
 from agreement.data import FloatArray
 from agreement.pairs import mean_values
@@ -43,7 +44,7 @@ def mean_over_raters(values: FloatArray) -> FloatArray:
 
 def warn_if(cell: Cell, unequal: bool) -> Cell:
     """Return a value, with a warning if its units had unequal probabilities."""
-    return replace(cell, warning=f"{UNEQUAL} The page Estimates has it.") if unequal else cell
+    return replace(cell, warning=f"{UNEQUAL} {gettext('The page Estimates has it.')}") if unequal else cell
 
 
 def difference_cell(each: SystemDifference, how: str, unequal: Collection[str]) -> Cell:

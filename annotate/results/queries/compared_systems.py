@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext, gettext_lazy
+
 from agreement import (
     CrossedDifferences,
     CrossedModelError,
@@ -18,38 +20,45 @@ from annotate.results.registry import Chosen, Parameter
 
 RATERS, DOCUMENTS, TEXTS = "raters", "documents", "texts"
 READINGS = {
-    RATERS: "raters and documents like these",
-    DOCUMENTS: "these raters, documents like these",
-    TEXTS: "these raters and these outputs only",
+    RATERS: gettext_lazy("raters and documents like these"),
+    DOCUMENTS: gettext_lazy("these raters, documents like these"),
+    TEXTS: gettext_lazy("these raters and these outputs only"),
 }
-_PAIRED = (
+_PAIRED = gettext_lazy(
     "Paired differences by document of the raters’ mean (function system_differences); t interval with n - 1 "
     "degrees of freedom; source: Student 1908."
 )
-_OF_THESE = (
+_OF_THESE = gettext_lazy(
     "Difference of the raters’ mean over the documents that both have (function system_differences); where "
     "not all are rated, t interval with the finite population correction; sources: Student 1908; Cochran "
     "1977, section 2.6."
 )
-_HOW = (
+_HOW = gettext_lazy(
     "Crossed model of ratings, raters and documents random (function crossed_differences); variances by "
     "{method}; t interval with Satterthwaite’s degrees of freedom; source: Satterthwaite 1946."
 )
 _SAYS = {
-    RATERS: "Raters and documents are samples: a difference that counts is one that other raters like these "
-    f"would find on other documents like these (crossed model). Choose “{READINGS[DOCUMENTS]}” above to take "
-    "the raters as given.",
-    DOCUMENTS: "Documents are a sample, raters are these: a difference that counts is one that they would "
-    f"find on other documents like these. Other raters may not; choose “{READINGS[RATERS]}” above to ask "
-    "that.",
+    RATERS: gettext_lazy(
+        "Raters and documents are samples: a difference that counts is one that other raters like these "
+        "would find on other documents like these (crossed model). Choose “{reading}” above to take "
+        "the raters as given."
+    ),
+    DOCUMENTS: gettext_lazy(
+        "Documents are a sample, raters are these: a difference that counts is one that they would "
+        "find on other documents like these. Other raters may not; choose “{reading}” above to ask "
+        "that."
+    ),
     TEXTS: (
-        "About these outputs only, as these raters score them. If every output is rated, the difference is "
-        "known: there is no p value, and there are no ranks. Other outputs or raters may not show it; "
-        f"choose “{READINGS[RATERS]}” above to cover them."
+        gettext_lazy(
+            "About these outputs only, as these raters score them. If every output is rated, the "
+            "difference is "
+            "known: there is no p value, and there are no ranks. Other outputs or raters may not show it; "
+            "choose “{reading}” above to cover them."
+        )
     ),
 }
-_DISCUSSED = (
-    " These values follow a discussion, in which raters came nearer to each other: other raters would differ "
+_DISCUSSED = gettext_lazy(
+    "These values follow a discussion, in which raters came nearer to each other: other raters would differ "
     "by more than they do."
 )
 
@@ -58,9 +67,9 @@ def about_one_of(*readings: str) -> Parameter:
     """Return what can be chosen of how far differences reach, the first unless another is chosen."""
 
     def options(_project: Project) -> Sequence[tuple[str, str]]:
-        return [(each, READINGS[each]) for each in readings]
+        return [(each, str(READINGS[each])) for each in readings]
 
-    return Parameter("about", "About", options)
+    return Parameter("about", gettext("About"), options)
 
 
 ABOUT = about_one_of(RATERS, DOCUMENTS, TEXTS)
@@ -101,8 +110,8 @@ def compare_systems(
             return ComparedSystems(found.differences, _HOW.format(method=found.method), found)
     scores = mean_over_raters(values)
     if is_about_these_texts(chosen):
-        return ComparedSystems(system_differences(scores, names, texts=texts), _OF_THESE)
-    return ComparedSystems(system_differences(scores, names), _PAIRED, why_not=why_not)
+        return ComparedSystems(system_differences(scores, names, texts=texts), str(_OF_THESE))
+    return ComparedSystems(system_differences(scores, names), str(_PAIRED), why_not=why_not)
 
 
 def is_about_these_texts(chosen: Chosen) -> bool:
@@ -121,7 +130,11 @@ def what_differences_are_about(
     for name, each in compared.items():
         if each.why_not:
             by_reason.setdefault(each.why_not, []).append(name)
-    others = (f" {', '.join(named)}: by these raters only. {why}" for why, named in by_reason.items())
+    others = (
+        gettext("{names}: by these raters only. {why}").format(names=", ".join(named), why=why)
+        for why, named in by_reason.items()
+    )
     about = chosen.get(ABOUT.name, RATERS)
-    caution = _DISCUSSED if about == RATERS and not independent else ""
-    return _SAYS[about] + caution + "".join(others)
+    reading = READINGS[DOCUMENTS if about == RATERS else RATERS]
+    caution = [str(_DISCUSSED)] if about == RATERS and not independent else []
+    return " ".join([_SAYS[about].format(reading=reading), *caution, *others])

@@ -6,6 +6,7 @@ from typing import overload
 
 import numpy as np
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
@@ -180,18 +181,18 @@ def _values_of_raters(items: Iterable[int]) -> Mapping[tuple[int, int], list[Giv
 
 def units_table(units: Sequence[UnitApart], *, with_systems: bool) -> Table:
     """Return units with their texts and values as a table for a file."""
-    system = [Column("system", "System", ColumnKind.TEXT)] if with_systems else []
+    system = [Column("system", gettext("System"), ColumnKind.TEXT)] if with_systems else []
     columns = [
-        Column("document", "Document", ColumnKind.TEXT),
-        Column("title", "Title", ColumnKind.TEXT),
+        Column("document", gettext("Document"), ColumnKind.TEXT),
+        Column("title", gettext("Title"), ColumnKind.TEXT),
         *system,
         DIMENSION,
-        Column("difference", "difference", decimals=2),
-        Column("lowest", "lowest", decimals=2),
-        Column("highest", "highest", decimals=2),
-        Column("ratings", "ratings", ColumnKind.COUNT),
-        Column("values", "Values", ColumnKind.TEXT),
-        Column("text", "Text", ColumnKind.TEXT),
+        Column("difference", gettext("difference"), decimals=2),
+        Column("lowest", gettext("lowest"), decimals=2),
+        Column("highest", gettext("highest"), decimals=2),
+        Column("ratings", gettext("ratings"), ColumnKind.COUNT),
+        Column("values", gettext("Values"), ColumnKind.TEXT),
+        Column("text", gettext("Text"), ColumnKind.TEXT),
     ]
     rows = [
         [
@@ -208,7 +209,7 @@ def units_table(units: Sequence[UnitApart], *, with_systems: bool) -> Table:
         ]
         for each in units
     ]
-    return Table("disagreements", "Disagreements", columns, rows, heads=len(system) + 3)
+    return Table("disagreements", gettext("Disagreements"), columns, rows, heads=len(system) + 3)
 
 
 def unit_page(project: Project, item_id: int, key: str) -> UnitPage | None:

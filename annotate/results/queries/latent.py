@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from django.utils.translation import gettext, gettext_lazy
 
 from agreement import DawidSkene, Mace, Majority, dawid_skene, mace, majority, why_not_latent
 from agreement.data import FloatArray
@@ -11,28 +12,28 @@ from annotate.core.guideline import FrozenDimension
 from annotate.results.queries.material import RatedRound
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 
-_CATEGORY = Column("category", "Category", ColumnKind.TEXT)
-_HOW_MAJORITY = "The most frequent category of each unit, ties left out (function majority)."
-_HOW_SHARES = "The mean over units of the share of raters (function majority)."
-_HOW_DAWID_SKENE = (
+_CATEGORY = Column("category", lambda: gettext("Category"), ColumnKind.TEXT)
+_HOW_MAJORITY = gettext_lazy("The most frequent category of each unit, ties left out (function majority).")
+_HOW_SHARES = gettext_lazy("The mean over units of the share of raters (function majority).")
+_HOW_DAWID_SKENE = gettext_lazy(
     "A confusion matrix for each rater, by maximum likelihood (function dawid_skene); source: Dawid and "
     "Skene 1979."
 )
-_HOW_MACE = (
+_HOW_MACE = gettext_lazy(
     "Raters who know or guess, by EM (function mace); source: Hovy, Berg-Kirkpatrick, Vaswani and Hovy 2013."
 )
-_SAYS = (
+_SAYS = gettext_lazy(
     "Two models estimate at once how raters err and what units are, taking raters as independent given the "
     "category. Decided otherwise: units whose most probable category is not the majority’s, among those "
     "with a majority. With few values of a rater in a category they overfit: read them as a check of the "
     "majority, which stays what other pages use. The export’s table soft_labels has them for every unit."
 )
-_RATERS_SAY = (
+_RATERS_SAY = gettext_lazy(
     "Dawid and Skene: the probability that a rater gives the category that the model finds true. MACE: the "
     "probability that a rater knows the category rather than guesses. Of three raters, two who make the "
     "same error outvote the third."
 )
-_CONFUSION_SAYS = (
+_CONFUSION_SAYS = gettext_lazy(
     "The probability that the rater gives the second category if the first is true by the model. "
     "Probabilities below 0.5 % are omitted."
 )
@@ -73,16 +74,16 @@ def _categories(found: Sequence[_Found]) -> Table:
     columns = [
         DIMENSION,
         _CATEGORY,
-        Column("raters", "share of raters", ColumnKind.SHARE),
-        Column("majority", "by majority", ColumnKind.SHARE),
-        Column("dawid_skene", "Dawid and Skene", ColumnKind.SHARE),
-        Column("dawid_skene_otherwise", "decided otherwise", ColumnKind.COUNT),
-        Column("mace", "MACE", ColumnKind.SHARE),
-        Column("mace_otherwise", "MACE decided otherwise", ColumnKind.COUNT),
+        Column("raters", gettext("share of raters"), ColumnKind.SHARE),
+        Column("majority", gettext("by majority"), ColumnKind.SHARE),
+        Column("dawid_skene", gettext("Dawid and Skene"), ColumnKind.SHARE),
+        Column("dawid_skene_otherwise", gettext("decided otherwise"), ColumnKind.COUNT),
+        Column("mace", gettext("MACE"), ColumnKind.SHARE),
+        Column("mace_otherwise", gettext("MACE decided otherwise"), ColumnKind.COUNT),
     ]
     rows = [row for each in found for row in _category_rows(each)]
-    title = "Categories from several raters"
-    return Table("categories-of-units", title, columns, rows, heads=2, says=_SAYS)
+    title = gettext("Categories from several raters")
+    return Table("categories-of-units", title, columns, rows, heads=2, says=str(_SAYS))
 
 
 def _category_rows(found: _Found) -> Iterator[list[Cell]]:
@@ -92,11 +93,15 @@ def _category_rows(found: _Found) -> Iterator[list[Cell]]:
         own = decided & (plain.categories == place)
         cells = [text(found.dimension.name, key=found.dimension.key), _category_cell(found, category)]
         if not rated.any():
-            yield [*cells, *[Cell(reason="There are no ratings yet.")] * 6]
+            yield [*cells, *[Cell(reason=gettext("There are no ratings yet."))] * 6]
             continue
-        cells.append(Cell(float(plain.shares[rated, place].mean()), count=int(rated.sum()), how=_HOW_SHARES))
+        cells.append(
+            Cell(float(plain.shares[rated, place].mean()), count=int(rated.sum()), how=str(_HOW_SHARES))
+        )
         cells.append(_share(own.sum(), decided.sum()))
-        for model, how in zip(found.models or (None, None), (_HOW_DAWID_SKENE, _HOW_MACE), strict=True):
+        for model, how in zip(
+            found.models or (None, None), (str(_HOW_DAWID_SKENE), str(_HOW_MACE)), strict=True
+        ):
             if model is None or model.reason:
                 cells += [Cell(reason=model.reason if model else found.reason)] * 2
             else:
@@ -109,33 +114,33 @@ def _category_rows(found: _Found) -> Iterator[list[Cell]]:
 
 def _share(part: int, whole: int) -> Cell:
     if not whole:
-        return Cell(reason="No unit has a majority.")
-    return Cell(float(part / whole), count=int(whole), how=_HOW_MAJORITY)
+        return Cell(reason=gettext("No unit has a majority."))
+    return Cell(float(part / whole), count=int(whole), how=str(_HOW_MAJORITY))
 
 
 def _raters(found: Sequence[_Found]) -> Table:
     columns = [
         DIMENSION,
-        Column("rater", "Rater", ColumnKind.TEXT),
-        Column("values", "values", ColumnKind.COUNT),
-        Column("accuracy", "gives the true category", ColumnKind.SHARE),
-        Column("competence", "knows the category", ColumnKind.SHARE),
+        Column("rater", gettext("Rater"), ColumnKind.TEXT),
+        Column("values", gettext("values"), ColumnKind.COUNT),
+        Column("accuracy", gettext("gives the true category"), ColumnKind.SHARE),
+        Column("competence", gettext("knows the category"), ColumnKind.SHARE),
     ]
     rows = [
         [
             text(each.dimension.name, key=each.dimension.key),
             text(rater),
             Cell(each.values[place]),
-            _of_rater(each, place, each.models[0].accuracy, each.models[0].reason, _HOW_DAWID_SKENE),
-            _of_rater(each, place, each.models[1].competence, each.models[1].reason, _HOW_MACE),
+            _of_rater(each, place, each.models[0].accuracy, each.models[0].reason, str(_HOW_DAWID_SKENE)),
+            _of_rater(each, place, each.models[1].competence, each.models[1].reason, str(_HOW_MACE)),
         ]
         for each in found
         if each.models
         for place, rater in enumerate(each.raters)
         if each.values[place]
     ]
-    title = "Estimated accuracy of raters by category models"
-    return Table("raters-of-categories", title, columns, rows, heads=2, says=_RATERS_SAY)
+    title = gettext("Estimated accuracy of raters by category models")
+    return Table("raters-of-categories", title, columns, rows, heads=2, says=str(_RATERS_SAY))
 
 
 def _of_rater(found: _Found, place: int, shares: FloatArray, reason: str, how: str) -> Cell:
@@ -147,10 +152,10 @@ def _of_rater(found: _Found, place: int, shares: FloatArray, reason: str, how: s
 def _confusion(found: Sequence[_Found]) -> Table:
     columns = [
         DIMENSION,
-        Column("rater", "Rater", ColumnKind.TEXT),
-        Column("true", "true by the model", ColumnKind.TEXT),
-        Column("given", "given", ColumnKind.TEXT),
-        Column("probability", "how often", ColumnKind.SHARE),
+        Column("rater", gettext("Rater"), ColumnKind.TEXT),
+        Column("true", gettext("true by the model"), ColumnKind.TEXT),
+        Column("given", gettext("given"), ColumnKind.TEXT),
+        Column("probability", gettext("how often"), ColumnKind.SHARE),
     ]
     rows = [
         [
@@ -158,7 +163,7 @@ def _confusion(found: Sequence[_Found]) -> Table:
             text(rater),
             _category_cell(each, true),
             _category_cell(each, given),
-            Cell(float(share), how=_HOW_DAWID_SKENE),
+            Cell(float(share), how=str(_HOW_DAWID_SKENE)),
         ]
         for each in found
         if each.models and not each.models[0].reason
@@ -167,8 +172,8 @@ def _confusion(found: Sequence[_Found]) -> Table:
         for column, given in enumerate(each.dimension.whole_values)
         if (share := each.models[0].confusion[place, row, column]) >= 0.005
     ]
-    title = "Given categories by estimated true category"
-    return Table("confusion-of-raters", title, columns, rows, heads=4, says=_CONFUSION_SAYS)
+    title = gettext("Given categories by estimated true category")
+    return Table("confusion-of-raters", title, columns, rows, heads=4, says=str(_CONFUSION_SAYS))
 
 
 def _category_cell(found: _Found, category: int) -> Cell:

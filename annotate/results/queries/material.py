@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from django.utils.translation import gettext
 
 from agreement import ReliabilityData, Resampling
 from agreement.data import IntArray
@@ -33,8 +34,17 @@ class RatedRound:
     @property
     def label(self) -> str:
         """What agreement in this round is: only Round I is independent."""
-        kind = "reliability" if self.round.is_independent else "agreement after discussion"
-        return f"Round {ROMAN[self.round.number]}, {kind}"
+        label = (
+            gettext("Round {number}, reliability")
+            if self.round.is_independent
+            else gettext("Round {number}, agreement after discussion")
+        )
+        return label.format(number=ROMAN[self.round.number])
+
+    @property
+    def name(self) -> str:
+        """Its round."""
+        return gettext("Round {number}").format(number=ROMAN[self.round.number])
 
     @property
     def prefix(self) -> str:

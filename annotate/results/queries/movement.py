@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
+from django.utils.translation import gettext, gettext_lazy
 
 from agreement import value_ranges
 from agreement.data import FloatArray
@@ -13,11 +14,13 @@ from annotate.core.scale import normalize
 from annotate.results.queries.material import RatedRound
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 
-_SAYS = (
+_SAYS = gettext_lazy(
     "Units that were disputed, by the largest minus the smallest value in Round I (rows) and at the end of "
     "Round II (columns)."
 )
-_HOW = "Counts of disputed units; value_ranges of the values that raters hold at the end of each round."
+_HOW = gettext_lazy(
+    "Counts of disputed units; value_ranges of the values that raters hold at the end of each round."
+)
 
 
 def movement(rounds: Sequence[RatedRound]) -> list[Table]:
@@ -36,17 +39,20 @@ def movement(rounds: Sequence[RatedRound]) -> list[Table]:
     found = {spread for move in total for spread in move}
     spreads = sorted({*found, *range(int(max(found)) + 1)})
     rows = [
-        [text(name), text(str(first)), *(Cell(counts[first, last], how=_HOW) for last in spreads)]
+        [text(name), text(str(first)), *(Cell(counts[first, last], how=str(_HOW)) for last in spreads)]
         for name, counts in [("all", total), *moved.items()]
         for first in sorted({first for first, _ in counts})
     ]
     columns = [
         DIMENSION,
-        Column("apart_before", "apart in Round I", ColumnKind.TEXT),
-        *(Column(f"apart_{last}", f"{last} apart", ColumnKind.COUNT) for last in spreads),
+        Column("apart_before", gettext("apart in Round I"), ColumnKind.TEXT),
+        *(
+            Column(f"apart_{last}", gettext("{last} apart").format(last=last), ColumnKind.COUNT)
+            for last in spreads
+        ),
     ]
-    title = "Disputes from Round I to Round II"
-    return [Table("movement", title, columns, rows, heads=2, says=_SAYS, plot="movement")]
+    title = gettext("Disputes from Round I to Round II")
+    return [Table("movement", title, columns, rows, heads=2, says=str(_SAYS), plot="movement")]
 
 
 def _disputed_units(rated: RatedRound) -> dict[int, set[int]]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 import numpy as np
+from django.utils.translation import gettext, gettext_lazy
 
 from agreement.coefficient import Coefficient
 from agreement.order_effects import OrderEffect, carry_over, position_effect
@@ -14,25 +15,33 @@ from annotate.results.queries.material import RatedRound
 from annotate.results.queries.timed import UNTIMED, timed_of
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 
-_SAYS = (
+_SAYS = gettext_lazy(
     "Each rater gets the items in random order, so without an effect of order, values are unrelated to "
     "position. Position: the rank correlation of value and position in a document. Carry-over: the points "
     "by which a value follows its rater’s value on the item before, per point of it. Above 0, values "
     "follow the one before; below 0, they move away from it."
 )
-_CORRECTED = "The two p values of a dimension are corrected together (Holm), not over dimensions."
-_NAMED = "Categories have no order, so there is nothing to rise or to follow."
+_CORRECTED = gettext_lazy(
+    "The two p values of a dimension are corrected together (Holm), not over dimensions."
+)
+_NAMED = gettext_lazy("Categories have no order, so there is nothing to rise or to follow.")
 _COLUMNS = (
     DIMENSION,
-    Column("of", "of", ColumnKind.TEXT),
-    Column("effect", "effect"),
-    Column("p", "p, corrected", ColumnKind.P_VALUE),
-    Column("reading", "which says", ColumnKind.TEXT),
+    Column("of", lambda: gettext("of"), ColumnKind.TEXT),
+    Column("effect", lambda: gettext("effect")),
+    Column("p", lambda: gettext("p, corrected"), ColumnKind.P_VALUE),
+    Column("reading", lambda: gettext("which says"), ColumnKind.TEXT),
 )
 _LEVEL = 0.05
 _READINGS = {
-    "position": ("values fall towards the end of a document", "values rise towards the end of a document"),
-    "carry-over": ("values move away from the one before", "values follow the one before"),
+    "position": (
+        gettext_lazy("values fall towards the end of a document"),
+        gettext_lazy("values rise towards the end of a document"),
+    ),
+    "carry-over": (
+        gettext_lazy("values move away from the one before"),
+        gettext_lazy("values follow the one before"),
+    ),
 }
 
 
@@ -45,8 +54,13 @@ def order_section(rated: RatedRound, timed: np.ndarray) -> Section:
     rows = [
         row for dimension in rated.dimensions for row in _rows(dimension, _effects(rated, dimension, timed))
     ]
-    title = "Effects of the order of work"
-    return Section("Order", _SAYS, [Table("order", title, _COLUMNS, rows, heads=2, says=_CORRECTED)], "order")
+    title = gettext("Effects of the order of work")
+    return Section(
+        gettext("Order"),
+        str(_SAYS),
+        [Table("order", title, _COLUMNS, rows, heads=2, says=str(_CORRECTED))],
+        "order",
+    )
 
 
 def _effects(
@@ -55,9 +69,9 @@ def _effects(
     """Return the effects by name, or why there are none."""
     rows = timed_of(dimension, rated.rated[dimension.key], timed)
     if dimension.is_named:
-        return _NAMED
+        return str(_NAMED)
     if not len(rows):
-        return UNTIMED
+        return str(UNTIMED)
     places = np.stack([rows["annotator"], rows["document"]], axis=1)
     of_documents = np.unique(places, axis=0, return_inverse=True)[1].ravel()
     by_document = rated.round.work_order == WorkOrder.BY_DOCUMENT
@@ -82,5 +96,5 @@ def _cells(name: str, found: Coefficient, p_value: float | None) -> list[Cell]:
     if p_value is None or found.value is None:
         why = found.reason or found.interval_reason or ""
         return [figure(found), Cell(reason=why), Cell(reason=why)]
-    reading = _READINGS[name][found.value > 0] if p_value < _LEVEL else "none is to be seen"
-    return [figure(found), Cell(p_value), text(reading)]
+    reading = _READINGS[name][found.value > 0] if p_value < _LEVEL else gettext("none is to be seen")
+    return [figure(found), Cell(p_value), text(str(reading))]

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from django.utils.translation import gettext, gettext_lazy
+
 from annotate.core.models import Project
 from annotate.results.arrangements import AGREEMENT, PASSAGES, SEVERITY, SO_FAR, STUDY, SYSTEMS
 from annotate.results.queries.agreement import default_drawn
@@ -21,28 +23,31 @@ def _ways_to_draw(project: Project) -> Sequence[tuple[str, str]]:
     return [(name, name) for name in sorted(("units", "documents"), key=lambda each: each != first)]
 
 
-DRAWN = Parameter("drawn", "Resample", _ways_to_draw)
+DRAWN = Parameter("drawn", gettext_lazy("Resample"), _ways_to_draw)
 
 
 def _kinds_of_values(project: Project) -> Sequence[tuple[str, str]]:
     """Return what can be shown where raters may revise values at a document's end, nothing elsewhere."""
     if not project.rounds.filter(revises_documents=True).exists():
         return []
-    return [("independent", "independent"), ("revised", "with revised values")]
+    return [("independent", "independent"), ("revised", gettext("with revised values"))]
 
 
 def _version_of_values(project: Project, chosen: Chosen) -> Sequence[object]:
     return version_of_revised_values(project) if chosen.get("values") == "revised" else []
 
 
-VALUES = Parameter("values", "Values", _kinds_of_values)
+VALUES = Parameter("values", gettext_lazy("Values"), _kinds_of_values)
 
 OWN_PAGES = (
     ResultsPage(
         "agreement",
-        "Agreement",
-        "Round I compared with rounds after discussion: alpha at several levels, other coefficients, pairs "
-        "of raters, systems, documents, one rater left out.",
+        gettext_lazy("Agreement"),
+        gettext_lazy(
+            "Round I compared with rounds after discussion: alpha at several levels, other coefficients, "
+            "pairs "
+            "of raters, systems, documents, one rater left out."
+        ),
         agreement_sections,
         version_of_ratings,
         ratings_of,
@@ -52,8 +57,8 @@ OWN_PAGES = (
     ),
     ResultsPage(
         "systems",
-        "Systems",
-        "Mean scores with intervals, possible ranks, and which systems differ.",
+        gettext_lazy("Systems"),
+        gettext_lazy("Mean scores with intervals, possible ranks, and which systems differ."),
         systems_sections,
         version_of_ratings,
         ratings_of,
@@ -62,9 +67,11 @@ OWN_PAGES = (
     ),
     ResultsPage(
         "severity",
-        "Severity of raters",
-        "How severe each rater is, whether a rater’s values go with the others’, and what systems would "
-        "score with raters of average severity.",
+        gettext_lazy("Severity of raters"),
+        gettext_lazy(
+            "How severe each rater is, whether a rater’s values go with the others’, and what systems would "
+            "score with raters of average severity."
+        ),
         severity_sections,
         version_of_ratings,
         size_of_severity,
@@ -72,8 +79,8 @@ OWN_PAGES = (
     ),
     ResultsPage(
         "passages",
-        "Marked passages",
-        "Whether raters mark the same passages as reasons for their values.",
+        gettext_lazy("Marked passages"),
+        gettext_lazy("Whether raters mark the same passages as reasons for their values."),
         passages_sections,
         version_of_ratings,
         ratings_of,
@@ -81,9 +88,12 @@ OWN_PAGES = (
     ),
     ResultsPage(
         "study",
-        "Study planner",
-        "From Round I or your assumptions: raters for a reliable mean, documents for a sure alpha, power, "
-        "hours and money.",
+        gettext_lazy("Study planner"),
+        gettext_lazy(
+            "From Round I or your assumptions: raters for a reliable mean, documents for a sure alpha, "
+            "power, "
+            "hours and money."
+        ),
         study_sections,
         version_of_ratings,
         ratings_of,
@@ -92,8 +102,8 @@ OWN_PAGES = (
     ),
     ResultsPage(
         "so-far",
-        "Agreement so far",
-        "Alpha of the ratings given until now, and whether raters drift.",
+        gettext_lazy("Agreement so far"),
+        gettext_lazy("Alpha of the ratings given until now, and whether raters drift."),
         so_far_sections,
         version_of_ratings,
         ratings_of,

@@ -5,6 +5,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
+from django.utils.translation import gettext, gettext_lazy
+
 from agreement import MarkedText, Stream, gamma, unitizing_alpha, word_f1
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Item, Membership, Project, Rating, Round
@@ -15,17 +17,17 @@ from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 
 _WORD = re.compile(r"\S+")
-_SAYS = (
+_SAYS = gettext_lazy(
     "From Round I: on each dimension, the items in which at least two raters marked a passage, each with "
     "its document. Raters who marked nothing are excluded: no mark does not mean that they saw no reason. "
     "The results show whether raters who mark choose the same passages."
 )
-_HOW_TO_READ = (
+_HOW_TO_READ = gettext_lazy(
     "Alpha is about characters and corrected for chance. Gamma aligns whole passages with each other, so "
     "that two halves are not the whole. F1 is about words and not corrected: the longer the passages, the "
     "higher it is by luck. Intervals resample documents."
 )
-_PAIRS_SAY = "The same for every pair of raters, without intervals if they share few items."
+_PAIRS_SAY = gettext_lazy("The same for every pair of raters, without intervals if they share few items.")
 
 Marked = Mapping[str, Sequence[MarkedText]]
 """By dimension key."""
@@ -39,7 +41,7 @@ def passages_sections(project: Project, _chosen: Chosen) -> list[Section]:
     dimensions = FrozenGuideline.from_json(round.guideline.content).dimensions
     marked = marked_texts(round)
     tables = [_all_raters(project, dimensions, marked), _pairs_of_raters(project, dimensions, marked)]
-    return [Section("Marked passages", _SAYS, [table for table in tables if table.rows])]
+    return [Section(gettext("Marked passages"), str(_SAYS), [table for table in tables if table.rows])]
 
 
 def marked_texts(round: Round) -> Marked:
@@ -87,12 +89,12 @@ def _spans(passages: Sequence[Passage], texts: Sequence[str]) -> list[tuple[int,
 def _all_raters(project: Project, dimensions: Sequence[FrozenDimension], marked: Marked) -> Table:
     columns = [
         DIMENSION,
-        Column("marked", "items marked by anyone", ColumnKind.COUNT),
-        Column("compared", "by two or more", ColumnKind.COUNT),
-        Column("raters", "raters", ColumnKind.COUNT),
-        Column("alpha", "unitizing alpha"),
-        Column("gamma", "gamma"),
-        Column("word_f1", "F1 of words"),
+        Column("marked", gettext("items marked by anyone"), ColumnKind.COUNT),
+        Column("compared", gettext("by two or more"), ColumnKind.COUNT),
+        Column("raters", gettext("raters"), ColumnKind.COUNT),
+        Column("alpha", gettext("unitizing alpha")),
+        Column("gamma", gettext("gamma")),
+        Column("word_f1", gettext("F1 of words")),
     ]
     rows = []
     for each in dimensions:
@@ -110,20 +112,20 @@ def _all_raters(project: Project, dimensions: Sequence[FrozenDimension], marked:
                 figure(word_f1(texts, generator=stream)),
             ]
         )
-    return Table("passages", "Agreement on marked passages", columns, rows, says=_HOW_TO_READ)
+    return Table("passages", gettext("Agreement on marked passages"), columns, rows, says=str(_HOW_TO_READ))
 
 
 def _pairs_of_raters(project: Project, dimensions: Sequence[FrozenDimension], marked: Marked) -> Table:
     columns = [
         DIMENSION,
-        Column("rater", "Rater", ColumnKind.TEXT),
-        Column("other", "Other rater", ColumnKind.TEXT),
-        Column("compared", "items", ColumnKind.COUNT),
-        Column("alpha", "unitizing alpha"),
-        Column("word_f1", "F1 of words"),
+        Column("rater", gettext("Rater"), ColumnKind.TEXT),
+        Column("other", gettext("Other rater"), ColumnKind.TEXT),
+        Column("compared", gettext("items"), ColumnKind.COUNT),
+        Column("alpha", gettext("unitizing alpha")),
+        Column("word_f1", gettext("F1 of words")),
     ]
     rows = [row for each in dimensions for row in _pair_rows(project, each, marked.get(each.key, []))]
-    return Table("pairs", "Pairs of raters", columns, rows, heads=3, says=_PAIRS_SAY)
+    return Table("pairs", gettext("Pairs of raters"), columns, rows, heads=3, says=str(_PAIRS_SAY))
 
 
 def _pair_rows(project: Project, dimension: FrozenDimension, texts: Sequence[MarkedText]) -> list[list[Cell]]:

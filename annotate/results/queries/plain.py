@@ -12,8 +12,8 @@ def plain_page(page: ResultsPage) -> dict[str, Any]:
     """Return what a page is about and what can be chosen about it."""
     return {
         "name": page.name,
-        "title": page.title,
-        "says": page.says,
+        "title": str(page.title),
+        "says": str(page.says),
         "parameters": [each.name for each in page.parameters],
     }
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from django.utils.translation import gettext, gettext_lazy
+
 from agreement import CrossedDifferences
 from annotate.core.guideline import FrozenDimension
 from annotate.results.page import Section
@@ -11,17 +13,17 @@ FEW_RATERS = (2, 3, 5, 8, 12)
 MOST_RATERS = 50
 TIMES = (1, 2, 4)
 _LEVEL, _POWER = 0.05, 0.8
-_SAYS = (
+_SAYS = gettext_lazy(
     "The error of a difference has three sources: raters rank systems differently (only more raters help), "
     "documents suit systems differently (only more documents help), and the rest (both help)."
 )
-_HOW = (
+_HOW = gettext_lazy(
     "Smallest true difference that the crossed model finds with a probability of 80 % after Bonferroni’s "
     "correction over all pairs of a dimension (method ErrorVariances.smallest_difference), if every rater "
     "rates every output; noncentral t."
 )
-_LARGER = "Larger than the scale: this many cannot distinguish systems."
-_TOO_MANY = f"More than {MOST_RATERS} raters with this number of documents."
+_LARGER = gettext_lazy("Larger than the scale: this many cannot distinguish systems.")
+_TOO_MANY = gettext_lazy("More than {most} raters with this number of documents.")
 Found = Mapping[str, CrossedDifferences]
 
 
@@ -30,27 +32,29 @@ def resolution_section(dimensions: Sequence[FrozenDimension], found: Found, rate
     known = [each for each in dimensions if each.key in found]
     numbers = sorted({*FEW_RATERS, raters} - {1})
     tables = [_sources(known, found), _designs(known, found, numbers)]
-    return Section("Smallest differences for more raters or documents", _SAYS, tables)
+    return Section(gettext("Smallest differences for more raters or documents"), str(_SAYS), tables)
 
 
 def _sources(dimensions: Sequence[FrozenDimension], found: Found) -> Table:
     rows = []
     for each in dimensions:
         own = found[each.key]
-        how = f"Standard deviation in points (function crossed_differences); variances by {own.method}."
+        how = gettext(
+            "Standard deviation in points (function crossed_differences); variances by {method}."
+        ).format(method=own.method)
         parts = (own.variances.rater_by_system, own.variances.document_by_system, own.variances.residual)
         sizes = [Cell(own.raters), Cell(own.documents)]
         rows.append([text(each.name, key=each.key), *sizes, *(Cell(part**0.5, how=how) for part in parts)])
     columns = [
         DIMENSION,
-        Column("raters", "raters", ColumnKind.COUNT),
-        Column("documents", "documents", ColumnKind.COUNT),
-        Column("rater_by_system", "raters by system"),
-        Column("document_by_system", "documents by system"),
-        Column("residual", "the rest"),
+        Column("raters", gettext("raters"), ColumnKind.COUNT),
+        Column("documents", gettext("documents"), ColumnKind.COUNT),
+        Column("rater_by_system", gettext("raters by system")),
+        Column("document_by_system", gettext("documents by system")),
+        Column("residual", gettext("the rest")),
     ]
-    says = "Standard deviations in points of the scale; a variance below 0 is cut at 0."
-    return Table("error-sources", "Sources of the error of a difference", columns, rows, says=says)
+    says = gettext("Standard deviations in points of the scale; a variance below 0 is cut at 0.")
+    return Table("error-sources", gettext("Sources of the error of a difference"), columns, rows, says=says)
 
 
 def _designs(dimensions: Sequence[FrozenDimension], found: Found, numbers: Sequence[int]) -> Table:
@@ -66,16 +70,19 @@ def _designs(dimensions: Sequence[FrozenDimension], found: Found, numbers: Seque
     ]
     columns = [
         DIMENSION,
-        Column("documents", "Documents", ColumnKind.TEXT),
-        *(Column(f"raters_{number}", f"{number} raters", decimals=2) for number in numbers),
-        Column("points", "an eighth of the scale", decimals=2),
-        Column("raters_needed", "raters that find it", ColumnKind.COUNT),
+        Column("documents", gettext("Documents"), ColumnKind.TEXT),
+        *(
+            Column(f"raters_{number}", gettext("{number} raters").format(number=number), decimals=2)
+            for number in numbers
+        ),
+        Column("points", gettext("an eighth of the scale"), decimals=2),
+        Column("raters_needed", gettext("raters that find it"), ColumnKind.COUNT),
     ]
-    says = (
+    says = gettext(
         "In points: found with a probability of 80 %, corrected for all pairs of the dimension, if every "
         "rater rates every output. On a scale from 1 to 5, an eighth is half a point."
     )
-    title = "Smallest detectable difference of systems"
+    title = gettext("Smallest detectable difference of systems")
     return Table("smallest-differences", title, columns, rows, heads=2, says=says)
 
 
@@ -92,7 +99,7 @@ def _of_design(
 
     for number in numbers:
         value = smallest(number)
-        yield Cell(value, how=_HOW) if value <= length else Cell(reason=_LARGER)
+        yield Cell(value, how=str(_HOW)) if value <= length else Cell(reason=str(_LARGER))
     enough = next((each for each in range(2, MOST_RATERS + 1) if smallest(each) <= length / 8), None)
     yield Cell(length / 8)
-    yield Cell(enough, reason="" if enough else _TOO_MANY, how=_HOW)
+    yield Cell(enough, reason="" if enough else _TOO_MANY.format(most=MOST_RATERS), how=str(_HOW))

@@ -6,6 +6,7 @@ from datetime import datetime
 
 import numpy as np
 from django.db.models import Count, F, Max
+from django.utils.translation import gettext, gettext_lazy
 
 from agreement import Coefficient, alpha_difference
 from annotate.core.guideline import FrozenDimension
@@ -15,12 +16,12 @@ from annotate.results.queries.material import RatedRound
 from annotate.results.queries.reliability_data import RatedItems, rated_items
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 
-SAYS = (
+SAYS = gettext_lazy(
     "At the end of a document, raters saw their own values of all its items side by side and could revise "
     "them. The independent values are primary: all other results use them. Raters still worked alone."
 )
-_HOW = "Number of values that differ from the independent ones (of counted raters)."
-_LATER = (
+_HOW = gettext_lazy("Number of values that differ from the independent ones (of counted raters).")
+_LATER = gettext_lazy(
     "Number of independent values (of counted raters) that changed after their rater had rated the whole "
     "document, and so may have seen its other values."
 )
@@ -40,24 +41,26 @@ def revised_section(
             figure(alpha(rated, dimension)),
             figure(alpha(after, dimension)),
             figure(_difference(rated, after, dimension)),
-            Cell(_count_revised(rated.rated[dimension.key], after.rated[dimension.key]), how=_HOW),
-            Cell(later[dimension.id], how=_LATER),
-            Cell(int(np.sum(rated.data(dimension).ratings_per_unit)), how=_HOW),
+            Cell(_count_revised(rated.rated[dimension.key], after.rated[dimension.key]), how=str(_HOW)),
+            Cell(later[dimension.id], how=str(_LATER)),
+            Cell(int(np.sum(rated.data(dimension).ratings_per_unit)), how=str(_HOW)),
         ]
         for dimension in rated.dimensions
     ]
     columns = [
         DIMENSION,
-        Column("alpha_independent", "alpha, independent"),
-        Column("alpha_revised", "alpha, revised"),
-        Column("difference", "difference"),
-        Column("revised", "values revised", ColumnKind.COUNT),
-        Column("changed_later", "independent values changed later", ColumnKind.COUNT),
-        Column("values", "of", ColumnKind.COUNT),
+        Column("alpha_independent", gettext("alpha, independent")),
+        Column("alpha_revised", gettext("alpha, revised")),
+        Column("difference", gettext("difference")),
+        Column("revised", gettext("values revised"), ColumnKind.COUNT),
+        Column("changed_later", gettext("independent values changed later"), ColumnKind.COUNT),
+        Column("values", gettext("of"), ColumnKind.COUNT),
     ]
-    says = "The difference is revised minus independent, with an interval over the same resamples."
-    table = Table("revised", "Krippendorff’s alpha before and after the revision", columns, rows, says=says)
-    return Section("With revised values", SAYS, [table], "revised")
+    says = gettext("The difference is revised minus independent, with an interval over the same resamples.")
+    table = Table(
+        "revised", gettext("Krippendorff’s alpha before and after the revision"), columns, rows, says=says
+    )
+    return Section(gettext("With revised values"), str(SAYS), [table], "revised")
 
 
 def _difference(before: RatedRound, after: RatedRound, dimension: FrozenDimension) -> Coefficient:

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from django.utils.translation import gettext, gettext_lazy
+
 from agreement import mean_score
 from agreement.data import FloatArray, IntArray
 from agreement.system_differences import adjust_p_values
@@ -19,14 +21,19 @@ from annotate.results.queries.material import ItemOrigins, RatedRound
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 
-_SAYS = (
+_SAYS = gettext_lazy(
     "Categories have no order and no distance, so there is no mean score. An item’s share of a category is "
     "the share of its raters who chose it; a system’s share is the mean over its items. Intervals of "
     "shares are over documents like these, by these raters."
 )
-_TOGETHER = " The p values of all categories and pairs of a dimension are corrected together: Holm 1979."
-_SYSTEM, _SHARE = Column("system", "System", ColumnKind.TEXT), Column("share", "share", ColumnKind.SHARE)
-_CATEGORY = Column("category", "Category", ColumnKind.TEXT)
+_TOGETHER = gettext_lazy(
+    "The p values of all categories and pairs of a dimension are corrected together: Holm 1979."
+)
+_SYSTEM, _SHARE = (
+    Column("system", lambda: gettext("System"), ColumnKind.TEXT),
+    Column("share", lambda: gettext("share"), ColumnKind.SHARE),
+)
+_CATEGORY = Column("category", lambda: gettext("Category"), ColumnKind.TEXT)
 Category = tuple[str, int]
 """The key of a dimension and one of its values."""
 
@@ -59,7 +66,7 @@ def shares_section(
         _shares(shares, dimensions, names, all_there_are, unequal),
         _comparing_table(compared, dimensions, unequal),
     ]
-    return Section("Shares of categories", f"{_SAYS} {about}", tables)
+    return Section(gettext("Shares of categories"), f"{_SAYS} {about}", tables)
 
 
 def _shares(
@@ -80,7 +87,7 @@ def _shares(
                 share = warn_if(share, name in unequal[dimension.key])
                 rows.append([*_category_cells(dimension, category), text(name), share])
     columns = [DIMENSION, _CATEGORY, _SYSTEM, _SHARE]
-    return Table("shares", "Share of each category by system", columns, rows, heads=3)
+    return Table("shares", gettext("Share of each category by system"), columns, rows, heads=3)
 
 
 def _category_cells(dimension: FrozenDimension, category: int) -> list[Cell]:
@@ -94,7 +101,7 @@ def _comparing_table(
     rows = []
     for dimension in dimensions:
         found = [
-            (category, own.how + _TOGETHER, each)
+            (category, f"{own.how} {_TOGETHER}", each)
             for category in dimension.whole_values
             for own in [compared[dimension.key, category]]
             for each in own.differences
@@ -114,13 +121,13 @@ def _comparing_table(
     columns = [
         DIMENSION,
         _CATEGORY,
-        Column("first", "First", ColumnKind.TEXT),
-        Column("second", "Second", ColumnKind.TEXT),
-        Column("difference", "first minus second", decimals=3),
-        Column("p_adjusted", "p, adjusted", ColumnKind.P_VALUE, decimals=4),
+        Column("first", gettext("First"), ColumnKind.TEXT),
+        Column("second", gettext("Second"), ColumnKind.TEXT),
+        Column("difference", gettext("first minus second"), decimals=3),
+        Column("p_adjusted", gettext("p, adjusted"), ColumnKind.P_VALUE, decimals=4),
     ]
-    says = (
+    says = gettext(
         "Intervals are per pair. p values are corrected over all categories and pairs of a dimension (Holm), "
         "not over dimensions."
     )
-    return Table("share-differences", "Differences of shares", columns, rows, heads=4, says=says)
+    return Table("share-differences", gettext("Differences of shares"), columns, rows, heads=4, says=says)

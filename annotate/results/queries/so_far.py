@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+from django.utils.translation import gettext, gettext_lazy
 
 from agreement.drift import RaterDrift, alpha_by_third, rater_drift
 from annotate.core.guideline import FrozenDimension
@@ -18,7 +19,7 @@ from annotate.results.queries.timed import NAMES_OF_THIRDS, UNTIMED, read_timed_
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 
-_SAYS = (
+_SAYS = gettext_lazy(
     "Round I in thirds of its time. A unit counts in the third of its last value. A rater’s difference is "
     "the mean of own value minus the mean of the others’ on the same units, by thirds of that rater’s own "
     "time: above 0 gives higher values. What counts is the change, since raters may differ all along. "
@@ -35,17 +36,24 @@ def so_far_sections(project: Project, _chosen: Chosen) -> list[Section]:
     is_open = rated.round.is_open
     alphas = _alphas(rated, say_outlook(stopping) if is_open else "")
     return [
-        Section("Agreement so far" if is_open else "Agreement of Round I", "", [alphas]),
+        Section(gettext("Agreement so far") if is_open else gettext("Agreement of Round I"), "", [alphas]),
         stopping,
-        Section("Drift", _SAYS, [_drift(rated, timed)]),
+        Section(gettext("Drift"), str(_SAYS), [_drift(rated, timed)]),
         order_section(rated, timed),
     ]
 
 
 def _alphas(rated: RatedRound, outlook: str) -> Table:
     rows = [[text(each.name, key=each.key), figure(alpha_of(rated, each))] for each in rated.dimensions]
-    says = f"Krippendorff’s alpha of Round I, on units with values from two raters or more. {outlook}".strip()
-    return Table("alpha", "Krippendorff’s alpha", [DIMENSION, Column("alpha", "alpha")], rows, says=says)
+    says = gettext("Krippendorff’s alpha of Round I, on units with values from two raters or more.")
+    says = f"{says} {outlook}".strip()
+    return Table(
+        "alpha",
+        gettext("Krippendorff’s alpha"),
+        [DIMENSION, Column("alpha", gettext("alpha"))],
+        rows,
+        says=says,
+    )
 
 
 def _drift(rated: RatedRound, timed: np.ndarray) -> Table:
@@ -56,20 +64,26 @@ def _drift(rated: RatedRound, timed: np.ndarray) -> Table:
     ]
     columns = [
         DIMENSION,
-        Column("of", "of", ColumnKind.TEXT),
-        *(Column(name.replace(" ", "_"), name) for name in NAMES_OF_THIRDS),
-        Column("change", "change"),
+        Column("of", gettext("of"), ColumnKind.TEXT),
+        *(Column(key, str(name)) for key, name in NAMES_OF_THIRDS.items()),
+        Column("change", gettext("change")),
     ]
-    return Table("drift", "Alpha, and raters’ differences from the others, by thirds", columns, rows, heads=2)
+    return Table(
+        "drift", gettext("Alpha, and raters’ differences from the others, by thirds"), columns, rows, heads=2
+    )
 
 
 def _drift_of(dimension: FrozenDimension, rated: RatedItems, timed: np.ndarray) -> Iterator[list[Cell]]:
     times = times_of(dimension, rated, timed)
     if np.isnan(times).all():
-        yield [text("alpha"), *[Cell(reason=UNTIMED)] * (len(NAMES_OF_THIRDS) + 1)]
+        yield [text(gettext("alpha")), *[Cell(reason=str(UNTIMED))] * (len(NAMES_OF_THIRDS) + 1)]
         return
     alphas = alpha_by_third(rated.data, times)
-    yield [text("alpha"), *map(figure, alphas), Cell(reason="Alpha of a third is not compared with another.")]
+    yield [
+        text(gettext("alpha")),
+        *map(figure, alphas),
+        Cell(reason=gettext("Alpha of a third is not compared with another.")),
+    ]
     for rater in rater_drift(rated.data, times):
         yield [text(rater.rater), *map(figure, rater.by_third), _change(rater)]
 

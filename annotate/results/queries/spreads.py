@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from django.db.models import Count, Max, Min
+from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.models import Project, Rating
 from annotate.core.scale import distance, normalize
@@ -31,8 +32,8 @@ UNIT = np.dtype(
 )
 _COLUMNS = [
     DIMENSION,
-    Column("apart", "apart", ColumnKind.COUNT),
-    Column("units", "units", ColumnKind.COUNT),
+    Column("apart", lambda: gettext("apart"), ColumnKind.COUNT),
+    Column("units", lambda: gettext("units"), ColumnKind.COUNT),
 ]
 BATCH = 20_000
 
@@ -50,14 +51,14 @@ def spread_sections(project: Project, _chosen: Chosen) -> list[Section]:
         [text(keys[pk], key=str(pk)), Cell(normalize(apart)), Cell(count)]
         for (pk, apart), count in sorted(counts.items())
     ]
-    table = Table("units", "Units by the range of their values", _COLUMNS, rows, heads=2)
-    return [Section("Range of values", "", [table], packed=_pack(units))]
+    table = Table("units", gettext("Units by the range of their values"), _COLUMNS, rows, heads=2)
+    return [Section(gettext("Range of values"), "", [table], packed=_pack(units))]
 
 
 SPREADS = ResultsPage(
     "spreads",
-    "Range of values",
-    "Round I values of each unit, the largest minus the smallest.",
+    gettext_lazy("Range of values"),
+    gettext_lazy("Round I values of each unit, the largest minus the smallest."),
     spread_sections,
     version_of_round_one,
     ratings_of,

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from django.db.models import Count, Max, Q
+from django.utils.translation import gettext, gettext_lazy
 
 from agreement.always_valid import AlwaysValid, always_valid_alpha
 from agreement.data import MeasurementLevel
@@ -18,23 +19,25 @@ from annotate.results.queries.reliability_data import RatedItems
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 
 WIDTHS = (0.2, 0.1)
-_SAYS = (
+_SAYS = gettext_lazy(
     "The standard interval assumes one look at the end. If you check repeatedly and stop as soon as it is "
     "narrow, it covers less often than stated. The always-valid interval is wider, but you may check it at "
     "any time and stop by it. It uses the documents that all their raters have finished, in order of "
     "completion, and treats them as a sample in random order."
 )
-_TABLE_SAYS = (
+_TABLE_SAYS = gettext_lazy(
     "More items: the number needed for a standard interval of that width, if they are like the items until "
     "now. Always valid: 95 % at all looks together, by betting on pairs of documents; at interval level if "
     "values are ordered, nominal if they are names."
 )
-_HOW_MORE = "Today’s width times the root of documents today by documents then (function units_needed)."
-_HOW = (
+_HOW_MORE = gettext_lazy(
+    "Today’s width times the root of documents today by documents then (function units_needed)."
+)
+_HOW = gettext_lazy(
     "Alpha of finished documents, each counting the same (function always_valid_alpha); source: Waudby-Smith "
     "and Ramdas 2024, section 4."
 )
-_REACHED = "It is as narrow already."
+_REACHED = gettext_lazy("It is as narrow already.")
 
 
 def stopping_section(rated: RatedRound) -> Section:
@@ -45,14 +48,25 @@ def stopping_section(rated: RatedRound) -> Section:
     ]
     columns = [
         DIMENSION,
-        Column("width", "width of alpha’s interval"),
-        *(Column(f"more_{width:g}", f"more items until {width:g}", ColumnKind.COUNT) for width in WIDTHS),
-        Column("documents", "finished documents", ColumnKind.COUNT),
-        Column("always_valid", "alpha, always valid"),
-        Column("always_valid_width", "its width"),
+        Column("width", gettext("width of alpha’s interval")),
+        *(
+            Column(
+                f"more_{width:g}", gettext("more items until {width:g}").format(width=width), ColumnKind.COUNT
+            )
+            for width in WIDTHS
+        ),
+        Column("documents", gettext("finished documents"), ColumnKind.COUNT),
+        Column("always_valid", gettext("alpha, always valid")),
+        Column("always_valid_width", gettext("its width")),
     ]
-    table = Table("stopping", "Width of alpha’s interval, and when to stop", columns, rows, says=_TABLE_SAYS)
-    return Section("Enough ratings", _SAYS, [table], "stopping")
+    table = Table(
+        "stopping",
+        gettext("Width of alpha’s interval, and when to stop"),
+        columns,
+        rows,
+        says=str(_TABLE_SAYS),
+    )
+    return Section(gettext("Enough ratings"), str(_SAYS), [table], "stopping")
 
 
 def say_outlook(stopping: Section) -> str:
@@ -65,7 +79,9 @@ def say_outlook(stopping: Section) -> str:
     if not missing:
         return ""
     listed = ", ".join(missing)
-    return f"At this rate, more items needed for an interval {WIDTHS[-1]:g} wide: {listed}."
+    return gettext("At this rate, more items needed for an interval {width:g} wide: {listed}.").format(
+        width=WIDTHS[-1], listed=listed
+    )
 
 
 def _cells(
@@ -90,15 +106,15 @@ def _cells(
         high=found.high if found.value is not None else None,
         count=found.documents,
         reason=found.reason,
-        how=_HOW,
+        how=str(_HOW),
     )
-    yield Cell(found.width if found.value is not None else None, reason=found.reason, how=_HOW)
+    yield Cell(found.width if found.value is not None else None, reason=found.reason, how=str(_HOW))
 
 
 def _more_items(width: float, items: int, wanted: float) -> Cell:
     if width <= wanted:
-        return Cell(reason=_REACHED)
-    return Cell(max(math.ceil(units_needed(width, items, wanted) - items), 1), how=_HOW_MORE)
+        return Cell(reason=str(_REACHED))
+    return Cell(max(math.ceil(units_needed(width, items, wanted) - items), 1), how=str(_HOW_MORE))
 
 
 def _always_valid(

@@ -6,6 +6,7 @@ from statistics import median
 
 import numpy as np
 from django.db.models import Q, Sum
+from django.utils.translation import gettext, gettext_lazy
 
 from agreement import Coefficient, intraclass_correlation
 from agreement.variance_components import (
@@ -37,26 +38,28 @@ TIMES = (1, 2, 4, 8)
 CURVE_RATERS = tuple(range(1, 13))
 CURVE_TIMES = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8)
 WIDTH = 0.1
-_HOW_MEAN = (
+_HOW_MEAN = gettext_lazy(
     "m r / (1 + (m - 1) r) with r = ICC(A,1) and its interval (function reliability_of_mean); source: "
     "Brennan 2001, chapter 2."
 )
-_HOW_WIDTH = "Today’s width times the square root of documents today by documents planned (expected_width)."
-_SAYS = (
+_HOW_WIDTH = gettext_lazy(
+    "Today’s width times the square root of documents today by documents planned (expected_width)."
+)
+_SAYS = gettext_lazy(
     "From Round I: expected results of a larger study with the same kind of raters, outputs and guideline."
 )
-_SAYS_BEFORE = "Before Round I: a plan from the seconds that you assume for an item."
-_NO_END = f"The interval of ICC(A,1) does not exclude that more than {MOST_RATERS} raters are needed."
-_RATERS_SAY = (
+_SAYS_BEFORE = gettext_lazy("Before Round I: a plan from the seconds that you assume for an item.")
+_NO_END = gettext_lazy("The interval of ICC(A,1) does not exclude that more than {most} raters are needed.")
+_RATERS_SAY = gettext_lazy(
     "Reliability of the mean of the given number of raters, ICC(A,m), if each rates every output, and the "
     "fewest raters that reach the target."
 )
-_ALPHA_SAYS = (
+_ALPHA_SAYS = gettext_lazy(
     "Width of alpha’s 95 % interval with more documents, rated as today. Needed: documents for a width of "
     "0.1. More documents make alpha surer, and not higher."
 )
-_CURVES_SAY = "The same for more numbers of raters and documents. Bands are 95 % intervals."
-_EFFORT_SAYS = (
+_CURVES_SAY = gettext_lazy("The same for more numbers of raters and documents. Bands are 95 % intervals.")
+_EFFORT_SAYS = gettext_lazy(
     "Hours of active time if all raters rate every output of the given number of documents. The time per "
     "item is the median of Round I, or the seconds given above. Reading the guideline, training and "
     "discussion come on top."
@@ -67,10 +70,10 @@ def _targets(_project: Project) -> Sequence[tuple[str, str]]:
     return [(each, each) for each in ("0.8", "0.7", "0.9")]
 
 
-_COSTS = "What it costs"
-TARGET = Parameter("target", "Reliability to reach", _targets, group=WANTED)
-WAGE = NumberParameter("wage", "Pay for an hour", group=_COSTS, most=100_000)
-SECONDS = NumberParameter("seconds", "Seconds for an item", group=_COSTS, least=1, most=100_000)
+_COSTS = gettext_lazy("What it costs")
+TARGET = Parameter("target", gettext_lazy("Reliability to reach"), _targets, group=WANTED)
+WAGE = NumberParameter("wage", gettext_lazy("Pay for an hour"), group=_COSTS, most=100_000)
+SECONDS = NumberParameter("seconds", gettext_lazy("Seconds for an item"), group=_COSTS, least=1, most=100_000)
 STUDY_PARAMETERS = (TARGET, FIND, *DEVIATIONS, SECONDS, WAGE)
 
 
@@ -86,9 +89,13 @@ def study_sections(project: Project, chosen: Chosen) -> list[Section]:
     curves = [_reliability_curve(single), *([_width_curve(first)] if first else [])]
     curves = [each for each in (*curves, *curves_of(planned, size, chosen)) if each.rows]
     return [
-        *([Section("What a study needs", _SAYS if first else _SAYS_BEFORE, tables)] if tables else []),
+        *(
+            [Section(gettext("What a study needs"), str(_SAYS) if first else str(_SAYS_BEFORE), tables)]
+            if tables
+            else []
+        ),
         variances_section(planned, size, target, chosen),
-        *([Section("Curves", _CURVES_SAY, curves, "curves")] if curves else []),
+        *([Section(gettext("Curves"), str(_CURVES_SAY), curves, "curves")] if curves else []),
     ]
 
 
@@ -101,9 +108,12 @@ def _single(first: RatedRound | None) -> list[tuple[FrozenDimension, Coefficient
 def _raters(single: Sequence[tuple[FrozenDimension, Coefficient]], target: float) -> Table:
     columns = [
         DIMENSION,
-        Column("needed", f"raters for {target:g}", decimals=0),
-        Column("single", "1 rater: ICC(A,1)"),
-        *(Column(f"raters_{number}", f"{number} raters") for number in RATERS[1:]),
+        Column("needed", gettext("raters for {target:g}").format(target=target), decimals=0),
+        Column("single", gettext("1 rater: ICC(A,1)")),
+        *(
+            Column(f"raters_{number}", gettext("{number} raters").format(number=number))
+            for number in RATERS[1:]
+        ),
     ]
     rows = [
         [
@@ -114,7 +124,7 @@ def _raters(single: Sequence[tuple[FrozenDimension, Coefficient]], target: float
         ]
         for dimension, one in single
     ]
-    return Table("raters-needed", "Raters for a reliable mean", columns, rows, says=_RATERS_SAY)
+    return Table("raters-needed", gettext("Raters for a reliable mean"), columns, rows, says=str(_RATERS_SAY))
 
 
 def _of_mean(one: Coefficient, raters: int) -> Cell:
@@ -127,7 +137,7 @@ def _of_mean(one: Coefficient, raters: int) -> Cell:
         low=None if low is None else reliability_of_mean(max(low, 0.0), raters),
         high=None if high is None else reliability_of_mean(high, raters),
         count=one.counts.pairable_units,
-        how=_HOW_MEAN,
+        how=str(_HOW_MEAN),
     )
 
 
@@ -137,19 +147,29 @@ def _raters_needed_cell(one: Coefficient, target: float) -> Cell:
     assert one.value is not None
     known = raters_needed(one.value, target)
     if known is None:
-        return Cell(reason=f"More than {MOST_RATERS}: raters hardly agree.", how=_HOW_MEAN)
+        return Cell(
+            reason=gettext("More than {most}: raters hardly agree.").format(most=MOST_RATERS),
+            how=str(_HOW_MEAN),
+        )
     low, high = _limits(one)
     fewest, most = (None if each is None else raters_needed(each, target) for each in (high, low))
     if fewest is None or most is None:
-        return Cell(known, interval_reason=_NO_END, count=one.counts.pairable_units, how=_HOW_MEAN)
-    return Cell(known, low=fewest, high=most, count=one.counts.pairable_units, how=_HOW_MEAN)
+        return Cell(
+            known,
+            interval_reason=_NO_END.format(most=MOST_RATERS),
+            count=one.counts.pairable_units,
+            how=str(_HOW_MEAN),
+        )
+    return Cell(known, low=fewest, high=most, count=one.counts.pairable_units, how=str(_HOW_MEAN))
 
 
 def _why_no_mean(one: Coefficient) -> str:
     """Say why no reliability of a mean follows from ICC(A,1), nothing where one does."""
     if one.value is None:
         return one.reason or ""
-    return "" if one.value > 0 else "Raters agree no more than by chance, so more of them do not help."
+    return (
+        "" if one.value > 0 else gettext("Raters agree no more than by chance, so more of them do not help.")
+    )
 
 
 def _limits(one: Coefficient) -> tuple[float | None, float | None]:
@@ -159,14 +179,21 @@ def _limits(one: Coefficient) -> tuple[float | None, float | None]:
 def _alphas(rated: RatedRound) -> Table:
     columns = [
         DIMENSION,
-        Column("needed", f"documents for a width of {WIDTH:g}", ColumnKind.COUNT),
-        Column("documents", "documents today", ColumnKind.COUNT),
-        Column("alpha", "alpha"),
-        *(Column(f"times_{times}", f"width, {times} × documents") for times in TIMES),
+        Column("needed", gettext("documents for a width of {width:g}").format(width=WIDTH), ColumnKind.COUNT),
+        Column("documents", gettext("documents today"), ColumnKind.COUNT),
+        Column("alpha", gettext("alpha")),
+        *(
+            Column(f"times_{times}", gettext("width, {times} × documents").format(times=times))
+            for times in TIMES
+        ),
     ]
     rows = [[text(each.name, key=each.key), *_alpha_cells(rated, each)] for each in rated.dimensions]
     return Table(
-        "documents-needed", "Documents for a narrow interval of alpha", columns, rows, says=_ALPHA_SAYS
+        "documents-needed",
+        gettext("Documents for a narrow interval of alpha"),
+        columns,
+        rows,
+        says=str(_ALPHA_SAYS),
     )
 
 
@@ -175,7 +202,9 @@ def _alpha_cells(rated: RatedRound, dimension: FrozenDimension) -> Iterator[Cell
     reason = alpha.reason or alpha.interval_reason or ""
     width = alpha.interval.high - alpha.interval.low if alpha.interval else None
     yield (
-        Cell(reason=reason) if width is None else Cell(units_needed(width, documents, WIDTH), how=_HOW_WIDTH)
+        Cell(reason=reason)
+        if width is None
+        else Cell(units_needed(width, documents, WIDTH), how=str(_HOW_WIDTH))
     )
     yield Cell(documents)
     yield figure(alpha)
@@ -184,7 +213,7 @@ def _alpha_cells(rated: RatedRound, dimension: FrozenDimension) -> Iterator[Cell
         yield (
             Cell(reason=reason)
             if width is None
-            else Cell(expected_width(width, documents, planned), how=_HOW_WIDTH)
+            else Cell(expected_width(width, documents, planned), how=str(_HOW_WIDTH))
         )
 
 
@@ -197,10 +226,10 @@ def _reliability_curve(single: Sequence[tuple[FrozenDimension, Coefficient]]) ->
     ]
     columns = [
         DIMENSION,
-        Column("raters", "raters", ColumnKind.COUNT),
-        Column("reliability", "reliability of their mean"),
+        Column("raters", gettext("raters"), ColumnKind.COUNT),
+        Column("reliability", gettext("reliability of their mean")),
     ]
-    return Table("reliability-curve", "Reliability by raters", columns, rows, heads=2, plot="curve")
+    return Table("reliability-curve", gettext("Reliability by raters"), columns, rows, heads=2, plot="curve")
 
 
 def _width_curve(rated: RatedRound) -> Table:
@@ -214,16 +243,16 @@ def _width_curve(rated: RatedRound) -> Table:
                 [
                     text(each.name, key=each.key),
                     Cell(number),
-                    Cell(expected_width(width, documents, number), how=_HOW_WIDTH),
+                    Cell(expected_width(width, documents, number), how=str(_HOW_WIDTH)),
                 ]
                 for number in planned
             ]
     columns = [
         DIMENSION,
-        Column("documents", "documents", ColumnKind.COUNT),
-        Column("width", "width of alpha’s interval"),
+        Column("documents", gettext("documents"), ColumnKind.COUNT),
+        Column("width", gettext("width of alpha’s interval")),
     ]
-    title = "Width of alpha’s interval by documents"
+    title = gettext("Width of alpha’s interval by documents")
     return Table("width-curve", title, columns, rows, heads=2, plot="curve")
 
 
@@ -248,7 +277,7 @@ def _pace(first: RatedRound | None, items: ItemOrigins, chosen: Chosen) -> _Pace
         size = len(items.systems) - len(items.gold)
         found = _Pace(size, len(set(items.documents.values())), 0.0, "")
     else:
-        found = _Pace(*_size_and_pace(first.round), "median of Round I")
+        found = _Pace(*_size_and_pace(first.round), gettext("median of Round I"))
     given = chosen.get(SECONDS.name)
     return replace(found, seconds=float(given), source="assumed") if given else found
 
@@ -265,7 +294,9 @@ def _effort(
     enough = [raters_needed(one.value, target) for _, one in single if one.value is not None]
     numbers = sorted({1, 2, 3, 5, *(each for each in enough if each)})
     wage = float(chosen.get("wage") or 0)
-    how = f"{pace.seconds:.0f} seconds an item ({pace.source}) times items and raters."
+    how = gettext("{seconds:.0f} seconds an item ({source}) times items and raters.").format(
+        seconds=pace.seconds, source=pace.source
+    )
     rows = [
         [
             text(str(number)),
@@ -275,16 +306,20 @@ def _effort(
         for number in numbers
     ]
     columns = [
-        Column("raters", "Raters", ColumnKind.TEXT),
-        Column("reached", f"dimensions at {target:g}", ColumnKind.COUNT),
+        Column("raters", gettext("Raters"), ColumnKind.TEXT),
+        Column("reached", gettext("dimensions at {target:g}").format(target=target), ColumnKind.COUNT),
         *(c for times in TIMES for c in _cost_columns(times, times * pace.documents, pays=wage > 0)),
     ]
-    return [Table("effort", "How much work it is", columns, rows, says=_EFFORT_SAYS)]
+    return [Table("effort", gettext("How much work it is"), columns, rows, says=str(_EFFORT_SAYS))]
 
 
 def _cost_columns(times: int, documents: int, *, pays: bool) -> list[Column]:
-    hours = Column(f"hours_{times}", f"hours, {documents} documents", decimals=1)
-    pay = Column(f"pay_{times}", f"pay, {documents} documents", decimals=0)
+    hours = Column(
+        f"hours_{times}", gettext("hours, {documents} documents").format(documents=documents), decimals=1
+    )
+    pay = Column(
+        f"pay_{times}", gettext("pay, {documents} documents").format(documents=documents), decimals=0
+    )
     return [hours, pay] if pays else [hours]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from django.utils.translation import gettext, gettext_lazy
 
 from agreement import VarianceComponents, variance_components, why_no_components
 from annotate.core.guideline import FrozenDimension
@@ -30,49 +31,62 @@ TYPICAL = VarianceComponents(
 """On a scale from 1 to 5: means over SummEval-OP's dimensions (3 raters, 32 documents, 13 systems)."""
 _TYPICAL_LENGTH = 4
 _LEVEL = 0.05
-_DOCUMENTS = Column("documents", "Documents", ColumnKind.TEXT)
+_DOCUMENTS = Column("documents", lambda: gettext("Documents"), ColumnKind.TEXT)
 _SOURCES = {
-    "sd_s": ("systems", "systems"),
-    "sd_d": ("documents", "documents"),
-    "sd_ds": ("documents_by_systems", "documents by systems"),
-    "sd_r": ("raters", "raters"),
-    "sd_rs": ("raters_by_systems", "raters by systems"),
-    "sd_rd": ("raters_by_documents", "raters by documents"),
-    "sd_e": ("rest", "the rest"),
+    "sd_s": ("systems", gettext_lazy("systems"), gettext_lazy("SD of systems, in points")),
+    "sd_d": ("documents", gettext_lazy("documents"), gettext_lazy("SD of documents, in points")),
+    "sd_ds": (
+        "documents_by_systems",
+        gettext_lazy("documents by systems"),
+        gettext_lazy("SD of documents by systems, in points"),
+    ),
+    "sd_r": ("raters", gettext_lazy("raters"), gettext_lazy("SD of raters, in points")),
+    "sd_rs": (
+        "raters_by_systems",
+        gettext_lazy("raters by systems"),
+        gettext_lazy("SD of raters by systems, in points"),
+    ),
+    "sd_rd": (
+        "raters_by_documents",
+        gettext_lazy("raters by documents"),
+        gettext_lazy("SD of raters by documents, in points"),
+    ),
+    "sd_e": ("rest", gettext_lazy("the rest"), gettext_lazy("SD of the rest, in points")),
 }
-WANTED = "What is wanted"
-_KNOWN = "Known standard deviations (SD)"
-FIND = NumberParameter("find", "Difference to find, in points", group=WANTED, least=0.01, most=100)
-DEVIATIONS = tuple(
-    NumberParameter(name, f"SD of {label}, in points", group=_KNOWN, most=100)
-    for name, (_, label) in _SOURCES.items()
+WANTED = gettext_lazy("What is wanted")
+_KNOWN = gettext_lazy("Known standard deviations (SD)")
+FIND = NumberParameter(
+    "find", gettext_lazy("Difference to find, in points"), group=WANTED, least=0.01, most=100
 )
-_NAMED = "Categories have no distance, so ratings have no variance."
-_HOW = (
+DEVIATIONS = tuple(
+    NumberParameter(name, label, group=_KNOWN, most=100) for name, (_, _, label) in _SOURCES.items()
+)
+_NAMED = gettext_lazy("Categories have no distance, so ratings have no variance.")
+_HOW = gettext_lazy(
     "Components of variance by symmetric sums (function variance_components); sources: Koch 1968; Brennan "
     "2001, chapter 4."
 )
-_HOW_PHI = (
+_HOW_PHI = gettext_lazy(
     "Phi of a system’s mean from the variances above (method VarianceComponents.dependability), each rater "
     "rating every output; source: Brennan 2001, equations 4.10 to 4.12."
 )
-_HOW_POWER = (
+_HOW_POWER = gettext_lazy(
     "Power of the crossed model’s t test at 5 % after Bonferroni’s correction over all pairs of systems "
     "(method ErrorVariances.power), each rater rating every output; noncentral t."
 )
-_SAYS = (
+_SAYS = gettext_lazy(
     "What ratings differ by, and what that makes of designs. Raters by systems: raters rank systems "
     "differently, which only more raters mend; documents by systems: only more documents. Each number can be "
     "assumed above, for what you plan, or as a project or paper that you know has it."
 )
-_VARIANCES_SAY = "Standard deviations in points of the scale; a variance below 0 is cut at 0."
-_PHI_SAYS = (
+_VARIANCES_SAY = gettext_lazy("Standard deviations in points of the scale; a variance below 0 is cut at 0.")
+_PHI_SAYS = gettext_lazy(
     "Phi of systems’ means: the share of their variance that other raters and documents would find again. "
     "Needed: the fewest raters that reach the target, for the height of means (phi), and for differences of "
     "systems alone (E rho squared)."
 )
-_NO_VARIANCE = "There is no variance at all."
-_TOO_MANY = f"More than {MOST_RATERS} raters with this number of documents."
+_NO_VARIANCE = gettext_lazy("There is no variance at all.")
+_TOO_MANY = gettext_lazy("More than {most} raters with this number of documents.")
 
 
 @dataclass(frozen=True)
@@ -111,10 +125,16 @@ class Size:
 
 def planned_dimensions(rated: RatedRound | None, items: ItemOrigins, chosen: Chosen) -> list[Planned]:
     """Return what is known or assumed of each dimension of Round I; before it, of one that stands for all."""
-    assumed = {field: float(chosen[name]) ** 2 for name, (field, _) in _SOURCES.items() if chosen.get(name)}
+    assumed = {
+        field: float(chosen[name]) ** 2 for name, (field, _, _) in _SOURCES.items() if chosen.get(name)
+    }
     if rated is None:
         components = replace(TYPICAL, **assumed)
-        return [Planned("any", "Any dimension", _TYPICAL_LENGTH, components, _basis(assumed, "SummEval-OP"))]
+        return [
+            Planned(
+                "any", gettext("Any dimension"), _TYPICAL_LENGTH, components, _basis(assumed, "SummEval-OP")
+            )
+        ]
     names = sorted(set(items.systems.values()))
     return [_plan(rated, each, items, names, assumed) for each in rated.dimensions]
 
@@ -131,10 +151,10 @@ def _plan(
         dimension.name,
         dimension.scale_maximum - dimension.scale_minimum,
         None,
-        _basis(assumed, "Round I"),
+        _basis(assumed, gettext("Round I")),
     )
     if not dimension.has_mean:
-        return replace(found, reason=_NAMED)
+        return replace(found, reason=str(_NAMED))
     if len(assumed) == len(_SOURCES):
         return replace(found, components=VarianceComponents(**assumed))
     values = values_by_document(rated, items, dimension, names)
@@ -145,8 +165,10 @@ def _plan(
 
 def _basis(assumed: Mapping[str, float], else_from: str) -> str:
     if len(assumed) == len(_SOURCES):
-        return "assumed"
-    return f"{else_from}, {len(assumed)} assumed" if assumed else else_from
+        return gettext("assumed")
+    if not assumed:
+        return else_from
+    return gettext("{source}, {count} assumed").format(source=else_from, count=len(assumed))
 
 
 def size_of_study(rated: RatedRound | None, items: ItemOrigins) -> Size:
@@ -161,7 +183,7 @@ def variances_section(planned: Sequence[Planned], size: Size, target: float, cho
     """Return variances, and by raters and documents the dependability of means and the power to find."""
     find = float(chosen["find"]) if chosen.get("find") else None
     tables = [_variances(planned), _dependability(planned, size, target), _power(planned, size, find)]
-    return Section("Systems’ means and differences", _SAYS, tables, "variances")
+    return Section(gettext("Systems’ means and differences"), str(_SAYS), tables, "variances")
 
 
 def curves_of(planned: Sequence[Planned], size: Size, chosen: Chosen) -> list[Table]:
@@ -175,16 +197,20 @@ def _variances(planned: Sequence[Planned]) -> Table:
     rows = [[each.heading, *_deviations(each), text(each.basis)] for each in planned]
     columns = [
         DIMENSION,
-        *(Column(field, label, decimals=2) for field, label in _SOURCES.values()),
-        Column("basis", "from", ColumnKind.TEXT),
+        *(Column(field, str(label), decimals=2) for field, label, _ in _SOURCES.values()),
+        Column("basis", gettext("from"), ColumnKind.TEXT),
     ]
-    return Table("variances", "Sources of variance", columns, rows, says=_VARIANCES_SAY)
+    return Table("variances", gettext("Sources of variance"), columns, rows, says=str(_VARIANCES_SAY))
 
 
 def _deviations(planned: Planned) -> Iterator[Cell]:
-    for field, _ in _SOURCES.values():
+    for field, _, _ in _SOURCES.values():
         known = planned.components
-        yield Cell(reason=planned.reason) if known is None else Cell(getattr(known, field) ** 0.5, how=_HOW)
+        yield (
+            Cell(reason=planned.reason)
+            if known is None
+            else Cell(getattr(known, field) ** 0.5, how=str(_HOW))
+        )
 
 
 def _dependability(planned: Sequence[Planned], size: Size, target: float) -> Table:
@@ -196,12 +222,16 @@ def _dependability(planned: Sequence[Planned], size: Size, target: float) -> Tab
     columns = [
         DIMENSION,
         _DOCUMENTS,
-        *(Column(f"raters_{number}", f"{number} raters") for number in RATERS),
-        Column("needed", f"raters for {target:g}", ColumnKind.COUNT),
-        Column("needed_differences", f"for {target:g} of differences", ColumnKind.COUNT),
+        *(Column(f"raters_{number}", gettext("{number} raters").format(number=number)) for number in RATERS),
+        Column("needed", gettext("raters for {target:g}").format(target=target), ColumnKind.COUNT),
+        Column(
+            "needed_differences",
+            gettext("for {target:g} of differences").format(target=target),
+            ColumnKind.COUNT,
+        ),
     ]
-    title = "Dependability of systems’ means"
-    return Table("dependability", title, columns, rows, heads=2, says=_PHI_SAYS)
+    title = gettext("Dependability of systems’ means")
+    return Table("dependability", title, columns, rows, heads=2, says=str(_PHI_SAYS))
 
 
 def _documents(size: Size) -> list[int]:
@@ -211,7 +241,9 @@ def _documents(size: Size) -> list[int]:
 def _phi(planned: Planned, raters: int, documents: int) -> Cell:
     if planned.components is None:
         return Cell(reason=planned.reason)
-    return Cell(planned.components.dependability(raters, documents), reason=_NO_VARIANCE, how=_HOW_PHI)
+    return Cell(
+        planned.components.dependability(raters, documents), reason=str(_NO_VARIANCE), how=str(_HOW_PHI)
+    )
 
 
 def _needed_cells(planned: Planned, documents: int, target: float) -> Iterator[Cell]:
@@ -224,7 +256,7 @@ def _needed_cells(planned: Planned, documents: int, target: float) -> Iterator[C
             number for number in range(1, MOST_RATERS + 1) if (measure(number, documents) or 0) >= target
         )
         enough = next(reached, None)
-        yield Cell(enough, reason="" if enough else _TOO_MANY, how=_HOW_PHI)
+        yield Cell(enough, reason="" if enough else _TOO_MANY.format(most=MOST_RATERS), how=str(_HOW_PHI))
 
 
 def _power(planned: Sequence[Planned], size: Size, find: float | None) -> Table:
@@ -241,14 +273,17 @@ def _power(planned: Sequence[Planned], size: Size, find: float | None) -> Table:
     columns = [
         DIMENSION,
         _DOCUMENTS,
-        Column("find", "difference", decimals=2),
-        *(Column(f"raters_{number}", f"{number} raters", ColumnKind.SHARE) for number in RATERS),
+        Column("find", gettext("difference"), decimals=2),
+        *(
+            Column(f"raters_{number}", gettext("{number} raters").format(number=number), ColumnKind.SHARE)
+            for number in RATERS
+        ),
     ]
-    says = (
-        f"Probability of finding a true difference of this size in points, of {size.systems} systems and "
+    says = gettext(
+        "Probability of finding a true difference of this size in points, of {systems} systems and "
         "corrected for all their pairs. An eighth of the scale unless you set another difference."
-    )
-    return Table("power", "Power to find a difference of systems", columns, rows, heads=2, says=says)
+    ).format(systems=size.systems)
+    return Table("power", gettext("Power to find a difference of systems"), columns, rows, heads=2, says=says)
 
 
 def _to_find(planned: Planned, find: float | None) -> float:
@@ -261,7 +296,7 @@ def _power_cell(planned: Planned, size: Size, raters: int, documents: int, find:
     power = planned.components.of_differences.power(
         _to_find(planned, find), size.systems, raters, documents, significance_level=size.level
     )
-    return Cell(power, how=_HOW_POWER)
+    return Cell(power, how=str(_HOW_POWER))
 
 
 def _dependability_curve(known: Sequence[Planned], size: Size) -> Table:
@@ -272,10 +307,12 @@ def _dependability_curve(known: Sequence[Planned], size: Size) -> Table:
     ]
     columns = [
         DIMENSION,
-        Column("raters", "raters", ColumnKind.COUNT),
-        Column("phi", "phi of systems’ means"),
+        Column("raters", gettext("raters"), ColumnKind.COUNT),
+        Column("phi", gettext("phi of systems’ means")),
     ]
-    title = f"Dependability of systems’ means by raters, {size.documents} documents"
+    title = gettext("Dependability of systems’ means by raters, {documents} documents").format(
+        documents=size.documents
+    )
     return Table("dependability-curve", title, columns, rows, heads=2, plot="curve")
 
 
@@ -288,8 +325,8 @@ def _power_curve(known: Sequence[Planned], size: Size, find: float | None) -> Ta
     ]
     columns = [
         DIMENSION,
-        Column("documents", "documents", ColumnKind.COUNT),
-        Column("power", "power"),
+        Column("documents", gettext("documents"), ColumnKind.COUNT),
+        Column("power", gettext("power")),
     ]
-    title = f"Power to find the difference by documents, {size.raters} raters"
+    title = gettext("Power to find the difference by documents, {raters} raters").format(raters=size.raters)
     return Table("power-curve", title, columns, rows, heads=2, plot="curve")

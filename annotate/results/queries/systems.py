@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from django.utils.translation import gettext, gettext_lazy
 
 from agreement import RankSet, SystemDifference, mean, mean_score, rank_sets
 from agreement.data import FloatArray, IntArray
@@ -23,13 +24,13 @@ from annotate.results.queries.shares import shares_section
 from annotate.results.registry import Chosen, Parameter
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, mark_best, text
 
-_SYSTEM = Column("system", "System", ColumnKind.TEXT)
-_ADJUSTED = " p values adjusted over all pairs of a dimension: Holm 1979."
-_RANKS = (
+_SYSTEM = Column("system", lambda: gettext("System"), ColumnKind.TEXT)
+_ADJUSTED = gettext_lazy("p values adjusted over all pairs of a dimension: Holm 1979.")
+_RANKS = gettext_lazy(
     "Ranks by inverting the simultaneous 95 % intervals (Bonferroni) of all pairs (function rank_sets); "
     "source: Chatzi and others 2024, algorithm 1."
 )
-_NO_RANKS = (
+_NO_RANKS = gettext_lazy(
     "Every output is rated: for these outputs only, there is nothing to test, and ranks have no uncertainty."
 )
 BY_NAME, AS_IMPORTED = "name", "imported"
@@ -39,12 +40,15 @@ def _orders(project: Project) -> Sequence[tuple[str, str]]:
     dimensions = project.dimensions.exclude(measurement_level=MeasurementLevelChoices.NOMINAL).order_by(
         "position"
     )
-    by_mean = [(f"{_MEAN}{each.key}", f"largest mean first: {each.name}") for each in dimensions]
-    return [(BY_NAME, "by name"), (AS_IMPORTED, "as they were imported"), *by_mean]
+    by_mean = [
+        (f"{_MEAN}{each.key}", gettext("largest mean first: {dimension}").format(dimension=each.name))
+        for each in dimensions
+    ]
+    return [(BY_NAME, gettext("by name")), (AS_IMPORTED, gettext("as they were imported")), *by_mean]
 
 
 _MEAN = "mean-"  # a dimension may be called “name”
-ORDER = Parameter("order", "Order of systems", _orders)
+ORDER = Parameter("order", gettext_lazy("Order of systems"), _orders)
 Compared = Mapping[str, ComparedSystems]
 
 
@@ -78,15 +82,15 @@ def _of_scores(
         chosen,
         independent=rated.round.is_independent,
     )
-    says = (
+    says = gettext(
         "An item’s score is the mean of its raters’ values at the end of "
-        f"{rated.label.split(',')[0]}. Intervals of means are over documents like these, by these raters."
-    )
+        "{round}. Intervals of means are over documents like these, by these raters."
+    ).format(round=rated.name)
     order = _order_of(tables, names, items, chosen.get(ORDER.name, ""))
     all_there_are = texts.diagonal() if is_about_these_texts(chosen) else None
     found = [
         Section(
-            "Mean scores",
+            gettext("Mean scores"),
             says,
             [
                 _means(rated, tables, names, order, all_there_are, unequal),
@@ -95,8 +99,8 @@ def _of_scores(
             ],
         ),
         Section(
-            "Which systems differ",
-            f"{about} Ranks follow from these differences.",
+            gettext("Which systems differ"),
+            f"{about} {gettext('Ranks follow from these differences.')}",
             [_differences(rated, compared, unequal)],
         ),
     ]
@@ -125,13 +129,13 @@ def _means(
             cells.append(warn_if(cell, name in unequal[dimension.key]))
         rows.append([text(name), *cells])
     columns = [_SYSTEM, *(Column(each.key, each.name, decimals=2) for each in rated.dimensions)]
-    says = (
+    says = gettext(
         "A system has one item for each document; n is the number of its rated items. Marks show the "
         "largest and the second largest mean of a dimension, as printed; see below for the differences "
         "that count."
     )
     marked = mark_best(rows, columns)
-    return Table("means", "Mean score of every system", columns, marked, says=says, plot="intervals")
+    return Table("means", gettext("Mean score of every system"), columns, marked, says=says, plot="intervals")
 
 
 def _order_of(
@@ -164,14 +168,18 @@ def _ranks(rated: RatedRound, compared: Compared, names: Sequence[str], order: S
         for name in (names[index] for index in order)
     ]
     columns = [_SYSTEM, *(Column(each.key, each.name, ColumnKind.TEXT) for each in rated.dimensions)]
-    says = "The ranks that a system may have, 1 the best; 95 % confidence that all sets hold at once."
-    return Table("ranks", "Possible ranks", columns, rows, says=says)
+    says = gettext(
+        "The ranks that a system may have, 1 the best; 95 % confidence that all sets hold at once."
+    )
+    return Table("ranks", gettext("Possible ranks"), columns, rows, says=says)
 
 
 def _rank_cell(found: RankSet | None) -> Cell:
     if found is None:
-        return Cell(reason=_NO_RANKS)
-    return Cell(f"{found.best}–{found.worst}" if found.best < found.worst else f"{found.best}", how=_RANKS)
+        return Cell(reason=str(_NO_RANKS))
+    return Cell(
+        f"{found.best}–{found.worst}" if found.best < found.worst else f"{found.best}", how=str(_RANKS)
+    )
 
 
 def _quartiles(
@@ -186,20 +194,26 @@ def _quartiles(
         for dimension in rated.dimensions
         for index in order
     ]
-    ends = ("least", "first quartile", "median", "third quartile", "largest")
+    ends = {
+        "least": gettext("least"),
+        "first_quartile": gettext("first quartile"),
+        "median": gettext("median"),
+        "third_quartile": gettext("third quartile"),
+        "largest": gettext("largest"),
+    }
     columns = [
         DIMENSION,
         _SYSTEM,
-        *(Column(end.replace(" ", "_"), end, decimals=2) for end in ends),
+        *(Column(key, name, decimals=2) for key, name in ends.items()),
     ]
-    return Table("quartiles", "Spread of the items’ scores", columns, rows, heads=2, plot="box")
+    return Table("quartiles", gettext("Spread of the items’ scores"), columns, rows, heads=2, plot="box")
 
 
 def _quantile_cells(values: FloatArray) -> list[Cell]:
     given = values[~np.isnan(values)]
     if not len(given):
-        return [Cell(reason="There are no values yet.")] * 5
-    how = "Quartiles of the items’ scores (function numpy.quantile, linear between values)."
+        return [Cell(reason=gettext("There are no values yet."))] * 5
+    how = gettext("Quartiles of the items’ scores (function numpy.quantile, linear between values).")
     return [
         Cell(float(value), count=len(given), how=how) for value in np.quantile(given, [0, 0.25, 0.5, 0.75, 1])
     ]
@@ -213,7 +227,7 @@ def _differences(rated: RatedRound, compared: Compared, unequal: Unequal) -> Tab
             text(each.second),
             difference_cell(each, own.how, unequal[dimension.key]),
             _p(each, each.p_value, own.how),
-            _p(each, each.adjusted_p_value, own.how + _ADJUSTED),
+            _p(each, each.adjusted_p_value, f"{own.how} {_ADJUSTED}"),
         ]
         for dimension in rated.dimensions
         for own in [compared[dimension.key]]
@@ -221,17 +235,17 @@ def _differences(rated: RatedRound, compared: Compared, unequal: Unequal) -> Tab
     ]
     columns = [
         DIMENSION,
-        Column("first", "First", ColumnKind.TEXT),
-        Column("second", "Second", ColumnKind.TEXT),
-        Column("difference", "first minus second", decimals=2),
+        Column("first", gettext("First"), ColumnKind.TEXT),
+        Column("second", gettext("Second"), ColumnKind.TEXT),
+        Column("difference", gettext("first minus second"), decimals=2),
         Column("p", "p", ColumnKind.P_VALUE, decimals=4),
-        Column("p_adjusted", "p, adjusted", ColumnKind.P_VALUE, decimals=4),
+        Column("p_adjusted", gettext("p, adjusted"), ColumnKind.P_VALUE, decimals=4),
     ]
-    says = (
+    says = gettext(
         "Every pair of systems on the documents that were rated for both. Intervals are per pair; adjusted p "
         "values are corrected over all pairs of a dimension (Holm), not over dimensions."
     )
-    return Table("differences", "Differences of mean scores", columns, rows, heads=3, says=says)
+    return Table("differences", gettext("Differences of mean scores"), columns, rows, heads=3, says=says)
 
 
 def _p(each: SystemDifference, value: float | None, how: str) -> Cell:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import numpy.typing as npt
+from django.utils.translation import gettext_lazy
 
 from agreement.data import FloatArray
 from annotate.core.guideline import FrozenDimension
@@ -10,8 +11,12 @@ from annotate.results.queries.reliability_data import RatedItems
 
 _NUMBERS = ("dimension", "item", "annotator", "document", "position")
 _TIMED = np.dtype([*((name, "i8") for name in _NUMBERS), ("value", "f8"), ("at", "f8")])
-NAMES_OF_THIRDS = ("first third", "middle", "last third")
-UNTIMED = "No one rated this here: ratings that were recorded elsewhere have no times."
+NAMES_OF_THIRDS = {
+    "first_third": gettext_lazy("first third"),
+    "middle": gettext_lazy("middle"),
+    "last_third": gettext_lazy("last third"),
+}
+UNTIMED = gettext_lazy("No one rated this here: ratings that were recorded elsewhere have no times.")
 
 
 def read_timed_ratings(round: Round) -> np.ndarray:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.errors import DomainError
@@ -36,7 +37,11 @@ def import_release(
     project = _project(paper, admin)
     for file, path in zip(paper.files, paths, strict=True):
         if refused := file.bring(project, path, on_progress):
-            raise ReleaseRefusedError(f"{path.name} differs from the released file: {refused}")
+            raise ReleaseRefusedError(
+                gettext("{name} differs from the released file: {refused}").format(
+                    name=path.name, refused=refused
+                )
+            )
     return project
 
 
@@ -64,7 +69,9 @@ def _project(paper: Paper, admin: User | None) -> Project:
         record(project, BEGUN, paper.key, by=admin)
     elif paper_of(project) != paper:
         raise ReleaseRefusedError(
-            f"The project “{paper.key}” was not made for this paper: use another installation."
+            gettext("The project “{paper}” was not made for this paper: use another installation.").format(
+                paper=paper.key
+            )
         )
     elif admin:
         add_member(project=project, role=Role.ADMIN, user=admin)

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.utils.translation import gettext
+
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.core.specification import ProjectTemplate
@@ -78,6 +80,12 @@ def _find_file(file: ReleaseFile, folder: Path) -> Path:
             return found[0]
         if found:
             raise MissingReleaseFileError(
-                f"“{folder}” holds {found[0].name} more than once: name the folder of the release itself."
+                gettext(
+                    "“{folder}” holds {name} more than once: name the folder of the release itself."
+                ).format(folder=folder, name=found[0].name)
             )
-    raise MissingReleaseFileError(f"“{folder}” does not hold {file.name} ({file.holds}), compressed or not.")
+    raise MissingReleaseFileError(
+        gettext("“{folder}” does not hold {file} ({holds}), compressed or not.").format(
+            folder=folder, file=file.name, holds=file.holds
+        )
+    )

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext
 
 from annotate.core.models import AuditEntry, FormerName, Project, User
 from annotate.watching.queries.audit_sources import (
@@ -84,7 +85,7 @@ def audit_choices(project: Project) -> AuditChoices:
     people = User.objects.filter(acted).distinct().order_by("name", "email")
     things = {act.partition(".")[0] for act in acts.values_list("act", flat=True).distinct()}
     return AuditChoices(
-        [(str(user.pk), str(user)) for user in people] + [("0", "without an account")],
+        [(str(user.pk), str(user)) for user in people] + [("0", gettext("without an account"))],
         sorted({*things, RATING, DISPUTE}),
     )
 

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from django.utils.translation import gettext
+
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Project
 from annotate.material.queries.catalogue import BATCH, Catalogue, KnownItem
@@ -91,7 +93,9 @@ class JudgmentCheck:
         method = METHOD_BY_WORD.get(plain_word(row.method))
         if method is None:
             raise RefusedFieldError(
-                "method", f"There is no such method; there are {METHOD_NAMES}.", row.method
+                "method",
+                gettext("There is no such method; there are {methods}.").format(methods=METHOD_NAMES),
+                row.method,
             )
         dimension = self._dimension(row, method)
         item, other = self._items(row, method)
@@ -109,9 +113,13 @@ class JudgmentCheck:
         else:
             raise RefusedFieldError(
                 "reply" if row.reply is not None else "value",
-                f"“{judge.name}” has another reply or value for this text and sample already, and nothing is "
-                "overwritten; leave the row out, or give the judge another name.",
-                f"“{row.system}” on “{row.document}”, {dimension.name}, sample {sample}",
+                gettext(
+                    "“{judge}” has another reply or value for this text and sample already, and nothing is "
+                    "overwritten; leave the row out, or give the judge another name."
+                ).format(judge=judge.name),
+                gettext("“{system}” on “{document}”, {dimension}, sample {sample}").format(
+                    system=row.system, document=row.document, dimension=dimension.name, sample=sample
+                ),
             )
         return taken
 
@@ -135,7 +143,9 @@ class JudgmentCheck:
         if dimension is None:
             known = ", ".join(self._dimension_names) or "none yet"
             raise RefusedFieldError(
-                "dimension", f"The project has no such dimension; it has {known}.", row.dimension
+                "dimension",
+                gettext("The project has no such dimension; it has {known}.").format(known=known),
+                row.dimension,
             )
         if reason := method.refuses(dimension):
             raise RefusedFieldError("method", reason)
@@ -144,14 +154,20 @@ class JudgmentCheck:
     def _items(self, row: ImportedJudgment, method: Method) -> tuple[KnownItem, KnownItem | None]:
         if method.asks_pairs and not row.other:
             raise RefusedFieldError(
-                "other", f"{method.label} compares two systems; say which one’s text was shown second."
+                "other",
+                gettext("{method} compares two systems; say which one’s text was shown second.").format(
+                    method=method.label
+                ),
             )
         if row.other and not method.asks_pairs:
             raise RefusedFieldError(
-                "other", f"{method.label} judges one text at a time; leave the other system out."
+                "other",
+                gettext("{method} judges one text at a time; leave the other system out.").format(
+                    method=method.label
+                ),
             )
         if row.other == row.system:
-            raise RefusedFieldError("other", "A system is not compared with itself.", row.system)
+            raise RefusedFieldError("other", gettext("A system is not compared with itself."), row.system)
         return self._item(row.document, row.system), self._item(
             row.document, row.other
         ) if row.other else None
@@ -160,14 +176,14 @@ class JudgmentCheck:
         if item := self.catalogue.item(document, system):
             return item
         if document not in self.catalogue.documents:
-            reason = "The project has no such document; import documents and items first."
+            reason = gettext("The project has no such document; import documents and items first.")
             raise RefusedFieldError("document", reason, document)
         if system not in self.catalogue.systems:
-            reason = (
+            reason = gettext(
                 "The project has no such system; import its texts first, or use the name that it has here."
             )
             raise RefusedFieldError("system", reason, system)
-        reason = "The system has no text for this document in the project; import items first."
+        reason = gettext("The system has no text for this document in the project; import items first.")
         raise RefusedFieldError("document", reason, f"“{system}” on “{document}”")
 
     def _judge(self, row: ImportedJudgment, method: Method) -> KnownJudge:
@@ -216,9 +232,13 @@ def _known_judge(judge: Judge) -> KnownJudge:
 
 def _refuse_made_name(row: ImportedJudgment, name: str) -> None:
     if not row.model:
-        raise RefusedFieldError("judge", "The row names neither a judge nor a model; name the judge.")
+        raise RefusedFieldError(
+            "judge", gettext("The row names neither a judge nor a model; name the judge.")
+        )
     if len(name) > JUDGE_LIMIT:
-        reason = f"Model and method together are longer than the {JUDGE_LIMIT} characters of a name; name it."
+        reason = gettext(
+            "Model and method together are longer than the {limit} characters of a name; name it."
+        ).format(limit=JUDGE_LIMIT)
         raise RefusedFieldError("judge", reason, name)
 
 
@@ -226,20 +246,29 @@ def _refuse_other_judge(judge: KnownJudge, row: ImportedJudgment, method: Method
     if judge.asks:
         raise RefusedFieldError(
             "judge",
-            f"“{judge.name}” asks an endpoint, and judgments made elsewhere are not mixed with its own; "
-            "give the imported judge another name.",
+            gettext(
+                "“{judge}” asks an endpoint, and judgments made elsewhere are not mixed with its own; "
+                "give the imported judge another name."
+            ).format(judge=judge.name),
         )
     if judge.method != method.key:
         raise RefusedFieldError(
             "method",
-            f"“{judge.name}” judges by {_label(judge.method)}, and these rows by {method.label}; "
-            "give each method a judge of its own name.",
+            gettext(
+                "“{judge}” judges by {own_method}, and these rows by {method}; "
+                "give each method a judge of its own name."
+            ).format(judge=judge.name, own_method=_label(judge.method), method=method.label),
         )
     if row.model and row.model != judge.model:
         raise RefusedFieldError(
             "model",
-            f"“{judge.name}” is {f'the model {judge.model}' if judge.model else 'without a model'}; "
-            "give each model a judge of its own name.",
+            gettext("“{judge}” is the model {model}; give each model a judge of its own name.").format(
+                judge=judge.name, model=judge.model
+            )
+            if judge.model
+            else gettext("“{judge}” is without a model; give each model a judge of its own name.").format(
+                judge=judge.name
+            ),
             row.model,
         )
 
@@ -269,7 +298,9 @@ def _reading(row: ImportedJudgment, method: Method, judge: KnownJudge, dimension
 def _refuse_disagreement(reading: Reading, value: float) -> None:
     read = f"{reading.value:g}" if isinstance(reading, Readable) else "nothing"
     if not isinstance(reading, Readable) or reading.value != value:
-        reason = "The reply reads as another value than the one beside it; import one of the two columns."
+        reason = gettext(
+            "The reply reads as another value than the one beside it; import one of the two columns."
+        )
         raise RefusedFieldError("value", reason, f"{read} and {value:g}")
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from django.db.models import Count, Min, Q, Sum
+from django.utils.translation import gettext
 
 from annotate.core.models import Project
 from annotate.exports.registry import ExportColumn, ExportPart, ExportTable, Row, ValueKind, read_columns
@@ -200,11 +201,12 @@ def _indicators(project: Project) -> Iterator[Row]:
     table, agreement, quality = (page.table(key) for key in (INDICATOR, "agreement", "quality"))
     assert table is not None  # where there is a pair of judges
     agreements = indicators_in(agreement) if agreement else {}
+    unrated = Cell(count=0, reason=gettext("No person has rated these items yet."))
     qualities = {(row[1].value, row[0].value): row[2] for row in quality.rows} if quality else {}
     for column in table.columns[1:]:
         for (system, key), found in indicators_in(table).items():
             if key == column.key:
-                rated = agreements.get((system, key), _UNRATED)
+                rated = agreements.get((system, key), unrated)
                 yield {
                     **pair,
                     "dimension": key,
@@ -216,11 +218,8 @@ def _indicators(project: Project) -> Iterator[Row]:
                     "reason": found.reason,
                     "rated_items": rated.count,
                     "agreement": rated.value,
-                    "quality": qualities.get((system, column.name), _UNRATED).value,
+                    "quality": qualities.get((system, column.name), unrated).value,
                 }
-
-
-_UNRATED = Cell(count=0, reason="No person has rated these items yet.")
 
 
 def _certificates(project: Project) -> ColumnRows:

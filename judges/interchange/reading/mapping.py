@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from annotate.core.translation import gettext
 from annotate.material.reading.mapping_json import MappingError
 from annotate.material.reading.mappings import columns_by_words
 
@@ -70,7 +71,11 @@ class JudgmentMapping:
             ("reply", "value"),
         )
         missing = [" or ".join(fields) for fields in needed if not self.has(*fields)]
-        return f"Nothing says what is the {', the '.join(missing)} of a row." if missing else ""
+        return (
+            gettext("Nothing says what is the {missing} of a row.").format(missing=", the ".join(missing))
+            if missing
+            else ""
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return what is stored."""
@@ -98,9 +103,16 @@ def judgment_mapping_from_options(
     for option in options:
         field, equals, column = option.partition("=")
         if not equals:
-            raise MappingError(option, f"“{option}” is not of the form field=column.")
+            raise MappingError(
+                option, gettext("“{option}” is not of the form field=column.").format(option=option)
+            )
         if field not in WORDS or field in named:
-            raise MappingError(field, f"“{field}” is given twice or is not one of {', '.join(WORDS)}.")
+            raise MappingError(
+                field,
+                gettext("“{field}” is given twice or is not one of {fields}.").format(
+                    field=field, fields=", ".join(WORDS)
+                ),
+            )
         named[field] = column
     guessed = columns_by_words([each for each in columns if each not in named.values()], WORDS)
     return JudgmentMapping({**guessed, **named}, given)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from annotate.core.translation import ngettext
 from annotate.material.reading.report import Cause, FileReport, Tally
 
 
@@ -30,8 +31,11 @@ class JudgmentReport(FileReport):
         """What else happened, in sentences."""
         if not self.unreadable_count:
             return super().remarks
-        replies = "1 reply is" if self.unreadable_count == 1 else f"{self.unreadable_count:,} replies are"
-        unreadable = f"{replies} unreadable: kept with the reason, counted, and left out of every figure."
+        unreadable = ngettext(
+            "{count:,} reply is unreadable: kept with the reason, counted, and left out of every figure.",
+            "{count:,} replies are unreadable: kept with the reason, counted, and left out of every figure.",
+            self.unreadable_count,
+        ).format(count=self.unreadable_count)
         return [*super().remarks, unreadable]
 
     @property

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeVar
 
+from annotate.core.translation import gettext
 from annotate.material.reading.rows import Record
 from annotate.material.reading.values import RefusedFieldError, is_blank, key_of, require_field, text_of
 from judges.interchange.reading.mapping import JudgmentMapping
@@ -108,7 +109,9 @@ def _reply_and_value(cells: _Cells) -> tuple[str | None, float | None]:
     if reply is None and value is None:
         if isinstance(empty := cells.cell("reply"), str):
             return empty, None
-        raise RefusedFieldError("reply", "There is neither a reply nor a value; give the row one of them.")
+        raise RefusedFieldError(
+            "reply", gettext("There is neither a reply nor a value; give the row one of them.")
+        )
     return reply, value
 
 
@@ -116,7 +119,7 @@ def number_of(cell: object, name: str) -> Decimal:
     """Return a number, also when it is written as text, with a point or a comma."""
     written = cell.strip() if isinstance(cell, str) else repr(cell)
     if isinstance(cell, bool) or not NUMBER.fullmatch(written):
-        raise RefusedFieldError(name, f"“{name}” has to be a number.", written[:40])
+        raise RefusedFieldError(name, gettext("“{name}” has to be a number.").format(name=name), written[:40])
     return Decimal(written.replace(",", "."))
 
 
@@ -124,14 +127,18 @@ def count_of(cell: object, name: str) -> int:
     """Return a whole number from 0."""
     number = number_of(cell, name)
     if number != number.to_integral_value() or not 0 <= number <= LARGEST_COUNT:
-        raise RefusedFieldError(name, f"“{name}” has to be a whole number from 0.", number)
+        raise RefusedFieldError(
+            name, gettext("“{name}” has to be a whole number from 0.").format(name=name), number
+        )
     return int(number)
 
 
 def _sample(cell: object, name: str) -> int:
     sample = count_of(cell, name)
     if sample >= MOST_SAMPLES:
-        raise RefusedFieldError(name, f"Samples are numbered from 0 to {MOST_SAMPLES - 1}.", sample)
+        raise RefusedFieldError(
+            name, gettext("Samples are numbered from 0 to {most}.").format(most=MOST_SAMPLES - 1), sample
+        )
     return sample
 
 
@@ -142,12 +149,14 @@ def _value(cell: object, name: str) -> float:
 def _cost(cell: object, name: str) -> Decimal:
     cost = number_of(cell, name)
     if not 0 <= cost < LARGEST_COST:
-        raise RefusedFieldError(name, f"A cost is an amount from 0 to below {LARGEST_COST:,}.", cost)
+        raise RefusedFieldError(
+            name, gettext("A cost is an amount from 0 to below {most:,}.").format(most=LARGEST_COST), cost
+        )
     return cost.quantize(SMALLEST_COST)
 
 
 def _seconds(cell: object, name: str) -> float:
     seconds = float(number_of(cell, name))
     if seconds < 0 or not math.isfinite(seconds):
-        raise RefusedFieldError(name, "Seconds are counted from 0.", seconds)
+        raise RefusedFieldError(name, gettext("Seconds are counted from 0."), seconds)
     return seconds

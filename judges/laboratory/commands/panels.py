@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
@@ -99,28 +100,40 @@ def _in_words(panel: Panel, members: Sequence[Judge], said: PanelValues, place: 
     values = zip(members, said.members[:, place].tolist(), strict=True)
     listed = ", ".join(f"{judge.name}: {value:.4g}" for judge, value in values)
     apart = said.spread[place]
-    spread = "" if math.isnan(apart) else f" Standard deviation among them: {apart:.3g}."
-    return f"{panel.get_rule_display().capitalize()} of {listed}.{spread}"
+    combined = gettext("{rule} of {listed}.").format(
+        rule=panel.get_rule_display().capitalize(), listed=listed
+    )
+    if math.isnan(apart):
+        return combined
+    spread = gettext("Standard deviation among them: {spread:.3g}.").format(spread=apart)
+    return f"{combined} {spread}"
 
 
 def _refuse(
     project: Project, name: str, members: Sequence[Judge], rule: str, development_share: float | None
 ) -> None:
     if Judge.objects.filter(project=project, name=name).exists():
-        raise _invalid("name", f"The project has a judge {name} already; choose another name.")
+        raise _invalid(
+            "name", gettext("The project has a judge {name} already; choose another name.").format(name=name)
+        )
     if rule not in Rule.values:
-        raise _invalid("rule", f"There is no rule {rule}; there are {', '.join(Rule.values)}.")
+        raise _invalid(
+            "rule",
+            gettext("There is no rule {rule}; there are {names}.").format(
+                rule=rule, names=", ".join(Rule.values)
+            ),
+        )
     if len(set(members)) < max(len(members), 2):
-        raise _invalid("members", "A panel needs two judges at least, each once.")
+        raise _invalid("members", gettext("A panel needs two judges at least, each once."))
     if any(member.project_id != project.pk for member in members):
-        raise _invalid("members", "A judge belongs to another project.")
+        raise _invalid("members", gettext("A judge belongs to another project."))
     if Judgment.objects.filter(judge__in=members, other__isnull=False).exists():
-        raise _invalid("members", "Judges that compare two texts have no values to be combined.")
+        raise _invalid("members", gettext("Judges that compare two texts have no values to be combined."))
     if Panel.objects.filter(judge__in=members).exists():
-        raise _invalid("members", "A panel is no member of a panel; choose its members.")
+        raise _invalid("members", gettext("A panel is no member of a panel; choose its members."))
     is_share = development_share is not None and 0 < development_share < 1
     if (rule == Rule.WEIGHTS) != is_share:
-        message = (
+        message = gettext(
             "Weights are learned on a share of the documents, above 0 and below 1; other rules have none."
         )
         raise _invalid("development_share", message)

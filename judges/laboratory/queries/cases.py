@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from django.db.models import QuerySet
+from django.utils.translation import gettext
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
@@ -89,7 +90,9 @@ def learning_material(project: Project) -> Material:
     last = last_round(project)
     material = material_of(project, last, current_guideline(project), with_development=True)
     if not material.in_development.any():
-        raise InvalidValueError("No document is for development yet; draw the development part first.")
+        raise InvalidValueError(
+            gettext("No document is for development yet; draw the development part first.")
+        )
     return material
 
 

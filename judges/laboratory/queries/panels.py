@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+from django.utils.translation import gettext
 
 from agreement.comparison.panels import (
     NoWeights,
@@ -111,7 +112,9 @@ def _values(
     nothing = np.full(said.shape[1], np.nan)
     if dimension.is_named:
         if panel.rule != Rule.MAJORITY:
-            problem = f"{dimension.name} has named categories; only a majority can decide between them."
+            problem = gettext(
+                "{dimension} has named categories; only a majority can decide between them."
+            ).format(dimension=dimension.name)
             return PanelValues(dimension, said, nothing, nothing, None, problem)
         return PanelValues(dimension, said, majority_of_categories(said), nothing)
     if panel.rule != Rule.WEIGHTS:

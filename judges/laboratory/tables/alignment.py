@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from django.utils.translation import gettext, gettext_lazy
 
 from agreement import PairedDifference
 from agreement.comparison import JudgesCompared, compare_two_judges, holm_over_pairs
@@ -22,7 +23,7 @@ from judges.results.tables.streams import stream_of_pair
 from judges.results.tables.version import version_of_judges
 
 SURE = 0.05
-_SAYS = (
+_SAYS = gettext_lazy(
     "Alpha of each judge with people’s mean, and the difference to its base judge, on the items "
     "with values of both judges and people. The development documents are those it learned from; "
     "only the held-out documents show its quality. Intervals resample documents, the same for "
@@ -31,13 +32,15 @@ _SAYS = (
     "development documents alone, where the best of many looks better than it is; only its choice"
     " runs on the others."
 )
-_NONE = "No aligned judge has values yet. Accept a proposal under Laboratory > Alignment, and run its judge."
-_OVERFITTED = (
+_NONE = gettext_lazy(
+    "No aligned judge has values yet. Accept a proposal under Laboratory > Alignment, and run its judge."
+)
+_OVERFITTED = gettext_lazy(
     "Better on the development documents ({development:+.3f}), but not significantly on the held-"
     "out documents ({held_out:+.3f}): it may be overfitted to its documents."
 )
-_NO_ITEM = "No item of this part has values of both judges and people."
-_WHAT = "Difference of two judges: alpha with mean (function compare_two_judges)"
+_NO_ITEM = gettext_lazy("No item of this part has values of both judges and people.")
+_WHAT = gettext_lazy("Difference of two judges: alpha with mean (function compare_two_judges)")
 
 
 @dataclass(frozen=True)
@@ -67,8 +70,10 @@ def alignment_sections(project: Project, _chosen: Chosen) -> list[Section]:
     candidates = _candidates(project)
     rows = [_row(each) for each in candidates]
     says = _SAYS.format(looks=sum("alpha" in each.held_out.adjusted for each in candidates))
-    table = Table("alignment", "Development and held-out agreement", _COLUMNS, rows, heads=3, says=says)
-    return [Section("Aligned judges", "" if candidates else _NONE, [table], "alignment")]
+    table = Table(
+        "alignment", gettext("Development and held-out agreement"), _COLUMNS, rows, heads=3, says=says
+    )
+    return [Section(gettext("Aligned judges"), "" if candidates else str(_NONE), [table], "alignment")]
 
 
 def version_of_alignment(project: Project) -> Sequence[object]:
@@ -127,17 +132,17 @@ def compare_on(
 
 _COLUMNS = [
     JUDGE,
-    Column("base", "Comes from", ColumnKind.TEXT),
+    Column("base", lambda: gettext("Comes from"), ColumnKind.TEXT),
     DIMENSION,
-    Column("development_items", "development items", ColumnKind.COUNT),
-    Column("development_before", "alpha before, development"),
-    Column("development_after", "alpha after, development"),
-    Column("development_gain", "gain, development"),
-    Column("items", "held-out items", ColumnKind.COUNT),
-    Column("before", "alpha before, held out"),
-    Column("after", "alpha after, held out"),
-    Column("gain", "gain, held out"),
-    Column("p", "p, held out", ColumnKind.P_VALUE),
+    Column("development_items", lambda: gettext("development items"), ColumnKind.COUNT),
+    Column("development_before", lambda: gettext("alpha before, development")),
+    Column("development_after", lambda: gettext("alpha after, development")),
+    Column("development_gain", lambda: gettext("gain, development")),
+    Column("items", lambda: gettext("held-out items"), ColumnKind.COUNT),
+    Column("before", lambda: gettext("alpha before, held out")),
+    Column("after", lambda: gettext("alpha after, held out")),
+    Column("gain", lambda: gettext("gain, held out")),
+    Column("p", lambda: gettext("p, held out"), ColumnKind.P_VALUE),
 ]
 
 
@@ -149,21 +154,21 @@ def _row(each: _Candidate) -> list[Cell]:
         text(each.dimension.name, key=each.dimension.key),
         *cells_of_part(each.development),
         *cells_of_part(each.held_out),
-        number_or_reason(each.held_out.adjusted.get("alpha"), kept.reason or _NO_ITEM),
+        number_or_reason(each.held_out.adjusted.get("alpha"), kept.reason or str(_NO_ITEM)),
     ]
 
 
 def cells_of_part(compared: JudgesCompared) -> list[Cell]:
     """Return how many items, alpha of the second judge, of the first, and the difference."""
     found = _alpha(compared)
-    reason = found.reason or _NO_ITEM
+    reason = found.reason or str(_NO_ITEM)
     return [
         Cell(compared.items),
         number_or_reason(found.second, reason),
         number_or_reason(found.first, reason),
-        difference_cell(found, _WHAT),
+        difference_cell(found, str(_WHAT)),
     ]
 
 
 def _alpha(compared: JudgesCompared) -> PairedDifference:
-    return compared.figures.get("alpha") or PairedDifference(None, 0, reason=_NO_ITEM)
+    return compared.figures.get("alpha") or PairedDifference(None, 0, reason=str(_NO_ITEM))

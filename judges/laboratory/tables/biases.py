@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+from django.utils.functional import Promise
+from django.utils.translation import gettext, gettext_lazy
 
 from agreement.biases import (
     Bias,
@@ -46,14 +48,14 @@ from judges.results.tables.compared import ComparedJudges, Scored, compared_valu
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.metrics import version_of_metrics
 
-_FOUND = (
+_FOUND = gettext_lazy(
     "Found: the 95 % interval excludes the value without bias, and the result is outside the "
     "control. There is no correction for the number of biases: of twenty absent ones, one is "
     "found by chance."
 )
 _ALL_DIMENSIONS = "all"
-_NO_FIGURE = "There is no result to compare with a control."
-_NO_CONTROL = "The value without bias needs no control."
+_NO_FIGURE = gettext_lazy("There is no result to compare with a control.")
+_NO_CONTROL = gettext_lazy("The value without bias needs no control.")
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,10 @@ class _Kind:
     """A kind of bias: what its section is called and says, and its measures by column."""
 
     key: str
-    title: str
-    says: str
-    measures: Mapping[str, str]
+    title: str | Promise
+    says: str | Promise
+    measures: Mapping[str, str | Promise]
+    caution: str | Promise = ""
 
 
 @dataclass(frozen=True)
@@ -77,111 +80,150 @@ class _Row:
 
 _SEVERITY = _Kind(
     "severity",
-    "Severity and use of the range",
-    "Severity is the judge’s mean minus people’s. The ratio of standard deviations is below 1 if "
-    "a judge uses less of the range than a person. Excess of the most frequent point, and the "
-    "distance of the values from people’s (Wasserstein). The control compares each person with "
-    "the others: the least and the largest.",
-    {"severity": "severity", "spread": "SD ratio", "modal": "most frequent point", "distance": "distance"},
+    gettext_lazy("Severity and use of the range"),
+    gettext_lazy(
+        "Severity is the judge’s mean minus people’s. The ratio of standard deviations is below 1 if "
+        "a judge uses less of the range than a person. Excess of the most frequent point, and the "
+        "distance of the values from people’s (Wasserstein). The control compares each person with "
+        "the others: the least and the largest."
+    ),
+    {
+        "severity": "severity",
+        "spread": gettext_lazy("SD ratio"),
+        "modal": gettext_lazy("most frequent point"),
+        "distance": "distance",
+    },
 )
 _LENGTH = _Kind(
     "length",
     "Length",
-    "Points by which the judge is above people for an output one standard deviation longer "
-    "(logarithm of its characters), within systems. Control: the judge’s errors shuffled across "
-    "items.",
-    {"length": "points for longer texts"},
+    gettext_lazy(
+        "Points by which the judge is above people for an output one standard deviation longer "
+        "(logarithm of its characters), within systems. Control: the judge’s errors shuffled across "
+        "items."
+    ),
+    {"length": gettext_lazy("points for longer texts")},
 )
 _FAMILIARITY = _Kind(
     "familiarity",
     "Familiarity",
-    "Points by which the judge is above people for an output with a perplexity one standard "
-    "deviation higher, within systems; below 0 it prefers outputs that are familiar to a model.",
-    {"familiarity": "points for less familiar texts"},
+    gettext_lazy(
+        "Points by which the judge is above people for an output with a perplexity one standard "
+        "deviation higher, within systems; below 0 it prefers outputs that are familiar to a model."
+    ),
+    {"familiarity": gettext_lazy("points for less familiar texts")},
 )
 _FAMILY = _Kind(
     "self-preference",
     "Self-preference",
-    "The judge’s mean error on systems of its own family minus that on others.",
-    {"self_preference": "for its own family"},
+    gettext_lazy("The judge’s mean error on systems of its own family minus that on others."),
+    {"self_preference": gettext_lazy("for its own family")},
 )
 _ANCHORING = _Kind(
     "anchoring",
-    "Anchoring between dimensions",
-    "Correlation of errors: over pairs of dimensions, of the judge’s differences from people; 0 "
-    "if the judge treats each dimension separately. Beyond people: the mean |r| between "
-    "dimensions, judge minus people; errors alone reduce it, see the control.",
-    {"errors": "correlation of errors", "beyond": "correlation beyond people"},
+    gettext_lazy("Anchoring between dimensions"),
+    gettext_lazy(
+        "Correlation of errors: over pairs of dimensions, of the judge’s differences from people; 0 "
+        "if the judge treats each dimension separately. Beyond people: the mean |r| between "
+        "dimensions, judge minus people; errors alone reduce it, see the control."
+    ),
+    {"errors": gettext_lazy("correlation of errors"), "beyond": gettext_lazy("correlation beyond people")},
 )
 _BEFORE = _Kind(
     "score-before",
-    "Anchoring to the score before",
-    "For calls with several dimensions: each dimension compared with the one before it, by the "
-    "measures above. Pearson of judge and people uses the same items.",
-    {"errors": "errors with the dimension before", "beyond": "beyond people, dimension before"},
+    gettext_lazy("Anchoring to the score before"),
+    gettext_lazy(
+        "For calls with several dimensions: each dimension compared with the one before it, by the "
+        "measures above. Pearson of judge and people uses the same items."
+    ),
+    {
+        "errors": gettext_lazy("errors with the dimension before"),
+        "beyond": gettext_lazy("beyond people, dimension before"),
+    },
 )
 _PLACE = _Kind(
     "place",
-    "Place in a call",
-    "The effect of other dimensions before a dimension in the call, compared with its results as "
-    "the first: its correlation with people (Pearson), and its mean error in points. Control: the"
-    " positions shuffled across items. Kendall’s correlation is listed for each position.",
-    {"correlation": "correlation, later minus first", "shift": "mean error, later minus first"},
+    gettext_lazy("Place in a call"),
+    gettext_lazy(
+        "The effect of other dimensions before a dimension in the call, compared with its results as "
+        "the first: its correlation with people (Pearson), and its mean error in points. Control: the"
+        " positions shuffled across items. Kendall’s correlation is listed for each position."
+    ),
+    {
+        "correlation": gettext_lazy("correlation, later minus first"),
+        "shift": gettext_lazy("mean error, later minus first"),
+    },
 )
 _PAIRS = _Kind(
     "position",
-    "Position in a pair",
-    "Of the outcomes that change when the two outputs are swapped: 1 if all go to the second "
-    "output, −1 if all to the first. p is McNemar’s exact one.",
-    {"place": "towards the second text"},
+    gettext_lazy("Position in a pair"),
+    gettext_lazy(
+        "Of the outcomes that change when the two outputs are swapped: 1 if all go to the second "
+        "output, −1 if all to the first. p is McNemar’s exact one."
+    ),
+    {"place": gettext_lazy("towards the second text")},
 )
 _OPTIONS = _Kind(
     "options",
-    "Order of options",
-    "The same model with the options of a multiple choice in reverse order. The shift is above 0 "
-    "if it prefers the first options.",
-    {"shift": "shift to the first option", "changed": "items that change"},
+    gettext_lazy("Order of options"),
+    gettext_lazy(
+        "The same model with the options of a multiple choice in reverse order. The shift is above 0 "
+        "if it prefers the first options."
+    ),
+    {"shift": gettext_lazy("shift to the first option"), "changed": gettext_lazy("items that change")},
 )
 _ROUND = _Kind(
     "round-numbers",
-    "Round numbers",
-    "The share of multiples of 5 and 10 among answers on a long scale, minus their share of its points.",
-    {"fives": "multiples of 5", "tens": "multiples of 10"},
+    gettext_lazy("Round numbers"),
+    gettext_lazy(
+        "The share of multiples of 5 and 10 among answers on a long scale, minus their share of its points."
+    ),
+    {"fives": gettext_lazy("multiples of 5"), "tens": gettext_lazy("multiples of 10")},
 )
 _REPEATS = _Kind(
     "self-inconsistency",
     "Self-inconsistency",
-    "The standard deviation of a judge’s samples of one item, in points; the control is people who rate one"
-    " item.",
-    {"samples": "SD of samples"},
+    gettext_lazy(
+        "The standard deviation of a judge’s samples of one item, in points; the control is people who "
+        "rate one"
+        " item."
+    ),
+    {"samples": gettext_lazy("SD of samples")},
 )
 _QUALITY = _Kind(
     "quality",
-    "Decline with quality",
-    "M: the correlation over systems of the judge’s agreement with people and the mean human score. "
-    "Control: the judge’s errors shuffled across items; near the end of a scale M is below 0 for any judge. "
-    f"{ABOUT_INTERVALS_OF_M}",
-    {"m": "M, Spearman"},
+    gettext_lazy("Decline with quality"),
+    gettext_lazy(
+        "M: the correlation over systems of the judge’s agreement with people and the mean human score. "
+        "Control: the judge’s errors shuffled across items; near the end of a scale M is below 0 for any "
+        "judge."
+    ),
+    {"m": gettext_lazy("M, Spearman")},
+    ABOUT_INTERVALS_OF_M,
 )
-_NEEDS_PAIRS = "Needs a judge that compares two outputs (head to head, pairwise), in both orders."
-_NEEDS_OPTIONS = (
+_NEEDS_PAIRS = gettext_lazy(
+    "Needs a judge that compares two outputs (head to head, pairwise), in both orders."
+)
+_NEEDS_OPTIONS = gettext_lazy(
     "Needs two judges of one model, by “Multiple choice” and by “Multiple choice, options reversed”."
 )
-_NEEDS_PERPLEXITY = (
+_NEEDS_PERPLEXITY = gettext_lazy(
     "Needs a metric with “perplexity” in its name: measure it with a model that returns log-"
     "probabilities (manage.py perplexity), or import the perplexity of each output (Data, "
     "Metrics)."
 )
-_BY_RATING = (
+_BY_RATING = gettext_lazy(
     "Mean perplexity of the outputs at each rating; a value between two points counts as the "
     "nearer one. Both columns use the same outputs. If a judge prefers familiar outputs, its "
     "means fall more steeply with the rating than people’s."
 )
-_NEEDS_DIMENSIONS = "A judge with values on two dimensions of the same items is needed."
-_NEEDS_SEVERAL = "A judge by the method “Several dimensions in one call” is needed."
-_NEEDS_ROTATION = "A judge by the method “Several dimensions in one call”, in rotated order, is needed."
-_NAMED = "anything: categories have no distance"
-_SENSITIVITY = (
+_NEEDS_DIMENSIONS = gettext_lazy("A judge with values on two dimensions of the same items is needed.")
+_NEEDS_SEVERAL = gettext_lazy("A judge by the method “Several dimensions in one call” is needed.")
+_NEEDS_ROTATION = gettext_lazy(
+    "A judge by the method “Several dimensions in one call”, in rotated order, is needed."
+)
+_NAMED = gettext_lazy("anything: categories have no distance")
+_SENSITIVITY = gettext_lazy(
     "How far values move with the wording, the scale or the method is in the table of variants of the "
     "laboratory’s first page: their alpha, and the mean shift from one to the other."
 )
@@ -200,32 +242,34 @@ class _Page:
         self._note(kind, rows)
         reasons = {bias.measured.reason or "" for row in rows for bias in row.biases}
         if not any(bias.measured.defined for row in rows for bias in row.biases):
-            said = needs or " ".join(sorted(reasons)) or "No judge gives values here yet."
-            self.sections.append(Section(kind.title, said, [], kind.key))
+            said = needs or " ".join(sorted(reasons)) or gettext("No judge gives values here yet.")
+            self.sections.append(Section(str(kind.title), said, [], kind.key))
             return
         columns = [JUDGE, DIMENSION, *_columns(kind.measures), *beside]
         cells = [[*row.names, *_cells(row.biases), *row.beside] for row in rows]
-        table = Table(kind.key, kind.title, columns, cells, heads=2)
-        self.sections.append(Section(kind.title, kind.says, [table], kind.key))
+        table = Table(kind.key, str(kind.title), columns, cells, heads=2)
+        self.sections.append(
+            Section(str(kind.title), f"{kind.says} {kind.caution}".strip(), [table], kind.key)
+        )
 
     def summary(self) -> Section:
         """Return the first section: what was found for each judge and dimension."""
         columns = [
             JUDGE,
             DIMENSION,
-            Column("found", "found", ColumnKind.TEXT),
-            Column("unknown", "not identifiable yet", ColumnKind.TEXT),
+            Column("found", gettext("found"), ColumnKind.TEXT),
+            Column("unknown", gettext("not identifiable yet"), ColumnKind.TEXT),
         ]
         rows = [
             [
                 *map(text, names),
-                text("; ".join(self.found.get(names, [])) or "nothing"),
-                text("; ".join(self.unknown.get(names, [])) or "nothing"),
+                text("; ".join(self.found.get(names, [])) or gettext("nothing")),
+                text("; ".join(self.unknown.get(names, [])) or gettext("nothing")),
             ]
             for names in dict.fromkeys([*self.found, *self.unknown])
         ]
-        table = Table("biases", "Biases that were found", columns, rows, heads=2)
-        return Section("What was found", _FOUND, [table] if rows else [], "found")
+        table = Table("biases", gettext("Biases that were found"), columns, rows, heads=2)
+        return Section(gettext("What was found"), str(_FOUND), [table] if rows else [], "found")
 
     def _note(self, kind: _Kind, rows: Iterable[_Row]) -> None:
         for row in rows:
@@ -233,7 +277,7 @@ class _Page:
             found = self.found.setdefault((judge, dimension), [])
             for name, bias in zip(kind.measures.values(), row.biases, strict=True):
                 if not bias.measured.defined:
-                    self.unknown.setdefault((judge, dimension), []).append(name)
+                    self.unknown.setdefault((judge, dimension), []).append(str(name))
                 elif _is_found(bias):
                     found.append(f"{name} {bias.measured.value:+.2f}".replace("-", "−"))
 
@@ -248,17 +292,17 @@ def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
     page = _Page()
     amounts = found.with_amounts
     page.add(_SEVERITY, [_Row(each.names, _severity(each)) for each in amounts])
-    page.add(_LENGTH, _slopes(amounts, texts.log_length, "length", "Slope of errors on log length"))
+    page.add(_LENGTH, _slopes(amounts, texts.log_length, "length", gettext("Slope of errors on log length")))
     familiar = texts.log_perplexity
     if familiar is None:
-        page.add(_FAMILIARITY, [], _NEEDS_PERPLEXITY)
+        page.add(_FAMILIARITY, [], str(_NEEDS_PERPLEXITY))
     else:
-        page.add(_FAMILIARITY, _slopes(amounts, familiar, "perplexity", "Slope on log perplexity"))
+        page.add(_FAMILIARITY, _slopes(amounts, familiar, "perplexity", gettext("Slope on log perplexity")))
         page.sections.append(
-            Section("Perplexity by rating", "", [_by_rating(amounts, familiar)], "by-rating")
+            Section(gettext("Perplexity by rating"), "", [_by_rating(amounts, familiar)], "by-rating")
         )
     page.add(_FAMILY, [_Row(each.names, [_family(each, texts)]) for each in amounts])
-    page.add(_ANCHORING, list(_anchoring(found)), _NEEDS_DIMENSIONS)
+    page.add(_ANCHORING, list(_anchoring(found)), str(_NEEDS_DIMENSIONS))
     _add_calls(page, amounts, asked_places(found.judges, texts.items))
     pairs = [(each, place_preference(each.verdicts, generator=each.stream)) for each in found.versus]
     page.add(
@@ -271,20 +315,20 @@ def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
             )
             for each, place in pairs
         ],
-        _NEEDS_PAIRS,
+        str(_NEEDS_PAIRS),
         [
-            Column("to_first", "to the first", ColumnKind.COUNT),
-            Column("to_second", "to the second", ColumnKind.COUNT),
+            Column("to_first", gettext("to the first"), ColumnKind.COUNT),
+            Column("to_second", gettext("to the second"), ColumnKind.COUNT),
             Column("p", "p", ColumnKind.P_VALUE),
         ],
     )
-    page.add(_OPTIONS, list(_options(amounts)), _NEEDS_OPTIONS)
+    page.add(_OPTIONS, list(_options(amounts)), str(_NEEDS_OPTIONS))
     page.add(_ROUND, [_Row(each.names, _round_numbers(each)) for each in amounts])
     page.add(_REPEATS, [_Row(each.names, [_spread(each)]) for each in amounts])
     for each in found.with_names:
-        page.unknown[each.judge.name, each.dimension.name] = [_NAMED]
+        page.unknown[each.judge.name, each.dimension.name] = [str(_NAMED)]
     page.add(_QUALITY, [_Row(each.names, [_decline(each)]) for each in amounts])
-    sensitivity = Section("Prompt sensitivity", _SENSITIVITY, [], "sensitivity")
+    sensitivity = Section(gettext("Prompt sensitivity"), str(_SENSITIVITY), [], "sensitivity")
     return with_count_of_corrected([page.summary(), *page.sections, sensitivity], found.judges, chosen)
 
 
@@ -315,9 +359,9 @@ def _by_rating(scored: Sequence[Scored], log_perplexity: npt.NDArray[np.float64]
     columns = [
         JUDGE,
         DIMENSION,
-        Column("rating", "rating", ColumnKind.NUMBER),
-        Column("judge_mean", "rated so by the judge"),
-        Column("people_mean", "rated so by people"),
+        Column("rating", gettext("rating"), ColumnKind.NUMBER),
+        Column("judge_mean", gettext("rated so by the judge")),
+        Column("people_mean", gettext("rated so by people")),
     ]
     rows = []
     for each in scored:
@@ -325,7 +369,9 @@ def _by_rating(scored: Sequence[Scored], log_perplexity: npt.NDArray[np.float64]
         found = perplexity_by_rating(each.scores, log_perplexity, points, generator=each.stream)
         for point, means in zip(points.tolist(), found, strict=True):
             rows.append([*each.names, Cell(point), *map(figure, means)])
-    return Table("by-rating", "Mean perplexity by rating", columns, rows, heads=3, says=_BY_RATING)
+    return Table(
+        "by-rating", gettext("Mean perplexity by rating"), columns, rows, heads=3, says=str(_BY_RATING)
+    )
 
 
 def _family(each: Scored, texts: ItemTexts) -> Bias:
@@ -345,21 +391,21 @@ def _anchoring(found: ComparedJudges) -> Iterable[_Row]:
 def _add_calls(page: _Page, scored: Sequence[Scored], places: Mapping[tuple[int, int], AskedPlaces]) -> None:
     """Add what the score before and the place in a call do."""
     following = list(followings(scored, places))
-    page.add(_BEFORE, [_follow(each) for each in following], _NEEDS_SEVERAL, BEFORE)
+    page.add(_BEFORE, [_follow(each) for each in following], str(_NEEDS_SEVERAL), BEFORE)
     if following:
         judges = {each.after.judge.pk: each.after.judge for each in following}
         tables = [
             distribution_table(judge, [each for each in following if each.after.judge == judge])
             for judge in judges.values()
         ]
-        title = "Scores by the score before"
-        page.sections.append(Section(title, ABOUT_SCORES_BEFORE, tables, "given-before"))
+        title = gettext("Scores by the score before")
+        page.sections.append(Section(title, str(ABOUT_SCORES_BEFORE), tables, "given-before"))
     asked = [
         (each, own) for each in scored if (own := places.get((each.judge.pk, each.dimension.id))) is not None
     ]
     most = int(max((np.nanmax(own.places) for _, own in asked), default=-1)) + 1
     rows = [_compare_places(each, own, most) for each, own in asked]
-    page.add(_PLACE, rows, _NEEDS_ROTATION, columns_by_place(most))
+    page.add(_PLACE, rows, str(_NEEDS_ROTATION), columns_by_place(most))
 
 
 def _follow(each: Following) -> _Row:
@@ -409,15 +455,20 @@ def _decline(each: Scored) -> Bias:
 
 def _mcnemar(p_value: float | None) -> Cell:
     return number_or_reason(
-        p_value, "No outcome changed.", "McNemar’s exact test, two-sided (function place_preference)."
+        p_value,
+        gettext("No outcome changed."),
+        gettext("McNemar’s exact test, two-sided (function place_preference)."),
     )
 
 
-def _columns(measures: Mapping[str, str]) -> list[Column]:
+def _columns(measures: Mapping[str, str | Promise]) -> list[Column]:
     return [
         column
         for key, name in measures.items()
-        for column in (Column(key, name, decimals=2), Column(f"{key}_control", "control", decimals=2))
+        for column in (
+            Column(key, str(name), decimals=2),
+            Column(f"{key}_control", gettext("control"), decimals=2),
+        )
     ]
 
 
@@ -428,8 +479,8 @@ def _cells(biases: Sequence[Bias]) -> list[Cell]:
 def _control(bias: Bias) -> Cell:
     control = bias.control
     if control is None:
-        return Cell(reason=_NO_CONTROL if bias.measured.defined else _NO_FIGURE)
-    how = f"The same figure of {control.of}: the mean, the least and the largest."
+        return Cell(reason=str(_NO_CONTROL) if bias.measured.defined else str(_NO_FIGURE))
+    how = gettext("The same figure of {group}: the mean, the least and the largest.").format(group=control.of)
     return Cell(control.mean, low=control.least, high=control.largest, how=how)
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from itertools import combinations
 
+from django.utils.translation import gettext, gettext_lazy
+
 from agreement import Resampling, bias, holm_by_key
 from agreement.comparison import CORRELATIONS, Level
 from agreement.comparison.between_judges import GROUPS, GroupsCompared, compare_groups
@@ -21,23 +23,23 @@ from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.parameters import SHARED, Options, counts_corrected
 
 ALL = "all"
-_SAYS = (
+_SAYS = gettext_lazy(
     "The judges on the items with values of all of them. Cost and time cover all their answers, "
     "or those of the run; time is the mean of a call."
 )
-_TESTS = (
+_TESTS = gettext_lazy(
     "Differences on the same items by paired bootstrap, corrected for the number of pairs. If "
     "both have 20 samples or more, the correlations of ten groups of samples are compared, too "
     "(Siledar and others 2024, table 5): this tests whether new samples would reverse the order "
     "of the two, not whether other documents would."
 )
-_NONE = (
+_NONE = gettext_lazy(
     "No two judges have values yet. Create variants of a judge and run them together on a sample "
     "of documents to compare them here."
 )
-_NO_SHARED = "These judges have no item in common; run them on the same items."
-_NO_PRICE = "The prices of its endpoint are unknown."
-_NO_TIME = "The answers were imported without times."
+_NO_SHARED = gettext_lazy("These judges have no item in common; run them on the same items.")
+_NO_PRICE = gettext_lazy("The prices of its endpoint are unknown.")
+_NO_TIME = gettext_lazy("The answers were imported without times.")
 
 
 def _runs(project: Project) -> Options:
@@ -47,11 +49,14 @@ def _runs(project: Project) -> Options:
     for run, judge in rows.values_list("pk", "judgments__judge__name").distinct():
         several.setdefault(run, set()).add(judge)
     counts = {run: len(judges) for run, judges in several.items() if len(judges) > 1}
-    named = [(str(run), f"run {run}: {count} judges") for run, count in counts.items()]
-    return [(ALL, "all judges"), *named]
+    named = [
+        (str(run), gettext("run {run}: {count} judges").format(run=run, count=count))
+        for run, count in counts.items()
+    ]
+    return [(ALL, gettext("all judges")), *named]
 
 
-RUN = Parameter("run", "Variants", _runs)
+RUN = Parameter("run", gettext_lazy("Variants"), _runs)
 
 
 def experiments_sections(project: Project, chosen: Chosen) -> list[Section]:
@@ -62,18 +67,18 @@ def experiments_sections(project: Project, chosen: Chosen) -> list[Section]:
     run = None if chosen["run"] == ALL else Run.objects.get(project=project, pk=int(chosen["run"]))
     judges = _judges(project, run)
     if not judges:
-        raise NoJudgesError(_NONE)
+        raise NoJudgesError(str(_NONE))
     found = compared_values(project, {**chosen, "units": SHARED}, judges)
     if not found.scored:
-        return with_count_of_corrected([Section("Variants", _NO_SHARED, [])], judges, chosen)
+        return with_count_of_corrected([Section(gettext("Variants"), str(_NO_SHARED), [])], judges, chosen)
     amounts, named = found.with_amounts, found.with_names
     spent = spent_by_judges(judges, run, with_corrected=counts_corrected(chosen))
     tables = [_variants(amounts, spent, chosen), _plot(amounts, chosen)] if amounts else []
     tables += category_tables(named) if named else []
     tests = [*tables_between_judges(found), *_groups(amounts, chosen)]
-    sections = [Section("Variants", _SAYS, tables, "variants")]
+    sections = [Section(gettext("Variants"), str(_SAYS), tables, "variants")]
     if tests:
-        sections.append(Section("Differences between variants", _TESTS, tests, "tests"))
+        sections.append(Section(gettext("Differences between variants"), str(_TESTS), tests, "tests"))
     return with_count_of_corrected(sections, found.judges, chosen)
 
 
@@ -88,20 +93,20 @@ def _variants(scored: Sequence[Scored], spent: dict[tuple[int, str], Spent], cho
     columns = [
         JUDGE,
         DIMENSION,
-        Column("items", "items", ColumnKind.COUNT),
-        Column("correlation", "correlation with people"),
-        Column("alpha", "alpha with mean"),
-        Column("bias", "bias", decimals=2),
-        Column("answers", "answers", ColumnKind.COUNT),
-        Column("unreadable", "unreadable", ColumnKind.COUNT),
-        Column("cost", "cost", decimals=4),
-        Column("seconds", "seconds a call", decimals=2),
+        Column("items", gettext("items"), ColumnKind.COUNT),
+        Column("correlation", gettext("correlation with people")),
+        Column("alpha", gettext("alpha with mean")),
+        Column("bias", gettext("bias"), decimals=2),
+        Column("answers", gettext("answers"), ColumnKind.COUNT),
+        Column("unreadable", gettext("unreadable"), ColumnKind.COUNT),
+        Column("cost", gettext("cost"), decimals=4),
+        Column("seconds", gettext("seconds a call"), decimals=2),
     ]
     rows = [
         [*each.names, Cell(each.items), *_figures(each, chosen), *_spending_cells(each, spent)]
         for each in scored
     ]
-    return Table("experiment", "Variants on the same items", columns, rows, heads=2)
+    return Table("experiment", gettext("Variants on the same items"), columns, rows, heads=2)
 
 
 def _figures(each: Scored, chosen: Chosen) -> list[Cell]:
@@ -125,8 +130,8 @@ def _spending_cells(each: Scored, spent: dict[tuple[int, str], Spent]) -> list[C
     return [
         Cell(own.answers),
         Cell(own.unreadable),
-        number_or_reason(cost, _NO_PRICE),
-        number_or_reason(own.seconds, _NO_TIME),
+        number_or_reason(cost, str(_NO_PRICE)),
+        number_or_reason(own.seconds, str(_NO_TIME)),
     ]
 
 
@@ -134,13 +139,15 @@ def _plot(scored: Sequence[Scored], chosen: Chosen) -> Table:
     """Every variant with its correlations, a column for each dimension."""
     dimensions = {each.dimension.key: each.dimension.name for each in scored}
     cells = {(each.judge.name, each.dimension.key): _correlation(each, chosen) for each in scored}
-    nothing = Cell(reason="This judge has no value on this dimension.")
+    nothing = Cell(reason=gettext("This judge has no value on this dimension."))
     rows = [
         [text(judge), *(cells.get((judge, key), nothing) for key in dimensions)]
         for judge in dict.fromkeys(each.judge.name for each in scored)
     ]
     columns = [JUDGE, *(Column(key, name) for key, name in dimensions.items())]
-    return Table("correlations", "Correlation with people by variant", columns, rows, plot="intervals")
+    return Table(
+        "correlations", gettext("Correlation with people by variant"), columns, rows, plot="intervals"
+    )
 
 
 def _groups(scored: Sequence[Scored], chosen: Chosen) -> list[Table]:
@@ -162,20 +169,25 @@ def _groups(scored: Sequence[Scored], chosen: Chosen) -> list[Table]:
             text(first.dimension.name, key=first.dimension.key),
             number_or_reason(compared.first, compared.reason),
             number_or_reason(compared.second, compared.reason),
-            *(number_or_reason(each.get(place), compared.reason or "It does not vary.") for each in adjusted),
+            *(
+                number_or_reason(each.get(place), compared.reason or gettext("It does not vary."))
+                for each in adjusted
+            ),
         ]
         for place, (first, second, compared) in enumerate(pairs)
     ]
     columns = [
         JUDGE,
-        Column("other_judge", "Other judge", ColumnKind.TEXT),
+        Column("other_judge", gettext("Other judge"), ColumnKind.TEXT),
         DIMENSION,
-        Column("first", "mean of the first"),
-        Column("second", "mean of the second"),
-        Column("u_p", "p, Mann-Whitney", ColumnKind.P_VALUE),
+        Column("first", gettext("mean of the first")),
+        Column("second", gettext("mean of the second")),
+        Column("u_p", gettext("p, Mann-Whitney"), ColumnKind.P_VALUE),
         Column("t_p", "p, t", ColumnKind.P_VALUE),
     ]
-    return [Table("groups", f"{GROUPS} groups of samples", columns, rows, heads=3)]
+    return [
+        Table("groups", gettext("{groups} groups of samples").format(groups=GROUPS), columns, rows, heads=3)
+    ]
 
 
 def _adjust(pairs: Sequence[tuple[Scored, Scored, GroupsCompared]], name: str) -> dict[int, float]:

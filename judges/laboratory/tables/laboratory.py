@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+from django.utils.translation import gettext, gettext_lazy
 
 from agreement import Resampling, Stream, bias
 from agreement.comparison import (
@@ -30,32 +31,33 @@ from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.streams import stream_of_pair
 from judges.results.tables.together import LEVELS
 
-_SELF = (
+_SELF = gettext_lazy(
     "Alpha over the samples of a judge, each treated as a rater, compared with alpha among people"
     " on the same items. If it is below people’s, the judge agrees less with itself than people "
     "with each other."
 )
-_VARIANTS = (
+_VARIANTS = gettext_lazy(
     "Two judges of one model with different prompts or methods, each treated as a rater: their "
     "values (the mean of several samples) at the nearest point of the dimension’s scale, on the "
     "items of both. First minus second: the mean of their differences, in points."
 )
-_CURVE = (
+_CURVE = gettext_lazy(
     "The correlation with people of the mean of this number of samples, averaged over random choices of "
     "them; intervals resample documents. Gain: the gain of all samples. Enough: from this number on the gain "
-    "is significantly below "
-    f"{LEAST_GAIN:g}."
+    "is significantly below {gain:g}."
 )
-_RATERS = (
+_RATERS = gettext_lazy(
     "Compare the results of judges with these: each rater against the mean of the other raters "
     "(one rater fewer than judges are compared with). “All raters” includes the rater’s own "
     "values in the mean, as in Gao and others (2023, table 6); this is higher than any judge of "
     "the same quality could reach."
 )
-_NO_RATERS = "Needs two raters on a dimension with numeric values."
-_NO_JUDGMENTS = "No judge that gives values has judgments yet. Plan a run, or import judgments."
-_NO_VARIANTS = "This table compares judges of one model on the same items; there are no two yet."
-_NO_SAMPLES = (
+_NO_RATERS = gettext_lazy("Needs two raters on a dimension with numeric values.")
+_NO_JUDGMENTS = gettext_lazy("No judge that gives values has judgments yet. Plan a run, or import judgments.")
+_NO_VARIANTS = gettext_lazy(
+    "This table compares judges of one model on the same items; there are no two yet."
+)
+_NO_SAMPLES = gettext_lazy(
     "No judge has several samples of an item. Give a judge several samples at a temperature above"
     " 0, and run it on some items."
 )
@@ -72,20 +74,35 @@ def laboratory_sections(project: Project, chosen: Chosen) -> list[Section]:
     curves = _curves(found, chosen)
     raters = _raters(found.people, chosen["coefficient"])
     sections = [
-        Section("Agreement with itself", _SELF if itself else _NO_JUDGMENTS, itself, "self-agreement"),
-        Section("Agreement of variants", _VARIANTS if variants else _NO_VARIANTS, variants, "variants"),
-        Section("Number of samples", _CURVE if curves else _NO_SAMPLES, curves, "samples"),
-        Section("Raters as judges", _RATERS if raters else _NO_RATERS, raters, "raters"),
+        Section(
+            gettext("Agreement with itself"),
+            str(_SELF) if itself else str(_NO_JUDGMENTS),
+            itself,
+            "self-agreement",
+        ),
+        Section(
+            gettext("Agreement of variants"),
+            str(_VARIANTS) if variants else str(_NO_VARIANTS),
+            variants,
+            "variants",
+        ),
+        Section(
+            gettext("Number of samples"),
+            _CURVE.format(gain=LEAST_GAIN) if curves else str(_NO_SAMPLES),
+            curves,
+            "samples",
+        ),
+        Section(gettext("Raters as judges"), str(_RATERS) if raters else str(_NO_RATERS), raters, "raters"),
     ]
     return with_count_of_corrected(sections, found.judges, chosen)
 
 
 def _self_agreement(scored: Sequence[Scored]) -> Table:
     columns = [
-        Column("samples", "samples", ColumnKind.COUNT),
-        Column("alpha", "alpha over samples"),
-        Column("among_people", "alpha among people"),
-        Column("repeated", "same value twice", ColumnKind.SHARE),
+        Column("samples", gettext("samples"), ColumnKind.COUNT),
+        Column("alpha", gettext("alpha over samples")),
+        Column("among_people", gettext("alpha among people")),
+        Column("repeated", gettext("same value twice"), ColumnKind.SHARE),
     ]
     rows = [
         [
@@ -97,7 +114,7 @@ def _self_agreement(scored: Sequence[Scored]) -> Table:
         ]
         for each in scored
     ]
-    title = "Judges and themselves"
+    title = gettext("Judges and themselves")
     return Table("self-agreement", title, [JUDGE, DIMENSION, *columns], rows, heads=2)
 
 
@@ -115,14 +132,14 @@ def _variants(project: Project, found: ComparedJudges) -> list[Table]:
         return []
     columns = [
         JUDGE,
-        Column("variant", "Variant", ColumnKind.TEXT),
+        Column("variant", gettext("Variant"), ColumnKind.TEXT),
         DIMENSION,
-        Column("differ", "differ in", ColumnKind.TEXT),
-        Column("alpha", "alpha of both"),
-        Column("shift", "first minus second", decimals=2),
-        Column("among_people", "alpha among people"),
+        Column("differ", gettext("differ in"), ColumnKind.TEXT),
+        Column("alpha", gettext("alpha of both")),
+        Column("shift", gettext("first minus second"), decimals=2),
+        Column("among_people", gettext("alpha among people")),
     ]
-    return [Table("variants", "Variants of a model and each other", columns, rows, heads=3)]
+    return [Table("variants", gettext("Variants of a model and each other"), columns, rows, heads=3)]
 
 
 def _variant_row(project: Project, first: Scored, second: Scored, differences: Sequence[str]) -> list[Cell]:
@@ -140,7 +157,7 @@ def _variant_row(project: Project, first: Scored, second: Scored, differences: S
         text(first.judge.name),
         text(second.judge.name),
         text(dimension.name, key=dimension.key),
-        text("; ".join(differences) or "nothing but the name"),
+        text("; ".join(differences) or gettext("nothing but the name")),
         figure(alpha),
         _shift(first, second, stream),
         figure(first.alpha.among_people),
@@ -149,7 +166,7 @@ def _variant_row(project: Project, first: Scored, second: Scored, differences: S
 
 def _shift(first: Scored, second: Scored, stream: Stream) -> Cell:
     if first.dimension.is_named:
-        return Cell(reason="Categories have no mean to be apart.")
+        return Cell(reason=gettext("Categories have no mean to be apart."))
     plan = Resampling(by="documents")
     values = first.scores.judge, second.scores.judge
     return figure(bias(*values, documents=first.scores.documents, generator=stream, resampling=plan))
@@ -177,11 +194,11 @@ def _enough(curves: Sequence[tuple[Scored, SampleCurve]]) -> Table:
     columns = [
         JUDGE,
         DIMENSION,
-        Column("samples", "samples", ColumnKind.COUNT),
-        Column("one", "with one"),
-        Column("all", "with all"),
-        Column("gain", "gain of all over one"),
-        Column("enough", "enough", ColumnKind.TEXT),
+        Column("samples", gettext("samples"), ColumnKind.COUNT),
+        Column("one", gettext("with one")),
+        Column("all", gettext("with all")),
+        Column("gain", gettext("gain of all over one")),
+        Column("enough", gettext("enough"), ColumnKind.TEXT),
     ]
     rows = [
         [
@@ -195,18 +212,18 @@ def _enough(curves: Sequence[tuple[Scored, SampleCurve]]) -> Table:
         for each, curve in curves
         if curve.points
     ]
-    return Table("samples", "How many samples are enough", columns, rows, heads=2)
+    return Table("samples", gettext("How many samples are enough"), columns, rows, heads=2)
 
 
 def _verdict(curve: SampleCurve) -> str:
     if curve.enough is None:
-        return f"unknown: more than {curve.points[-1].samples} may still gain"
-    return f"after {curve.enough} nothing is gained"
+        return gettext("unknown: more than {samples} may still gain").format(samples=curve.points[-1].samples)
+    return gettext("after {enough} nothing is gained").format(enough=curve.enough)
 
 
 def _gain(point: CurvePoint) -> Cell:
-    what = "Difference of correlations with people (function sample_curve)"
-    return difference_cell(point.gain, what, nothing="These are all samples.")
+    what = gettext("Difference of correlations with people (function sample_curve)")
+    return difference_cell(point.gain, what, nothing=gettext("These are all samples."))
 
 
 def _curve_of(judge: Judge, curves: Sequence[tuple[Scored, SampleCurve]]) -> Table:
@@ -222,11 +239,11 @@ def _curve_of(judge: Judge, curves: Sequence[tuple[Scored, SampleCurve]]) -> Tab
     ]
     columns = [
         DIMENSION,
-        Column("number", "samples", ColumnKind.COUNT),
-        Column("quality", "correlation with people"),
-        Column("gain", "gain of all samples"),
+        Column("number", gettext("samples"), ColumnKind.COUNT),
+        Column("quality", gettext("correlation with people")),
+        Column("gain", gettext("gain of all samples")),
     ]
-    title = f"Agreement with people by number of samples ({judge.name})"
+    title = gettext("Agreement with people by number of samples ({judge})").format(judge=judge.name)
     return Table(f"curve-{judge.pk}", title, columns, rows, heads=2, plot="curve")
 
 
@@ -254,10 +271,15 @@ def _raters(people: Sequence[PeopleOnDimension], coefficient: str) -> list[Table
     ]
     columns = [
         DIMENSION,
-        Column("rater", "Rater", ColumnKind.TEXT),
-        Column("items", "items", ColumnKind.COUNT),
-        *(Column(f"{level}", f"others, {LEVELS[level]}") for level in Level),
-        *(Column(f"{level}_with_own", f"all raters, {LEVELS[level]}") for level in Level),
+        Column("rater", gettext("Rater"), ColumnKind.TEXT),
+        Column("items", gettext("items"), ColumnKind.COUNT),
+        *(Column(f"{level}", gettext("others, {level}").format(level=LEVELS[level])) for level in Level),
+        *(
+            Column(f"{level}_with_own", gettext("all raters, {level}").format(level=LEVELS[level]))
+            for level in Level
+        ),
     ]
-    title = f"Each rater and the mean of raters: {measure.estimator.label}"
+    title = gettext("Each rater and the mean of raters: {coefficient}").format(
+        coefficient=measure.estimator.label
+    )
     return [Table("raters", title, columns, rows, heads=2)] if rows else []

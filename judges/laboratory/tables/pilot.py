@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from django.utils.translation import gettext, gettext_lazy
+
 from agreement.comparison import JudgesCompared, holm_over_pairs
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
@@ -17,7 +19,7 @@ from judges.results.queries.scores import material_of, samples_of
 from judges.results.tables.columns import JUDGE, number_or_reason
 from judges.results.tables.parameters import chosen_judge
 
-_SAYS = (
+_SAYS = gettext_lazy(
     "Alpha of each judge with people’s mean, on the items of development documents with values of"
     " this judge, the chosen judge and people; the difference is this judge minus the chosen one."
     " Intervals resample documents, the same for both; p has Holm’s correction over judges and "
@@ -25,15 +27,17 @@ _SAYS = (
     " no longer show its quality on other documents; all other results about judges exclude "
     "people’s values of these documents."
 )
-_NOT_DRAWN = "No document is for development yet. Sample the development part under Laboratory > Alignment."
-_ALONE = "No other judge has values on the development documents yet."
+_NOT_DRAWN = gettext_lazy(
+    "No document is for development yet. Sample the development part under Laboratory > Alignment."
+)
+_ALONE = gettext_lazy("No other judge has values on the development documents yet.")
 _COLUMNS = [
     DIMENSION,
     JUDGE,
-    Column("items", "items", ColumnKind.COUNT),
-    Column("chosen", "alpha of the chosen judge"),
-    Column("other", "alpha of this judge"),
-    Column("gain", "difference"),
+    Column("items", lambda: gettext("items"), ColumnKind.COUNT),
+    Column("chosen", lambda: gettext("alpha of the chosen judge")),
+    Column("other", lambda: gettext("alpha of this judge")),
+    Column("gain", lambda: gettext("difference")),
     Column("p", "p", ColumnKind.P_VALUE),
 ]
 
@@ -47,11 +51,16 @@ def pilot_sections(project: Project, chosen: Chosen) -> list[Section]:
         for one, other, found in pairs
     ]
     table = Table(
-        "versions", f"Judges beside {judge.name}", _COLUMNS, rows, heads=2, says=_SAYS.format(looks=len(rows))
+        "versions",
+        gettext("Judges beside {judge}").format(judge=judge.name),
+        _COLUMNS,
+        rows,
+        heads=2,
+        says=_SAYS.format(looks=len(rows)),
     )
     drawn = project.documents.filter(development__isnull=False).exists()
-    problem = "" if rows else _ALONE if drawn else _NOT_DRAWN
-    return [Section("Prompts compared on the same units", problem, [table])]
+    problem = "" if rows else str(_ALONE) if drawn else str(_NOT_DRAWN)
+    return [Section(gettext("Prompts compared on the same units"), problem, [table])]
 
 
 def _beside(project: Project, judge: Judge) -> Iterator[tuple[FrozenDimension, Judge, JudgesCompared]]:
@@ -78,5 +87,7 @@ def _beside(project: Project, judge: Judge) -> Iterator[tuple[FrozenDimension, J
 
 def _p_value(found: JudgesCompared) -> Cell:
     difference = found.figures.get("alpha")
-    reason = (difference.reason if difference else "") or "No item has values of both judges and people."
+    reason = (difference.reason if difference else "") or gettext(
+        "No item has values of both judges and people."
+    )
     return number_or_reason(found.adjusted.get("alpha"), reason)

@@ -4,6 +4,7 @@ import json
 import re
 from typing import Any
 
+from annotate.core.translation import gettext
 from judges.methods.reading.plain import answer_start, plain
 from judges.methods.reading.reader import REFUSES
 from judges.methods.readings import Unreadable
@@ -40,9 +41,11 @@ def read_yes_or_no(reply: str) -> bool | Unreadable:
         if len(said) == 1:
             return said.pop()
         if said:
-            return Unreadable("The reply says yes and no.")
+            return Unreadable(gettext("The reply says yes and no."))
     refuses = REFUSES.search(text)
-    return Unreadable("The reply refuses to judge." if refuses else "The reply says neither yes nor no.")
+    return Unreadable(
+        gettext("The reply refuses to judge.") if refuses else gettext("The reply says neither yes nor no.")
+    )
 
 
 def read_answers(reply: str, count: int) -> list[bool] | Unreadable:
@@ -60,7 +63,11 @@ def read_answers(reply: str, count: int) -> list[bool] | Unreadable:
         wanted = [lines.get(number) for number in range(1, count + 1)]
         answers = [each for each in wanted if each is not None] if len(lines) == count else []
     if len(answers) != count:
-        return Unreadable(f"The reply has {len(answers)} answers to {count} questions.")
+        return Unreadable(
+            gettext("The reply has {answers} answers to {questions} questions.").format(
+                answers=len(answers), questions=count
+            )
+        )
     return answers
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from annotate.core.translation import gettext, gettext_noop
 from judges.methods.reading.mentions import Mention, keep_meant
 from judges.methods.reading.patterns import (
     AFTER,
@@ -66,7 +67,9 @@ class Choices:
 class ChoiceForms(Forms):
     """Finders of the chosen option."""
 
-    what = "choice"
+    nothing = gettext_noop("No choice was found.")
+    not_in_json = gettext_noop("The reply has no JSON object with a choice.")
+    different = gettext_noop("Two different choices were found.")
     own_name = ""
 
     def __init__(self, choices: Choices) -> None:
@@ -156,7 +159,9 @@ class ChoiceForms(Forms):
         written = match["value"]
         value = self._values.get(written.casefold())
         letters = list(self._letters)
-        problem = f"The option {short(written)} is not one of {letters[0]} to {letters[-1]}."
+        problem = gettext("The option {written} is not one of {first} to {last}.").format(
+            written=short(written), first=letters[0], last=letters[-1]
+        )
         return Mention(
             value=value,
             written=short(written),
@@ -173,7 +178,9 @@ class ChoiceForms(Forms):
 
     def _tie(self, match: re.Match[str]) -> Mention:
         value = self._values.get("tie")
-        problem = "The reply finds both equal, which is none of the options." if value is None else ""
+        problem = (
+            gettext("The reply finds both equal, which is none of the options.") if value is None else ""
+        )
         return Mention(value, "tie", match.start(), match.end(), match.start(), problem=problem)
 
 

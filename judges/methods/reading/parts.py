@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from annotate.core.guideline import FrozenDimension
+from annotate.core.translation import gettext
 from judges.methods.reading.languages import SCORE
 from judges.methods.reading.plain import answer_start
 from judges.methods.reading.reader import REFUSES
@@ -86,18 +87,22 @@ def read_part(
     if fields := list(_fields(answer, dimension, dimensions)):
         return _common([read(field) for field in fields])
     if structured:
-        return Unreadable(f"The reply has no JSON object with a score of {dimension.name}.")
+        return Unreadable(
+            gettext("The reply has no JSON object with a score of {dimension}.").format(
+                dimension=dimension.name
+            )
+        )
     if parts := list(_parts(answer, dimension.name, [each.name for each in dimensions])):
         return _common([_read_lines(dimension.name, part, read) for part in parts])
     if len(dimensions) == 1:
         return read(answer)
-    return Unreadable(f"The reply gives no score of {dimension.name}.")
+    return Unreadable(gettext("The reply gives no score of {dimension}.").format(dimension=dimension.name))
 
 
 def _common(readings: Sequence[Reading]) -> Reading:
     readable = [reading for reading in readings if isinstance(reading, Readable)]
     if len({reading.value for reading in readable}) > 1:
-        return Unreadable("Two different scores were found.")
+        return Unreadable(gettext("Two different scores were found."))
     return readable[-1] if readable else readings[-1]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import re2
 
+from annotate.core.translation import gettext
 from judges.methods.reading.plain import answer_start
 from judges.methods.readings import Readable, Reading, Unreadable
 
@@ -28,12 +29,14 @@ def compile_pattern(pattern: str) -> Any:
 def problem_of_pattern(pattern: str) -> str:
     """Return why a pattern cannot be used, empty where it can."""
     if len(pattern) > LONGEST:
-        return f"A pattern has {LONGEST} characters at the most."
+        return gettext("A pattern has {limit} characters at the most.").format(limit=LONGEST)
     try:
         compile_pattern(pattern)
     except re2.error as error:
         (what,) = error.args
-        return f"This is no regular expression as RE2 reads them: {what.decode(errors='replace')}."
+        return gettext("This is no regular expression as RE2 reads them: {error}.").format(
+            error=what.decode(errors="replace")
+        )
     return ""
 
 
@@ -51,9 +54,9 @@ def read_by_pattern(reply: str, pattern: str, read: Callable[[str], Reading]) ->
     text = reply[start:][-LONGEST_REPLY:]
     match = next(iter(deque(compile_pattern(pattern).finditer(text), maxlen=1)), None)
     if match is None:
-        return Unreadable("The prompt's pattern does not match.")
+        return Unreadable(gettext("The prompt's pattern does not match."))
     group: str | int = ANSWER if ANSWER in match.re.groupindex else min(match.re.groups, 1)
     reading = read((match[group] or "").strip())
     if isinstance(reading, Readable):
         return Readable(reading.value, text[: match.start()].strip())
-    return Unreadable(f"The prompt's pattern matches, but: {reading.reason}")
+    return Unreadable(gettext("The prompt's pattern matches, but: {reason}").format(reason=reading.reason))

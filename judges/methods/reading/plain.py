@@ -5,10 +5,11 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from annotate.core.translation import gettext, gettext_noop
 from judges.methods.readings import Unreadable
 
-EMPTY = Unreadable("The reply is empty.")
-UNFINISHED = Unreadable("The reply ends before an answer.")
+EMPTY = gettext_noop("The reply is empty.")
+UNFINISHED = gettext_noop("The reply ends before an answer.")
 
 DECORATION = "*_`#~[]{}\u200b\u200c\u200d\u2060\ufeff\ufe0f"
 LOOKALIKES = {
@@ -60,8 +61,8 @@ def answer_start(reply: str) -> int | Unreadable:
     ends = [match.end() for match in END_OF_THINKING.finditer(reply)]
     start = ends[-1] if ends else 0
     if not start and BEGIN_OF_THINKING.match(reply):
-        return UNFINISHED
-    return start if reply[start:].strip() else EMPTY
+        return Unreadable(gettext(UNFINISHED))
+    return start if reply[start:].strip() else Unreadable(gettext(EMPTY))
 
 
 def plain(reply: str, start: int = 0) -> Plain:

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import chain
 
+from annotate.core.translation import gettext
 from judges.methods.reading.mentions import Mention, choose_mention, rationale
 from judges.methods.reading.plain import Plain, answer_start, plain
 from judges.methods.reading.structured import find_tagged, json_answers
@@ -27,9 +28,9 @@ REFUSES = re.compile(
 )
 
 
-def nothing_found(text: str, what: str) -> Unreadable:
-    """Return why a reply has no answer: it refuses, or just has none."""
-    return Unreadable("The reply refuses to judge." if REFUSES.search(text) else f"No {what} was found.")
+def nothing_found(text: str, nothing: str) -> Unreadable:
+    """Return why a reply has no answer: it refuses, or just has none, which `nothing` says."""
+    return Unreadable(gettext("The reply refuses to judge.") if REFUSES.search(text) else nothing)
 
 
 Finder = Callable[[str], list[Mention]]
@@ -38,7 +39,9 @@ Finder = Callable[[str], list[Mention]]
 class Forms(ABC):
     """The forms in which replies answer one question."""
 
-    what: str
+    nothing: str
+    not_in_json: str
+    different: str
     own_name: str
     finders: Sequence[Finder]
 
@@ -72,7 +75,7 @@ def read_json(reply: str, forms: Forms) -> Reading:
         return start
     if answers := _in_json(reply[start:], forms):
         return _of_json(answers, forms)
-    return Unreadable(f"The reply has no JSON object with a {forms.what}.")
+    return Unreadable(gettext(forms.not_in_json))
 
 
 def position(reply: str, forms: Forms) -> int | None:
@@ -90,7 +93,7 @@ def _find_mention(text: str, forms: Forms) -> Mention | Unreadable:
     for mentions in chain([in_tags], (find(text) for find in forms.finders)):
         if mentions:
             return choose_mention(mentions, text) or _different(forms)
-    return nothing_found(text, forms.what)
+    return nothing_found(text, gettext(forms.nothing))
 
 
 def _in_json(reply: str, forms: Forms) -> list[tuple[Mention, str]]:
@@ -112,4 +115,4 @@ def _reading_of(mention: Mention, forms: Forms, reasons: str) -> Reading:
 
 
 def _different(forms: Forms) -> Unreadable:
-    return Unreadable(f"Two different {forms.what}s were found.")
+    return Unreadable(gettext(forms.different))

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from annotate.core.guideline import FrozenDimension
+from annotate.core.translation import gettext, gettext_noop
 from judges.methods import scales
 from judges.methods.reading import languages
 from judges.methods.reading.mentions import Mention, keep_meant
@@ -82,7 +83,9 @@ IS_NAMED = r"(?:the|this)\s+(?:text|summary|response|review|reply)\s+is"
 class ScoreForms(Forms):
     """Finders of a dimension's scores."""
 
-    what = "score"
+    nothing = gettext_noop("No score was found.")
+    not_in_json = gettext_noop("The reply has no JSON object with a score.")
+    different = gettext_noop("Two different scores were found.")
 
     def __init__(self, dimension: FrozenDimension) -> None:
         self._dimension = dimension
@@ -171,9 +174,11 @@ class ScoreForms(Forms):
             return mention.problem
         lowest, highest = scales.ends(self._dimension)
         if not lowest <= value <= highest:
-            return f"The score {mention.written} is outside the scale {extent}."
+            return gettext("The score {written} is outside the scale {extent}.").format(
+                written=mention.written, extent=extent
+            )
         if scales.is_named(self._dimension) and not value.is_integer():
-            return f"The score {mention.written} lies between two categories."
+            return gettext("The score {written} lies between two categories.").format(written=mention.written)
         return ""
 
     def _find_labelled(self, text: str) -> list[Mention]:
@@ -254,7 +259,9 @@ class ScoreForms(Forms):
             end=match.end() + offset,
             at=match.start("value") + offset,
             final=bool(groups.get("final")),
-            problem=problem if value is not None else f"{short(written)} is no number.",
+            problem=problem
+            if value is not None
+            else gettext("{written} is no number.").format(written=short(written)),
         )
 
     def _at_value(self, match: re.Match[str]) -> Mention:
@@ -267,7 +274,9 @@ class ScoreForms(Forms):
         if of is None or of == self._dimension.scale_maximum:
             return ""
         shown = f"{short(written)}%" if percent else f"{short(written)}/{short(whole or '')}"
-        return f"The score {shown} is not on the scale {scales.extent(self._dimension)}."
+        return gettext("The score {value} is not on the scale {scale}.").format(
+            value=shown, scale=scales.extent(self._dimension)
+        )
 
     def _star_mention(self, match: re.Match[str]) -> Mention:
         full, empty = (len(re.sub(r"\s", "", match[name])) for name in ("full", "empty"))

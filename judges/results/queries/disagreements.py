@@ -31,13 +31,13 @@ MOST_UNITS = 200
 _COLUMNS = [
     JUDGE,
     DIMENSION,
-    Column("item", "Item", ColumnKind.COUNT),
+    Column("item", lambda: gettext("Item"), ColumnKind.COUNT),
     SYSTEM,
-    Column("document", "Document", ColumnKind.TEXT),
-    Column("judge_value", "judge", decimals=2),
-    Column("people", "mean of people", decimals=2),
-    Column("difference", "difference", decimals=2),
-    Column("ratings", "ratings", ColumnKind.COUNT),
+    Column("document", lambda: gettext("Document"), ColumnKind.TEXT),
+    Column("judge_value", lambda: gettext("judge"), decimals=2),
+    Column("people", lambda: gettext("mean of people"), decimals=2),
+    Column("difference", lambda: gettext("difference"), decimals=2),
+    Column("ratings", lambda: gettext("ratings"), ColumnKind.COUNT),
 ]
 
 
@@ -143,8 +143,8 @@ JUDGES_AND_PEOPLE = DisagreementSource(
     gettext_lazy("Units with the largest difference between a judge and the mean of people come first."),
     ResultsPage(
         "judge-differences",
-        "Differences between judges and people",
-        "Values of each judge minus the mean of people, the largest differences first.",
+        gettext_lazy("Differences between judges and people"),
+        gettext_lazy("Values of each judge minus the mean of people, the largest differences first."),
         judge_difference_sections,
         version_of_judges,
         values_of,

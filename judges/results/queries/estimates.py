@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from django.utils.translation import gettext
 
 from agreement import RankSet, Stream, rank_sets
 from agreement.comparison import CategoryAgreement, Scores, category_agreement
@@ -244,11 +245,11 @@ def _of_system(system: str, sample: RatedSample, how: _How, stream: Stream) -> S
 
 def _why_no_differences(samples: Sequence[RatedSample]) -> str:
     if len(samples) < 2:
-        return "A difference needs two systems."
+        return gettext("A difference needs two systems.")
     if not any(sample.ratings for sample in samples):
-        return "No person has rated a unit yet."
+        return gettext("No person has rated a unit yet.")
     if all(sample.ratings == sample.units for sample in samples):
-        return (
+        return gettext(
             "Every output is rated, so a judge adds nothing. The page Systems compares the systems and "
             "offers a choice of populations."
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from django.db.models import Q
+from django.utils.translation import gettext
 
 from agreement import Resampling, holm_by_key
 from agreement.comparison import CORRELATIONS, Scores, correlation_called
@@ -214,12 +215,14 @@ def _verdict(found: Validity, adjusted: float | None) -> str:
     """Return in a sentence whether R tells anything on this dimension."""
     value = found.correlation.value
     if value is None or adjusted is None:
-        return f"Not known yet: {_why(found)}"
+        return gettext("Not known yet: {why}").format(why=_why(found))
     if adjusted > SIGNIFICANCE_LEVEL:
-        return "No: R does not predict agreement with people on this dimension. Do not route by R."
+        return gettext("No: R does not predict agreement with people on this dimension. Do not route by R.")
     if value < 0:
-        return "No: the judge agrees less with people where R is high. Do not decide by R here."
-    return "Yes: where R is higher, the judge agrees more with people; how wrong it is, R does not tell."
+        return gettext("No: the judge agrees less with people where R is high. Do not decide by R here.")
+    return gettext(
+        "Yes: where R is higher, the judge agrees more with people; how wrong it is, R does not tell."
+    )
 
 
 def _why(found: Validity) -> str:

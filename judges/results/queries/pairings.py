@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.utils.translation import gettext
 
 from annotate.core.models import Project
 from judges.core.errors import NoJudgesError
@@ -24,10 +25,10 @@ class Pairing:
         """Return what to mind about this pair, or nothing."""
         if self.rts.model == self.mcq.model:
             return ""
-        return (
-            f"These judges use different models, {self.rts.model} and {self.mcq.model}: R then shows "
+        return gettext(
+            "These judges use different models, {model} and {other_model}: R then shows "
             "whether two models agree, not whether one agrees with itself."
-        )
+        ).format(model=self.rts.model, other_model=self.mcq.model)
 
 
 def scoring_judges(project: Project) -> QuerySet[Judge]:
@@ -60,8 +61,11 @@ def usual_pairing(judges: Sequence[Judge]) -> Pairing:
     missing = [name for name, found in (("RTS", rts), ("MCQ", mcq)) if not found]
     if missing:
         raise NoJudgesError(
-            f"No {' and no '.join(missing)} judge has judgments yet; R is the correlation of an RTS (reason, "
-            "then score) with an MCQ (multiple choice) judge of one model, so let both judge, or import them."
+            gettext(
+                "No {missing} judge has judgments yet; R is the correlation of an RTS (reason, "
+                "then score) with an MCQ (multiple choice) judge of one model, so let both judge, or "
+                "import them."
+            ).format(missing=" and no ".join(missing))
         )
     return max((Pairing(*pair) for pair in product(rts, mcq)), key=_suits)
 
@@ -72,7 +76,9 @@ def first_judge(judges: Sequence[Judge]) -> Judge:
     Raises NoJudgesError with a sentence where no judge has values.
     """
     if not judges:
-        raise NoJudgesError("No judge that gives scores has judgments yet; plan a run, or import judgments.")
+        raise NoJudgesError(
+            gettext("No judge that gives scores has judgments yet; plan a run, or import judgments.")
+        )
     return max(of_method(judges, "rts") or judges, key=lambda judge: (_values_of(judge), -judge.pk))
 
 
@@ -82,7 +88,11 @@ def judge_called(judges: Sequence[Judge], name: str) -> Judge:
         if judge.name == name:
             return judge
     known = ", ".join(judge.name for judge in judges) or "none"
-    raise NoJudgesError(f"There is no judge that gives scores {name!r} with judgments; there are: {known}.")
+    raise NoJudgesError(
+        gettext("There is no judge that gives scores {name!r} with judgments; there are: {known}.").format(
+            name=name, known=known
+        )
+    )
 
 
 def _suits(pairing: Pairing) -> tuple[bool, int, int, int]:

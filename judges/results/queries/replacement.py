@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from django.utils.translation import gettext_lazy
 
 from agreement.comparison import OneMoreRater, judge_as_one_more_rater
 from agreement.reliability import (
@@ -22,7 +23,11 @@ from judges.results.queries.scores import Material, Samples, material_of, sample
 from judges.results.queries.texts import lengths_of
 from judges.results.tables.streams import stream_of_judge, stream_of_people
 
-EPSILONS = {0.2: "experts", 0.15: "skilled annotators", 0.1: "a crowd"}
+EPSILONS = {
+    0.2: gettext_lazy("experts"),
+    0.15: gettext_lazy("skilled annotators"),
+    0.1: gettext_lazy("a crowd"),
+}
 """Allowed advantage of a person over the judge, by the kind of annotators (Calderon and others 2025)."""
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
+from django.utils.translation import gettext, gettext_lazy
+
 from agreement import PairedDifference, Stream
 from agreement.comparison import (
     HighestJudges,
@@ -19,23 +21,24 @@ from judges.results.tables.compared import ComparedJudges, Scored
 from judges.results.tables.streams import stream_of_pair
 
 _FIGURES = {
-    "spearman": "Spearman",
-    "alpha": "alpha with mean",
-    "preferences": "pairs as people",
-    "systems": "Pearson, systems",
-    "accuracy": "accuracy",
+    "spearman": gettext_lazy("Spearman"),
+    "alpha": gettext_lazy("alpha with mean"),
+    "preferences": gettext_lazy("pairs as people"),
+    "systems": gettext_lazy("Pearson, systems"),
+    "accuracy": gettext_lazy("accuracy"),
 }
-_OVER = "corrected by Holm over the pairs of judges of a dimension, not over dimensions or statistics"
-_MOST = (
+_MOST = gettext_lazy(
     "Highest: no other judge is above it on the items for which both and people have values. May be highest: "
-    f"no other judge is surely above it (p below 0.05, {_OVER}). One name there is a sure answer."
+    "no other judge is surely above it (p below 0.05, corrected by Holm over the pairs of judges of a "
+    "dimension, not over dimensions or statistics). One name there is a sure answer."
 )
-_SAYS = (
+_SAYS = gettext_lazy(
     "The first judge’s statistic minus the second’s, on the items for which both and people have values. "
     "Each resample of documents serves both judges; between systems’ means it is Williams’ test. p is "
-    f"{_OVER}. The p of “pairs as people” is cautious: the share moves in steps."
+    "corrected by Holm over the pairs of judges of a dimension, not over dimensions or statistics. The p "
+    "of “pairs as people” is cautious: the share moves in steps."
 )
-_NO_ITEM = "No item has a value of both judges and one of people."
+_NO_ITEM = gettext_lazy("No item has a value of both judges and one of people.")
 
 Pairs = Sequence[tuple[FrozenDimension, Sequence[JudgesCompared]]]
 
@@ -50,9 +53,11 @@ def tables_between_judges(found: ComparedJudges) -> list[Table]:
     named = [each for each in pairs if each[0].is_named and each[1]]
     tables = [_most(pairs)]
     if amounts:
-        tables.append(_differences("pairs-of-judges", "Differences between judges", amounts, AMOUNTS))
+        tables.append(
+            _differences("pairs-of-judges", gettext("Differences between judges"), amounts, AMOUNTS)
+        )
     if named:
-        title = "Differences between judges on named categories"
+        title = gettext("Differences between judges on named categories")
         tables.append(_differences("pairs-of-judges-named", title, named, NAMED))
     return tables
 
@@ -84,8 +89,8 @@ def _most(pairs: Pairs) -> Table:
     rows = [
         [
             text(dimension.name, key=dimension.key),
-            text(_FIGURES[each.figure], key=each.figure),
-            text(_names(each.highest) or "none: each is below another"),
+            text(str(_FIGURES[each.figure]), key=each.figure),
+            text(_names(each.highest) or gettext("none: each is below another")),
             yes_or_no(each.is_sure),
             text(_names(each.may_be_highest)),
         ]
@@ -94,12 +99,14 @@ def _most(pairs: Pairs) -> Table:
     ]
     columns = [
         DIMENSION,
-        Column("figure", "By", ColumnKind.TEXT),
-        Column("highest", "highest", ColumnKind.TEXT),
-        Column("sure", "sure", ColumnKind.TEXT),
-        Column("may_be_highest", "may be highest", ColumnKind.TEXT),
+        Column("figure", gettext("By"), ColumnKind.TEXT),
+        Column("highest", gettext("highest"), ColumnKind.TEXT),
+        Column("sure", gettext("sure"), ColumnKind.TEXT),
+        Column("may_be_highest", gettext("may be highest"), ColumnKind.TEXT),
     ]
-    return Table("most", "Which judge agrees most with people", columns, rows, heads=2, says=_MOST)
+    return Table(
+        "most", gettext("Which judge agrees most with people"), columns, rows, heads=2, says=str(_MOST)
+    )
 
 
 def _standings(dimension: FrozenDimension, pairs: Sequence[JudgesCompared]) -> Iterator[HighestJudges]:
@@ -126,24 +133,28 @@ def _differences(key: str, title: str, pairs: Pairs, figures: Sequence[str]) -> 
     ]
     columns = [
         JUDGE,
-        Column("other_judge", "Other judge", ColumnKind.TEXT),
+        Column("other_judge", gettext("Other judge"), ColumnKind.TEXT),
         DIMENSION,
-        Column("items", "items", ColumnKind.COUNT),
+        Column("items", gettext("items"), ColumnKind.COUNT),
         *(
             column
             for figure in figures
             for column in (
-                Column(figure, _FIGURES[figure]),
-                Column(f"{figure}_p", f"p, {_FIGURES[figure]}", ColumnKind.P_VALUE),
+                Column(figure, str(_FIGURES[figure])),
+                Column(
+                    f"{figure}_p", gettext("p, {figure}").format(figure=_FIGURES[figure]), ColumnKind.P_VALUE
+                ),
             )
         ),
     ]
-    return Table(key, title, columns, rows, heads=3, says=_SAYS)
+    return Table(key, title, columns, rows, heads=3, says=str(_SAYS))
 
 
 def _cells(pair: JudgesCompared, figure: str) -> list[Cell]:
-    found = pair.figures.get(figure) or PairedDifference(None, 0, reason=_NO_ITEM)
-    what = f"Difference of two judges: {_FIGURES[figure]} (function compare_two_judges)"
+    found = pair.figures.get(figure) or PairedDifference(None, 0, reason=str(_NO_ITEM))
+    what = gettext("Difference of two judges: {figure} (function compare_two_judges)").format(
+        figure=_FIGURES[figure]
+    )
     return [
         difference_cell(found, what),
         number_or_reason(pair.adjusted.get(figure), found.reason),

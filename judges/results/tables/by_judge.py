@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from django.utils.translation import gettext
+
 from agreement import Coefficient
 from agreement.comparison import CORRELATIONS
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
@@ -42,20 +44,23 @@ def _quality(key: str, name: str, scored: Sequence[Scored]) -> Table:
     columns = [
         DIMENSION,
         SYSTEM,
-        Column("quality", "mean human score", decimals=2),
-        *(Column(key, f"{one.estimator.label} with people") for key, one in CORRELATIONS.items()),
-        Column("items", "items", ColumnKind.COUNT),
-        Column("human_deviation", "SD of human scores", decimals=2),
-        Column("human_spread", "SD among people", decimals=2),
-        Column("judge_mean", "judge’s mean", decimals=2),
-        Column("judge_deviation", "judge’s SD", decimals=2),
+        Column("quality", gettext("mean human score"), decimals=2),
+        *(
+            Column(key, gettext("{coefficient} with people").format(coefficient=one.estimator.label))
+            for key, one in CORRELATIONS.items()
+        ),
+        Column("items", gettext("items"), ColumnKind.COUNT),
+        Column("human_deviation", gettext("SD of human scores"), decimals=2),
+        Column("human_spread", gettext("SD among people"), decimals=2),
+        Column("judge_mean", gettext("judge’s mean"), decimals=2),
+        Column("judge_deviation", gettext("judge’s SD"), decimals=2),
     ]
-    says = (
+    says = gettext(
         "Where agreement falls as quality rises, the judge fails on good systems. "
-        f"M (Spearman): {by_dimension}. "
+        "M (Spearman): {by_dimension}. "
         "SD of human scores: of the items’ means; among people: within an item, mean over items."
-    )
-    title = f"Quality of systems against agreement with people ({name})"
+    ).format(by_dimension=by_dimension)
+    title = gettext("Quality of systems against agreement with people ({name})").format(name=name)
     return Table(f"{key}-quality", title, columns, rows, heads=2, says=says, plot="quality")
 
 
@@ -93,36 +98,44 @@ def _self_consistency(key: str, name: str, scored: Sequence[Scored]) -> Table:
     ]
     columns = [
         DIMENSION,
-        Column("samples", "samples", ColumnKind.COUNT),
-        Column("alpha", "alpha over samples"),
+        Column("samples", gettext("samples"), ColumnKind.COUNT),
+        Column("alpha", gettext("alpha over samples")),
     ]
-    says = "1: the judge repeats itself on every item. 0: its answers to an item differ by chance."
-    return Table(f"{key}-self-consistency", f"Self-consistency ({name})", columns, rows, says=says)
+    says = gettext("1: the judge repeats itself on every item. 0: its answers to an item differ by chance.")
+    return Table(
+        f"{key}-self-consistency",
+        gettext("Self-consistency ({name})").format(name=name),
+        columns,
+        rows,
+        says=says,
+    )
 
 
 def _pairs(key: str, name: str, versus: Sequence[Versus]) -> Table:
     columns = [
         DIMENSION,
-        Column("first", "first", ColumnKind.TEXT),
-        Column("second", "second", ColumnKind.TEXT),
-        Column("points", "points of the first"),
-        Column("documents", "documents", ColumnKind.COUNT),
-        Column("left_out", "left out", ColumnKind.COUNT),
-        Column("consistency", "same after swapping", ColumnKind.SHARE),
-        Column("human_points", "points by people"),
-        Column("human_documents", "documents with both", ColumnKind.COUNT),
+        Column("first", gettext("first"), ColumnKind.TEXT),
+        Column("second", gettext("second"), ColumnKind.TEXT),
+        Column("points", gettext("points of the first")),
+        Column("documents", gettext("documents"), ColumnKind.COUNT),
+        Column("left_out", gettext("left out"), ColumnKind.COUNT),
+        Column("consistency", gettext("same after swapping"), ColumnKind.SHARE),
+        Column("human_points", gettext("points by people")),
+        Column("human_documents", gettext("documents with both"), ColumnKind.COUNT),
     ]
     rows = [row for each in versus for row in _points(each)]
-    says = (
+    says = gettext(
         "A point for the winner, half a point each for a tie; the second has the other points. Left out are "
         "documents without a readable verdict in both orders."
     )
-    return Table(f"{key}-pairs", f"Head to head ({name})", columns, rows, heads=3, says=says)
+    return Table(
+        f"{key}-pairs", gettext("Head to head ({name})").format(name=name), columns, rows, heads=3, says=says
+    )
 
 
 def _points(each: Versus) -> list[list[Cell]]:
-    why = "Judge and people have compared these systems on no document."
-    how = "Points of the first system by mean human scores (function correct_verdicts)."
+    why = gettext("Judge and people have compared these systems on no document.")
+    how = gettext("Points of the first system by mean human scores (function correct_verdicts).")
     return [
         [
             text(each.dimension.name, key=each.dimension.key),

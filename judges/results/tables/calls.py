@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from django.utils.translation import gettext, gettext_lazy
 
 from agreement import Resampling, kendall_tau_b, pearson
 from agreement.biases import Range, ranges_of, scores_given_before
@@ -16,19 +17,19 @@ from judges.results.tables.columns import number_or_reason
 from judges.results.tables.compared import Scored
 
 BEFORE = [
-    Column("before", "dimension before", ColumnKind.TEXT),
-    Column("items", "items", ColumnKind.COUNT),
-    Column("judge_r", "Pearson, judge", decimals=2),
-    Column("people_r", "Pearson, people", decimals=2),
+    Column("before", lambda: gettext("dimension before"), ColumnKind.TEXT),
+    Column("items", lambda: gettext("items"), ColumnKind.COUNT),
+    Column("judge_r", lambda: gettext("Pearson, judge"), decimals=2),
+    Column("people_r", lambda: gettext("Pearson, people"), decimals=2),
 ]
 """The columns of `Following.beside`."""
-ABOUT_SCORES_BEFORE = (
+ABOUT_SCORES_BEFORE = gettext_lazy(
     "Each row is for a score on the dimension before in the same call (every sample counts): it has the "
     "shares of the judge’s next scores. A row of people has each person’s values of the same items. Scores "
     "that never occurred before have no row. If the judge’s rows differ more than people’s, its next score "
     "follows the one before."
 )
-_OTHER_SCALE = "This dimension has another scale."
+_OTHER_SCALE = gettext_lazy("This dimension has another scale.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +79,7 @@ class Following:
             for who, counts in (("judge", judge[place]), ("people", people[place])):
                 if total := int(counts.sum()):
                     found = dict(zip(ranges, (counts / total).tolist(), strict=True))
-                    shares = [number_or_reason(found.get(each), _OTHER_SCALE) for each in columns]
+                    shares = [number_or_reason(found.get(each), str(_OTHER_SCALE)) for each in columns]
                     yield [*before, text(who), Cell(total), *shares]
 
     def _same_people(self) -> list[npt.NDArray[np.float64]]:
@@ -109,17 +110,17 @@ def distribution_table(judge: Judge, following: Sequence[Following]) -> Table:
     ranges = sorted({each for pair in following for each in ranges_of(pair.after.dimension.values)})
     columns = [
         DIMENSION,
-        Column("before", "dimension before", ColumnKind.TEXT),
-        Column("score_before", "score before", ColumnKind.TEXT),
-        Column("who", "who", ColumnKind.TEXT),
-        Column("number", "scores", ColumnKind.COUNT),
+        Column("before", gettext("dimension before"), ColumnKind.TEXT),
+        Column("score_before", gettext("score before"), ColumnKind.TEXT),
+        Column("who", gettext("who"), ColumnKind.TEXT),
+        Column("number", gettext("scores"), ColumnKind.COUNT),
         *(
             Column(f"share_{number}", name_of_range(each), ColumnKind.SHARE, decimals=2)
             for number, each in enumerate(ranges, start=1)
         ),
     ]
     rows = [row for pair in following for row in pair.distribution(ranges)]
-    title = f"Scores by the score before ({judge.name})"
+    title = gettext("Scores by the score before ({judge})").format(judge=judge.name)
     return Table(f"given-before-{judge.pk}", title, columns, rows, heads=4)
 
 
@@ -139,7 +140,10 @@ def correlations_by_place(each: Scored, asked: AskedPlaces, most: int) -> list[C
 
 def columns_by_place(most: int) -> list[Column]:
     """Return the columns of `correlations_by_place`."""
-    return [Column(f"place_{place}", f"Kendall, place {place}", decimals=2) for place in range(1, most + 1)]
+    return [
+        Column(f"place_{place}", gettext("Kendall, place {place}").format(place=place), decimals=2)
+        for place in range(1, most + 1)
+    ]
 
 
 def name_of_range(ends: Range) -> str:

@@ -1,12 +1,14 @@
 """What tables about judges have in common: columns, and cells of estimates and of what may be missing."""
 
+from django.utils.translation import gettext, gettext_lazy
+
 from agreement import PairedDifference
 from agreement.reliability import Estimate
 from annotate.results.table import Cell, Column, ColumnKind, text
 
-JUDGE = Column("judge", "Judge", ColumnKind.TEXT)
-SYSTEM = Column("system", "System", ColumnKind.TEXT)
-ABOUT_INTERVALS_OF_M = (
+JUDGE = Column("judge", lambda: gettext("Judge"), ColumnKind.TEXT)
+SYSTEM = Column("system", lambda: gettext("System"), ColumnKind.TEXT)
+ABOUT_INTERVALS_OF_M = gettext_lazy(
     "Intervals of M resample documents and are about the expected M of this number of documents. "
     "Correlations of few items vary by chance, which biases M towards 0; no interval corrects for this."
 )
@@ -54,4 +56,4 @@ def number_or_reason(value: float | None, reason: str, how: str = "") -> Cell:
 
 def yes_or_no(said: bool) -> Cell:
     """Return an answer as a cell."""
-    return text("yes" if said else "no")
+    return text(gettext("yes") if said else gettext("no"))

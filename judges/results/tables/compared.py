@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from django.utils.translation import gettext
 
 from agreement import Coefficient, Stream
 from agreement.comparison import (
@@ -271,7 +272,7 @@ def compared_values(
     if judges is None:
         judges = list(Judge.objects.filter(project=project).order_by("name"))
     if not judges:
-        raise NoJudgesError("There is no judge yet; add one and plan a run, or import judgments.")
+        raise NoJudgesError(gettext("There is no judge yet; add one and plan a run, or import judgments."))
     rounds = rounds_of(project)
     round = rounds.get(int(chosen.get("round") or max(rounds, default=0)))
     material = material_of(project, round, guideline_of(project, round))

@@ -4,13 +4,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from django.db.models import Count
+from django.utils.translation import gettext_lazy, ngettext
 
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
 from judges.core.models import DevelopmentDocument, Judge, Judgment
 from judges.results.tables.parameters import counts_corrected
 
-NOTHING_LEFT_OUT = "No judgment with a value was corrected by a person, so all are included."
+NOTHING_LEFT_OUT = gettext_lazy("No judgment with a value was corrected by a person, so all are included.")
 
 
 def with_count_of_corrected(
@@ -28,7 +29,11 @@ def sentence_of_development(judge: Judge) -> str:
     drawn = DevelopmentDocument.objects.filter(document__project=judge.project_id).count()
     if not drawn:
         return ""
-    return f"Without people’s values of {drawn:,} document{'' if drawn == 1 else 's'} used for development."
+    return ngettext(
+        "Without people’s values of {count:,} document used for development.",
+        "Without people’s values of {count:,} documents used for development.",
+        drawn,
+    ).format(count=drawn)
 
 
 def _count_sentence(judges: Collection[Judge]) -> str:
@@ -36,7 +41,11 @@ def _count_sentence(judges: Collection[Judge]) -> str:
     left_out = Judgment.objects.filter(judge__in=judges, is_corrected=True, status=Judgment.Status.DONE)
     counts = dict(left_out.values_list("judge__name").annotate(Count("pk")).order_by("judge__name"))
     if not counts:
-        return NOTHING_LEFT_OUT
+        return str(NOTHING_LEFT_OUT)
     number = sum(counts.values())
     by_judge = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-    return f"Without {number:,} judgment{'' if number == 1 else 's'} that a person corrected ({by_judge})."
+    return ngettext(
+        "Without {count:,} judgment that a person corrected ({by_judge}).",
+        "Without {count:,} judgments that a person corrected ({by_judge}).",
+        number,
+    ).format(count=number, by_judge=by_judge)

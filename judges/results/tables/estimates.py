@@ -1,5 +1,7 @@
 """The page of estimates: mean scores, differences of systems, and widths after more ratings."""
 
+from django.utils.translation import gettext, gettext_lazy
+
 from agreement.reliability import LEAST_RATINGS, Difference
 from annotate.core.models import Project
 from annotate.results.page import Section
@@ -19,10 +21,10 @@ from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.gaps import with_gaps
 from judges.results.tables.parameters import chosen_judge, chosen_round, counts_corrected
 
-_NO_P = "There is no p value without a standard error of the difference."
-_NO_WIDTH = "The width for this number of ratings is unknown."
-_NOT_WORTH = "There is no combined estimate that is worth more or fewer ratings."
-_NOT_GUARANTEED = "A guaranteed difference was not computed."
+_NO_P = gettext_lazy("There is no p value without a standard error of the difference.")
+_NO_WIDTH = gettext_lazy("The width for this number of ratings is unknown.")
+_NOT_WORTH = gettext_lazy("There is no combined estimate that is worth more or fewer ratings.")
+_NOT_GUARANTEED = gettext_lazy("A guaranteed difference was not computed.")
 
 
 def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
@@ -36,16 +38,18 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
         beyond=chosen["about"] == DOCUMENTS,
         with_corrected=counts_corrected(chosen),
     )
-    about = _ABOUT[chosen["about"]]
+    about = str(_ABOUT[chosen["about"]])
     differ = " ".join(filter(None, [about, _no_differences(report), _apart(report)]))
     sections = [
-        Section("Mean scores", _state(report, about), _with_rows(_means(report))),
-        Section("Which systems differ", differ, _with_rows(_differences(report))),
-        Section("Effect of more ratings", _PLANNING, _with_rows(_widths(report))),
+        Section(gettext("Mean scores"), _state(report, about), _with_rows(_means(report))),
+        Section(gettext("Which systems differ"), differ, _with_rows(_differences(report))),
+        Section(gettext("Effect of more ratings"), str(_PLANNING), _with_rows(_widths(report))),
     ]
     if report.named and not report.dimensions:
         sections = []
-    sections = [each for each in sections if each.tables or each.says != _PLANNING] + _named_sections(report)
+    sections = [each for each in sections if each.tables or each.says != str(_PLANNING)] + _named_sections(
+        report
+    )
     return with_count_of_corrected(with_gaps(sections, [judge], chosen), [judge], chosen)
 
 
@@ -53,77 +57,92 @@ def _with_rows(table: Table) -> list[Table]:
     return [table] if table.rows else []
 
 
-_PLANNING = (
+_PLANNING = gettext_lazy(
     "On average over systems, if ratings continue to vary as they do. Decide the number of ratings "
     "beforehand: if you stop as soon as an asymptotic interval looks narrow, it covers less often than "
     "stated."
 )
-_KINDS = (
+_KINDS = gettext_lazy(
     "Asymptotic intervals (people only, combined, PPI++) need many ratings: with fewer than about 50 on a "
     "skewed scale, coverage is below the nominal level. Guaranteed intervals are valid at any number of "
     "ratings; they use people only and are wider. Ratings count as a random sample of each system’s "
     "outputs. If units were sampled individually, each counts by its sampling probability. “Caution” marks "
-    f"unreliable asymptotic intervals, for example below {LEAST_RATINGS} audited units of a system."
+    "unreliable asymptotic intervals, for example below {least} audited units of a system."
 )
 _ABOUT = {
     DOCUMENTS: (
-        "Documents are a sample: intervals, p values and ranks are about these raters’ scores on other "
-        "documents like these. Raters are fixed: other raters may rank systems otherwise, and no interval "
-        "here allows for that. If several raters rated the same outputs, the page Systems also treats "
-        "raters as a sample, over these outputs alone."
+        gettext_lazy(
+            "Documents are a sample: intervals, p values and ranks are about these raters’ scores on other "
+            "documents like these. Raters are fixed: other raters may rank systems otherwise, and no "
+            "interval "
+            "here allows for that. If several raters rated the same outputs, the page Systems also treats "
+            "raters as a sample, over these outputs alone."
+        )
     ),
     TEXTS: (
-        "About these outputs only, as these raters score them (PPI++: about documents like these). Rated "
-        "outputs have no uncertainty: a difference between fully rated systems has no p value."
+        gettext_lazy(
+            "About these outputs only, as these raters score them (PPI++: about documents like these). Rated "
+            "outputs have no uncertainty: a difference between fully rated systems has no p value."
+        )
     ),
 }
-_APART = (
+_APART = gettext_lazy(
     "Units were sampled individually. If two systems are not both fully rated, their difference is between "
     "their combined estimates, with the variances added."
 )
 _ESTIMATES = ("humans", "judge", "combined", "prediction_powered", "guaranteed")
-_SHARES = (
+_SHARES = gettext_lazy(
     "An item’s share of a category is the share of its raters who chose it; a system’s share is the mean "
     "over its items. If people rated the systems, the page Systems shows which of them differ in shares."
 )
-_POOLED = "all systems"
-_ONLY_COMBINED = "All systems together have a combined estimate only."
-_KNOWN = "Every output is rated, so this mean is known and nothing is estimated."
-_KNOWN_DIFFERENCE = "Every output is rated, so the difference is known and nothing is tested."
+_POOLED = gettext_lazy("all systems")
+_ONLY_COMBINED = gettext_lazy("All systems together have a combined estimate only.")
+_KNOWN = gettext_lazy("Every output is rated, so this mean is known and nothing is estimated.")
+_KNOWN_DIFFERENCE = gettext_lazy("Every output is rated, so the difference is known and nothing is tested.")
 
 
 def _state(report: EstimatesReport, about: str) -> str:
     if report.round is None:
-        return "There are no ratings yet: there is only the judge’s own mean, which no interval covers."
-    still = ", which is still open" if report.round.is_open else ""
-    return f"Ratings are those at the end of {report.round}{still}. {about} {_KINDS}"
+        return gettext(
+            "There are no ratings yet: there is only the judge’s own mean, which no interval covers."
+        )
+    ratings = (
+        gettext("Ratings are those at the end of {round}, which is still open.")
+        if report.round.is_open
+        else gettext("Ratings are those at the end of {round}.")
+    )
+    return f"{ratings.format(round=report.round)} {about} {_KINDS.format(least=LEAST_RATINGS)}"
 
 
 def _named_sections(report: EstimatesReport) -> list[Section]:
     if not report.named:
         return []
     named = [JudgeCategories([text(one.name, key=one.key)], one, found) for one, found in report.named]
-    says = "Categories have no mean; these tables show how well the judge agrees with people."
+    says = gettext("Categories have no mean; these tables show how well the judge agrees with people.")
     tables = [accuracy_table(named, [DIMENSION]), f1_table(named, [DIMENSION])]
     return [
-        Section("Named categories", says, tables),
-        Section("Shares of categories", f"{_SHARES} {_KINDS}", [_shares(report)]),
+        Section(gettext("Named categories"), says, tables),
+        Section(
+            gettext("Shares of categories"),
+            f"{_SHARES} {_KINDS.format(least=LEAST_RATINGS)}",
+            [_shares(report)],
+        ),
     ]
 
 
 def _shares(report: EstimatesReport) -> Table:
     columns = [
         DIMENSION,
-        Column("category", "category", ColumnKind.TEXT),
+        Column("category", gettext("category"), ColumnKind.TEXT),
         SYSTEM,
-        Column("rated", "rated", ColumnKind.COUNT),
-        Column("items", "items", ColumnKind.COUNT),
-        Column("humans", "people only, asymptotic", ColumnKind.SHARE),
-        Column("judge", "judge only", ColumnKind.SHARE),
-        Column("combined", "combined, asymptotic", ColumnKind.SHARE),
-        Column("prediction_powered", "PPI++, asymptotic", ColumnKind.SHARE),
-        Column("guaranteed", "guaranteed", ColumnKind.SHARE),
-        Column("caution", "caution", ColumnKind.TEXT),
+        Column("rated", gettext("rated"), ColumnKind.COUNT),
+        Column("items", gettext("items"), ColumnKind.COUNT),
+        Column("humans", gettext("people only, asymptotic"), ColumnKind.SHARE),
+        Column("judge", gettext("judge only"), ColumnKind.SHARE),
+        Column("combined", gettext("combined, asymptotic"), ColumnKind.SHARE),
+        Column("prediction_powered", gettext("PPI++, asymptotic"), ColumnKind.SHARE),
+        Column("guaranteed", gettext("guaranteed"), ColumnKind.SHARE),
+        Column("caution", gettext("caution"), ColumnKind.TEXT),
     ]
     rows = [
         [
@@ -138,17 +157,24 @@ def _shares(report: EstimatesReport) -> Table:
         for one in report.shares
         for each in one.systems
     ]
-    title = "Shares of categories from people and a judge"
-    return Table("shares", title, columns, rows, heads=3, says=f"Judge: {report.judge.name}.")
+    title = gettext("Shares of categories from people and a judge")
+    return Table(
+        "shares",
+        title,
+        columns,
+        rows,
+        heads=3,
+        says=gettext("Judge: {judge}.").format(judge=report.judge.name),
+    )
 
 
 def _caution(each: SystemEstimates) -> str:
-    return _KNOWN if each.complete else " ".join(each.warnings)
+    return str(_KNOWN) if each.complete else " ".join(each.warnings)
 
 
 def _apart(report: EstimatesReport) -> str:
     """Return how systems are compared whose units were drawn one by one."""
-    return _APART if any(one.pooled for one in report.dimensions) else ""
+    return str(_APART) if any(one.pooled for one in report.dimensions) else ""
 
 
 def _no_differences(report: EstimatesReport) -> str:
@@ -157,34 +183,37 @@ def _no_differences(report: EstimatesReport) -> str:
     for one in report.dimensions:
         if one.no_differences:
             reasons.setdefault(one.no_differences, []).append(one.dimension.name)
-    return " ".join(f"No differences for {', '.join(names)}: {why}" for why, names in reasons.items())
+    return " ".join(
+        gettext("No differences for {names}: {reason}").format(names=", ".join(names), reason=why)
+        for why, names in reasons.items()
+    )
 
 
 def _means(report: EstimatesReport) -> Table:
     columns = [
         DIMENSION,
         SYSTEM,
-        Column("rated", "rated", ColumnKind.COUNT),
-        Column("items", "items", ColumnKind.COUNT),
-        Column("humans", "people only, asymptotic"),
-        Column("judge", "judge only"),
-        Column("combined", "combined, asymptotic"),
-        Column("worth", "worth", decimals=0),
-        Column("prediction_powered", "PPI++, asymptotic"),
-        Column("guaranteed", "guaranteed"),
-        Column("ranks", "ranks", ColumnKind.TEXT),
-        Column("caution", "caution", ColumnKind.TEXT),
+        Column("rated", gettext("rated"), ColumnKind.COUNT),
+        Column("items", gettext("items"), ColumnKind.COUNT),
+        Column("humans", gettext("people only, asymptotic")),
+        Column("judge", gettext("judge only")),
+        Column("combined", gettext("combined, asymptotic")),
+        Column("worth", gettext("worth"), decimals=0),
+        Column("prediction_powered", gettext("PPI++, asymptotic")),
+        Column("guaranteed", gettext("guaranteed")),
+        Column("ranks", gettext("ranks"), ColumnKind.TEXT),
+        Column("caution", gettext("caution"), ColumnKind.TEXT),
     ]
     rows = [
         row
         for one in report.dimensions
         for row in (*(_mean(one, each) for each in one.systems), *_pooled_rows(one))
     ]
-    says = (
-        f"Judge: {report.judge.name}. Worth: the number of human ratings needed alone for the same "
+    says = gettext(
+        "Judge: {judge}. Worth: the number of human ratings needed alone for the same "
         "precision. The judge’s own mean does not show its error compared with people."
-    )
-    return Table("means", "Mean scores from people and a judge", columns, rows, heads=2, says=says)
+    ).format(judge=report.judge.name)
+    return Table("means", gettext("Mean scores from people and a judge"), columns, rows, heads=2, says=says)
 
 
 def _mean(one: DimensionEstimates, each: SystemEstimates) -> list[Cell]:
@@ -196,7 +225,7 @@ def _mean(one: DimensionEstimates, each: SystemEstimates) -> list[Cell]:
         estimate_cell(each.humans),
         estimate_cell(each.judge),
         estimate_cell(each.combined),
-        number_or_reason(each.combined.effective_sample_size, each.combined.reason or _NOT_WORTH),
+        number_or_reason(each.combined.effective_sample_size, each.combined.reason or str(_NOT_WORTH)),
         estimate_cell(each.prediction_powered),
         estimate_cell(each.guaranteed),
         text(_ranks(one, each.system)),
@@ -208,11 +237,11 @@ def _pooled_rows(one: DimensionEstimates) -> list[list[Cell]]:
     found = one.pooled
     if found is None:
         return []
-    none = Cell(reason=_ONLY_COMBINED)
+    none = Cell(reason=str(_ONLY_COMBINED))
     return [
         [
             text(one.dimension.name, key=one.dimension.key),
-            text(_POOLED),
+            text(str(_POOLED)),
             Cell(found.ratings),
             Cell(found.units),
             none,
@@ -237,37 +266,41 @@ def _ranks(one: DimensionEstimates, system: str) -> str:
 def _differences(report: EstimatesReport) -> Table:
     columns = [
         DIMENSION,
-        Column("first", "first", ColumnKind.TEXT),
-        Column("second", "second", ColumnKind.TEXT),
-        Column("difference", "first minus second, asymptotic"),
-        Column("guaranteed", "guaranteed, people only"),
+        Column("first", gettext("first"), ColumnKind.TEXT),
+        Column("second", gettext("second"), ColumnKind.TEXT),
+        Column("difference", gettext("first minus second, asymptotic")),
+        Column("guaranteed", gettext("guaranteed, people only")),
         Column("p_value", "p", ColumnKind.P_VALUE),
-        Column("adjusted_p_value", "p by Holm", ColumnKind.P_VALUE),
-        Column("differ", "differ", ColumnKind.TEXT),
-        Column("paired", "on the same documents", ColumnKind.TEXT),
-        Column("caution", "caution", ColumnKind.TEXT),
+        Column("adjusted_p_value", gettext("p by Holm"), ColumnKind.P_VALUE),
+        Column("differ", gettext("differ"), ColumnKind.TEXT),
+        Column("paired", gettext("on the same documents"), ColumnKind.TEXT),
+        Column("caution", gettext("caution"), ColumnKind.TEXT),
     ]
     rows = [_difference(one, each) for one in report.dimensions for each in one.differences]
-    says = (
+    says = gettext(
         "Intervals are per pair. p by Holm, “differ” and the ranks are corrected for all pairs of a "
         "dimension, not over dimensions. A guaranteed interval without 0 shows a difference at any number "
         "of ratings."
     )
-    return Table("differences", "Differences of systems", columns, rows, heads=3, says=says)
+    return Table("differences", gettext("Differences of systems"), columns, rows, heads=3, says=says)
 
 
 def _difference(one: DimensionEstimates, each: Difference) -> list[Cell]:
     is_known = each.estimate.standard_error == 0
-    why = _KNOWN_DIFFERENCE if is_known else each.estimate.reason or each.estimate.interval_reason or _NO_P
+    why = (
+        str(_KNOWN_DIFFERENCE)
+        if is_known
+        else each.estimate.reason or each.estimate.interval_reason or str(_NO_P)
+    )
     return [
         text(one.dimension.name, key=one.dimension.key),
         text(each.first),
         text(each.second),
         estimate_cell(each.estimate),
-        estimate_cell(each.guaranteed) if each.guaranteed else Cell(reason=_NOT_GUARANTEED),
+        estimate_cell(each.guaranteed) if each.guaranteed else Cell(reason=str(_NOT_GUARANTEED)),
         number_or_reason(each.p_value, why),
         number_or_reason(each.adjusted_p_value, why),
-        text("not tested") if each.p_value is None else yes_or_no(each.differs),
+        text(gettext("not tested")) if each.p_value is None else yes_or_no(each.differs),
         yes_or_no(each.paired),
         text("" if is_known else " ".join(each.estimate.warnings)),
     ]
@@ -276,19 +309,19 @@ def _difference(one: DimensionEstimates, each: Difference) -> list[Cell]:
 def _widths(report: EstimatesReport) -> Table:
     columns = [
         DIMENSION,
-        Column("ratings", "ratings", decimals=1),
-        Column("now", "now", ColumnKind.TEXT),
-        Column("humans", "people only"),
-        Column("combined", "combined"),
-        Column("guaranteed", "guaranteed"),
+        Column("ratings", gettext("ratings"), decimals=1),
+        Column("now", gettext("now"), ColumnKind.TEXT),
+        Column("humans", gettext("people only")),
+        Column("combined", gettext("combined")),
+        Column("guaranteed", gettext("guaranteed")),
     ]
     rows = [_width(one, each) for one in report.dimensions for each in one.widths]
-    title = "Width of intervals after more ratings"
-    says = "On average over systems; ratings of each system."
+    title = gettext("Width of intervals after more ratings")
+    says = gettext("On average over systems; ratings of each system.")
     return Table("widths", title, columns, rows, heads=1, says=says, plot="widths")
 
 
 def _width(one: DimensionEstimates, each: Width) -> list[Cell]:
     widths = (each.humans, each.combined, each.guaranteed)
     names = [text(one.dimension.name, key=one.dimension.key), Cell(each.ratings), yes_or_no(each.is_now)]
-    return [*names, *(number_or_reason(width, _NO_WIDTH) for width in widths)]
+    return [*names, *(number_or_reason(width, str(_NO_WIDTH)) for width in widths)]

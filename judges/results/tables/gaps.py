@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from django.db.models import Count, Q
+from django.utils.translation import gettext
 
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
@@ -24,7 +25,9 @@ def warning_of_gaps(judge: str, dimension: str, asked: int, read: int) -> str:
     """Return a warning where more than a few replies have no value, else nothing."""
     if asked - read <= FEW_UNREAD * asked:
         return ""
-    return f"{judge} on {dimension}: {read:,} of {asked:,} read; results exclude the others."
+    return gettext("{judge} on {dimension}: {read:,} of {asked:,} read; results exclude the others.").format(
+        judge=judge, dimension=dimension, read=read, asked=asked
+    )
 
 
 def with_gaps(
@@ -41,12 +44,12 @@ def with_gaps(
     if not rows:
         return [first, *others]
     columns = [
-        Column("judge", "Judge", ColumnKind.TEXT),
+        Column("judge", gettext("Judge"), ColumnKind.TEXT),
         DIMENSION,
-        Column("read", "items with a value", ColumnKind.COUNT),
-        Column("asked", "items asked about", ColumnKind.COUNT),
+        Column("read", gettext("items with a value"), ColumnKind.COUNT),
+        Column("asked", gettext("items asked about"), ColumnKind.COUNT),
     ]
-    table = Table("gaps", "Replies without a value", columns, rows, heads=2)
+    table = Table("gaps", gettext("Replies without a value"), columns, rows, heads=2)
     return [replace(first, tables=[table, *first.tables]), *others]
 
 

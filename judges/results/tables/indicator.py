@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from django.utils.translation import gettext, gettext_lazy, ngettext
+
 from agreement.comparison import CORRELATIONS
 from agreement.reliability import CoefficientSpread
 from annotate.core.models import Project
@@ -25,17 +27,19 @@ JUDGED = "judgments"
 """The parameter with the digest of the judgments behind R (`digest_of_values`)."""
 
 _QUARTILES = {
-    "smallest": "least",
-    "first_quartile": "first quartile",
-    "median": "median",
-    "third_quartile": "third quartile",
-    "largest": "largest",
+    "smallest": gettext_lazy("least"),
+    "first_quartile": gettext_lazy("first quartile"),
+    "median": gettext_lazy("median"),
+    "third_quartile": gettext_lazy("third quartile"),
+    "largest": gettext_lazy("largest"),
 }
-_P_VALUE = (
+_P_VALUE = gettext_lazy(
     "Two-sided, for no correlation of R with P over systems: over all orders of the systems up to 7, by "
     "Student’s t beyond; for Kendall by SciPy (function validity); source: Shen and others 2023, table 7."
 )
-_HOLM = "The p values of all dimensions, by Holm’s correction (function holm); source: Holm 1979."
+_HOLM = gettext_lazy(
+    "The p values of all dimensions, by Holm’s correction (function holm); source: Holm 1979."
+)
 
 
 def _judges(method: str) -> Parameter:
@@ -45,23 +49,30 @@ def _judges(method: str) -> Parameter:
         others = [judge for judge in of_method(judges, method) if judge != usual]
         return [(str(judge.pk), judge.name) for judge in (usual, *others)]
 
-    return Parameter(method, f"{method.upper()} judge", choices)
+    return Parameter(method, gettext("{method} judge").format(method=method.upper()), choices)
 
 
 RELIABILITY_PARAMETERS = (
     _judges("rts"),
     _judges("mcq"),
-    Parameter("compared_judge", "P is of", lambda _: [("rts", "the RTS judge"), ("mcq", "the MCQ judge")]),
+    Parameter(
+        "compared_judge",
+        gettext_lazy("P is of"),
+        lambda _: [("rts", gettext("the RTS judge")), ("mcq", gettext("the MCQ judge"))],
+    ),
     Parameter(
         "coefficient",
-        "Coefficient",
+        gettext_lazy("Coefficient"),
         lambda _: [(name, measure.estimator.label) for name, measure in CORRELATIONS.items()],
     ),
     CONFIDENCE,
     Parameter(
         "units",
-        "P is over",
-        lambda _: [("all", "all rated units"), ("fresh", "units that settled no policy and no certificate")],
+        gettext_lazy("P is over"),
+        lambda _: [
+            ("all", gettext("all rated units")),
+            ("fresh", gettext("units that settled no policy and no certificate")),
+        ],
     ),
     ROUND,
     CORRECTED,
@@ -82,14 +93,16 @@ def reliability_sections(project: Project, chosen: Chosen) -> list[Section]:
         fresh=chosen["units"] == "fresh",
         with_corrected=counts_corrected(chosen),
     )
-    quality = Section("Quality and agreement with people", _DOTS, [_quality(report)])
+    quality = Section(gettext("Quality and agreement with people"), str(_DOTS), [_quality(report)])
     sections = [
-        Section("R: where the model agrees with itself", _of_indicator(report), [_indicator(report)]),
+        Section(
+            gettext("R: where the model agrees with itself"), _of_indicator(report), [_indicator(report)]
+        ),
         _of_people(report),
-        Section("R compared with P", "", [_readings(report)]),
+        Section(gettext("R compared with P"), "", [_readings(report)]),
         *([quality] if report.rated else []),
-        Section("How far systems differ", "", [_spreads(report)]),
-        Section("How this was computed", " ".join(_how(report)), []),
+        Section(gettext("How far systems differ"), "", [_spreads(report)]),
+        Section(gettext("How this was computed"), " ".join(_how(report)), []),
     ]
     pair = [pairing.rts, pairing.mcq]
     return with_count_of_corrected(with_gaps(sections, pair, chosen), pair, chosen)
@@ -104,34 +117,39 @@ def indicators_in(table: Table) -> dict[tuple[str, str], Cell]:
     }
 
 
-_DOTS = (
+_DOTS = gettext_lazy(
     "Each dot is a system. If they fall from left to right, the judge agrees less with people on better "
     "systems (M below 0)."
 )
 
 
 def _of_indicator(report: ReliabilityReport) -> str:
-    says = (
-        f"{report.label} of the RTS with the MCQ values over each system’s items. It needs no human rating, "
+    says = gettext(
+        "{coefficient} of the RTS with the MCQ values over each system’s items. It needs no human rating, "
         "and does not show how wrong the judge is: check below whether it means anything on a dimension "
         "before you use it."
-    )
+    ).format(coefficient=report.label)
     return f"{says} {report.pairing.warning}".strip()
 
 
 def _of_people(report: ReliabilityReport) -> Section:
-    title = f"P: where {report.compared_judge.name} agrees with people"
+    title = gettext("P: where {judge} agrees with people").format(judge=report.compared_judge.name)
     if not report.rated:
         return Section(
             title,
-            "No one has rated these items yet, so agreement with people (P) is unknown, and so is whether "
-            "R predicts it.",
+            gettext(
+                "No one has rated these items yet, so agreement with people (P) is unknown, and so is "
+                "whether "
+                "R predicts it."
+            ),
             [],
         )
-    state = ", which is still open" if report.round and report.round.is_open else ""
-    says = (
-        f"{report.label} with mean human scores at the end of {_round(report)}{state}. {_of_settling(report)}"
+    compared = (
+        gettext("{coefficient} with mean human scores at the end of {round}, which is still open.")
+        if report.round and report.round.is_open
+        else gettext("{coefficient} with mean human scores at the end of {round}.")
     )
+    says = f"{compared.format(coefficient=report.label, round=_round(report))} {_of_settling(report)}"
     settling = [_rated_units(report)] if report.settling else []
     return Section(title, says.strip(), [_agreement(report), *settling])
 
@@ -139,74 +157,91 @@ def _of_people(report: ReliabilityReport) -> Section:
 def _of_settling(report: ReliabilityReport) -> str:
     if not report.settling:
         return ""
-    counted = (
-        f"{report.settling:,} of the {report.rated_units:,} rated units were used to choose r of a policy, "
-        "or to calibrate a certificate, for these judges. "
-    )
+    counted = gettext(
+        "{settling:,} of the {rated:,} rated units were used to choose r of a policy, "
+        "or to calibrate a certificate, for these judges."
+    ).format(settling=report.settling, rated=report.rated_units)
     if report.fresh:
-        return counted + (
-            "P excludes them. It covers units that people rated for other reasons, mostly units sent to "
-            "people since then."
+        return f"{counted} " + (
+            gettext(
+                "P excludes them. It covers units that people rated for other reasons, mostly units sent to "
+                "people since then."
+            )
         )
-    return counted + (
-        "P includes them, since it is about the judge on everything that people rated. It does not show "
-        "how right the judge is on units for which a policy trusts it. Only the audit of the policy does, "
-        "which never uses them."
+    return f"{counted} " + (
+        gettext(
+            "P includes them, since it is about the judge on everything that people rated. It does not show "
+            "how right the judge is on units for which a policy trusts it. Only the audit of the policy "
+            "does, "
+            "which never uses them."
+        )
     )
 
 
 def _how(report: ReliabilityReport) -> Iterator[str]:
     yield (
-        "By Shen and others 2023, Large Language Models are Not Yet Human-Level Evaluators for Abstractive "
-        "Summarization: R by equation 4, P by equation 2, M by equation 3, R with P as in table 7, the plots "
-        "as their figures 1, 3 and 5."
+        gettext(
+            "By Shen and others 2023, Large Language Models are Not Yet Human-Level Evaluators for "
+            "Abstractive "
+            "Summarization: R by equation 4, P by equation 2, M by equation 3, R with P as in table 7, the "
+            "plots "
+            "as their figures 1, 3 and 5."
+        )
     )
     yield (
-        "Intervals of R and P resample a system’s items; intervals of R with P resample systems. Their "
-        f"random numbers follow from the project’s seed {report.project.seed} and the names of the "
-        "statistic, the judges, the dimension and the system, so the same data give the same results "
-        "everywhere."
+        gettext(
+            "Intervals of R and P resample a system’s items; intervals of R with P resample systems. Their "
+            "random numbers follow from the project’s seed {seed} and the names of the "
+            "statistic, the judges, the dimension and the system, so the same data give the same results "
+            "everywhere."
+        ).format(seed=report.project.seed)
     )
     if report.rated:
         yield (
-            "Intervals of M resample documents, and compute P and quality of every system again in each "
-            "resample."
+            gettext(
+                "Intervals of M resample documents, and compute P and quality of every system again in each "
+                "resample."
+            )
         )
-    yield "A judge’s value is the mean of its samples, people’s the mean of their ratings."
-    yield "Below 3 items R and P are undefined."
+    yield gettext("A judge’s value is the mean of its samples, people’s the mean of their ratings.")
+    yield gettext("Below 3 items R and P are undefined.")
     slug, rts, mcq = report.project.slug, report.pairing.rts.name, report.pairing.mcq.name
     options = " --units fresh" if report.fresh else ""
     options += "" if report.with_corrected else f" --corrected {LEFT_OUT}"
-    yield (
-        f'The same from a command line: manage.py reliability {slug} --rts "{rts}" --mcq "{mcq}" '
+    command = (
+        f'manage.py reliability {slug} --rts "{rts}" --mcq "{mcq}" '
         f"--coefficient {report.coefficient}{options} --json"
     )
+    yield gettext("The same from a command line: {command}").format(command=command)
 
 
 def _round(report: ReliabilityReport) -> str:
-    return f"Round {ROMAN[report.round.number]}" if report.round else ""
+    if not report.round:
+        return ""
+    return gettext("Round {number}").format(number=ROMAN[report.round.number])
 
 
 def _indicator(report: ReliabilityReport) -> Table:
     pairing = report.pairing
-    says = (
-        f"{report.label} of {pairing.rts.name} with {pairing.mcq.name} over each system’s items: where the "
-        f"model agrees with itself, not how right it is. {pairing.warning}"
-    ).strip()
+    says = gettext(
+        "{coefficient} of {rts} with {mcq} over each system’s items: where the model agrees with itself, "
+        "not how right it is."
+    ).format(coefficient=report.label, rts=pairing.rts.name, mcq=pairing.mcq.name)
+    says = f"{says} {pairing.warning}".strip()
     cells = [[figure(one.indicator, count=one.items) for one in row] for _, row in report.rows]
-    table = _by_system(report, INDICATOR, "Reliability indicator R", says, cells)
+    table = _by_system(report, INDICATOR, gettext("Reliability indicator R"), says, cells)
     return replace(table, parameters={JUDGED: report.judged})
 
 
 def _agreement(report: ReliabilityReport) -> Table:
-    settling = " Units that were used to choose r or to calibrate a certificate are excluded."
-    left_out = settling if report.fresh else ""
-    says = (
-        f"{report.label} of {report.compared_judge.name} with mean human scores at the end of "
-        f"{_round(report)}, over each system’s items.{left_out}"
-    )
+    says = gettext(
+        "{coefficient} of {judge} with mean human scores at the end of {round}, over each system’s items."
+    ).format(coefficient=report.label, judge=report.compared_judge.name, round=_round(report))
+    if report.fresh:
+        left_out = gettext("Units that were used to choose r or to calibrate a certificate are excluded.")
+        says = f"{says} {left_out}"
     cells = [[figure(one.agreement, count=one.rated) for one in row] for _, row in report.rows]
-    return _by_system(report, "agreement", "Agreement with people P", says, cells)
+    return _by_system(report, "agreement", gettext("Agreement with people P"), says, cells)
 
 
 def _by_system(
@@ -219,13 +254,13 @@ def _by_system(
 
 def _rated_units(report: ReliabilityReport) -> Table:
     columns = [
-        Column("rated", "rated units", ColumnKind.COUNT),
-        Column("settling", "settled what is trusted", ColumnKind.COUNT),
-        Column("left_out", "left out of P", ColumnKind.COUNT),
+        Column("rated", gettext("rated units"), ColumnKind.COUNT),
+        Column("settling", gettext("settled what is trusted"), ColumnKind.COUNT),
+        Column("left_out", gettext("left out of P"), ColumnKind.COUNT),
     ]
     left_out = report.settling if report.fresh else 0
     row = [Cell(report.rated_units), Cell(report.settling), Cell(left_out)]
-    return Table("rated-units", "Units that people rated", columns, [row], heads=0)
+    return Table("rated-units", gettext("Units that people rated"), columns, [row], heads=0)
 
 
 def _quality(report: ReliabilityReport) -> Table:
@@ -244,33 +279,37 @@ def _quality(report: ReliabilityReport) -> Table:
     columns = [
         DIMENSION,
         SYSTEM,
-        Column("quality", "quality: mean human score"),
+        Column("quality", gettext("quality: mean human score")),
         Column("agreement", "P"),
         Column("indicator", "R"),
     ]
-    title = "Quality of systems, agreement with people P and reliability indicator R"
+    title = gettext("Quality of systems, agreement with people P and reliability indicator R")
     return Table("quality", title, columns, rows, heads=2, plot="quality")
 
 
 def _readings(report: ReliabilityReport) -> Table:
     columns = [
         DIMENSION,
-        Column("reading", "May R be used?", ColumnKind.TEXT),
-        Column("validity", "R with P"),
+        Column("reading", gettext("May R be used?"), ColumnKind.TEXT),
+        Column("validity", gettext("R with P")),
         Column("p_value", "p", ColumnKind.P_VALUE),
-        Column("adjusted_p_value", "p by Holm", ColumnKind.P_VALUE),
-        Column("systems", "systems", ColumnKind.COUNT),
+        Column("adjusted_p_value", gettext("p by Holm"), ColumnKind.P_VALUE),
+        Column("systems", gettext("systems"), ColumnKind.COUNT),
         Column("meta_correlation", "M"),
     ]
     number = len(report.dimensions)
-    says = (
-        f"R with P: {report.label} over systems. p by Holm is corrected over {number} "
-        f"{'dimension' if number == 1 else 'dimensions'}; the answer is yes if it is 0.05 or less and R "
-        f"with P is above 0. M: {report.label} over systems of P with the mean human score. "
-        f"{ABOUT_INTERVALS_OF_M}"
-    )
+    says = ngettext(
+        "R with P: {coefficient} over systems. p by Holm is corrected over {count} dimension; the answer is "
+        "yes if it is 0.05 or less and R with P is above 0. M: {coefficient} over systems of P with the mean "
+        "human score.",
+        "R with P: {coefficient} over systems. p by Holm is corrected over {count} dimensions; the answer is "
+        "yes if it is 0.05 or less and R with P is above 0. M: {coefficient} over systems of P with the mean "
+        "human score.",
+        number,
+    ).format(coefficient=report.label, count=number)
+    says = f"{says} {ABOUT_INTERVALS_OF_M}"
     rows = [_validity_row(one) for one in report.dimensions]
-    return Table("validity", "R compared with agreement with people (P)", columns, rows, says=says)
+    return Table("validity", gettext("R compared with agreement with people (P)"), columns, rows, says=says)
 
 
 def _validity_row(one: DimensionIndicator) -> list[Cell]:
@@ -280,8 +319,8 @@ def _validity_row(one: DimensionIndicator) -> list[Cell]:
         text(one.dimension.name),
         text(one.reading),
         figure(found.correlation, count=found.systems),
-        number_or_reason(found.p_value, why, _P_VALUE),
-        number_or_reason(one.adjusted_p_value, why, _HOLM),
+        number_or_reason(found.p_value, why, str(_P_VALUE)),
+        number_or_reason(one.adjusted_p_value, why, str(_HOLM)),
         Cell(found.systems),
         figure(one.figures.meta_correlation),
     ]
@@ -294,13 +333,13 @@ def _spreads(report: ReliabilityReport) -> Table:
         for name, spread in (("R", one.figures.indicator_spread), ("P", one.figures.agreement_spread))
         if name == "R" or report.rated
     ]
-    columns = [Column(key, name) for key, name in _QUARTILES.items()]
-    heads = [DIMENSION, Column("coefficient", "Coefficient", ColumnKind.TEXT)]
-    title = "Range of R and P over systems"
+    columns = [Column(key, str(name)) for key, name in _QUARTILES.items()]
+    heads = [DIMENSION, Column("coefficient", gettext("Coefficient"), ColumnKind.TEXT)]
+    title = gettext("Range of R and P over systems")
     return Table("spread", title, [*heads, *columns], rows, heads=2, plot="box")
 
 
 def _numbers(spread: CoefficientSpread | None) -> list[Cell]:
     if spread is None:
-        return [Cell(reason="It is undefined for every system.") for _ in _QUARTILES]
+        return [Cell(reason=gettext("It is undefined for every system.")) for _ in _QUARTILES]
     return [Cell(getattr(spread, key), count=spread.systems) for key in _QUARTILES]

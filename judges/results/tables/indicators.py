@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from django.utils.translation import gettext
+
 from agreement import PairMeasure, Stream
 from agreement.comparison import CORRELATIONS
 from agreement.reliability import Validity, indicator, validity
@@ -53,12 +55,13 @@ def _indicator(pairing: Pairing, both: Both, name: str, measure: PairMeasure) ->
         for cells in zip(*by_dimension, strict=True)
     ]
     label = measure.estimator.label
-    says = (
-        f"{label} of {pairing.rts.name} with {pairing.mcq.name} over each system’s items: where the "
-        f"model agrees with itself, not how right it is. {pairing.warning}"
-    ).strip()
+    says = gettext(
+        "{coefficient} of {rts} with {mcq} over each system’s items: where the model agrees with itself, "
+        "not how right it is."
+    ).format(coefficient=label, rts=pairing.rts.name, mcq=pairing.mcq.name)
+    says = f"{says} {pairing.warning}".strip()
     columns = [Column(rts.dimension.key, rts.dimension.name) for rts, _, _ in both]
-    title = f"Reliability indicator R ({label})"
+    title = gettext("Reliability indicator R ({coefficient})").format(coefficient=label)
     return Table(INDICATORS[name], title, [SYSTEM, *columns], rows, says=says, plot="heat")
 
 
@@ -83,6 +86,6 @@ def _validity(both: Both) -> Table:
         for own, other in [((rts, mcq), (mcq, rts))[side]]
     ]
     columns = [Column(name, measure.estimator.label) for name, measure in CORRELATIONS.items()]
-    says = "Over systems; whether R may be used, with p values, is on the page of reliability."
-    title = "R with agreement with people P"
+    says = gettext("Over systems; whether R may be used, with p values, is on the page of reliability.")
+    title = gettext("R with agreement with people P")
     return Table("validity", title, [JUDGE, DIMENSION, *columns], rows, heads=2, says=says)

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from django.utils.translation import gettext, gettext_lazy
+
 from annotate.core.models import Project, Round
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
@@ -15,8 +17,10 @@ from judges.results.tables.indicators import indicator_tables
 from judges.results.tables.parameters import SHARED
 from judges.results.tables.together import tables_together
 
-NO_JUDGMENTS = "This judge has no judgments yet."
-NO_SHARED_ITEMS = "There is no item for which every judge has a value. Compare each judge on its own items."
+NO_JUDGMENTS = gettext_lazy("This judge has no judgments yet.")
+NO_SHARED_ITEMS = gettext_lazy(
+    "There is no item for which every judge has a value. Compare each judge on its own items."
+)
 
 
 def judges_sections(project: Project, chosen: Chosen) -> list[Section]:
@@ -26,12 +30,13 @@ def judges_sections(project: Project, chosen: Chosen) -> list[Section]:
     """
     found = compared_values(project, chosen)
     together = [*tables_together(found), *indicator_tables(found)]
-    nothing = NO_SHARED_ITEMS if chosen.get("units") == SHARED else NO_JUDGMENTS
+    nothing = str(NO_SHARED_ITEMS) if chosen.get("units") == SHARED else str(NO_JUDGMENTS)
     of_each = [Section(judge.name, *_of(found, judge, nothing), anchor_of(judge)) for judge in found.judges]
     says = _against(found.round)
     if chosen.get("units") == SHARED:
-        says += " On each dimension only the items for which every judge has a value."
-    sections = [Section("All judges", says, together, "all-judges"), *of_each]
+        shared = gettext("On each dimension only the items for which every judge has a value.")
+        says = f"{says} {shared}"
+    sections = [Section(gettext("All judges"), says, together, "all-judges"), *of_each]
     sections = with_gaps(sections, found.judges, chosen, only_unread=True)
     return with_count_of_corrected(sections, found.judges, chosen)
 
@@ -50,6 +55,10 @@ def _of(found: ComparedJudges, judge: Judge, nothing: str) -> tuple[str, Sequenc
 
 def _against(round: Round | None) -> str:
     if round is None:
-        return "There are no ratings yet: only what needs no people is defined."
-    still = ", which is still open" if round.is_open else ""
-    return f"Against the values that people hold at the end of {round}{still}."
+        return gettext("There are no ratings yet: only what needs no people is defined.")
+    against = (
+        gettext("Against the values that people hold at the end of {round}, which is still open.")
+        if round.is_open
+        else gettext("Against the values that people hold at the end of {round}.")
+    )
+    return against.format(round=round)

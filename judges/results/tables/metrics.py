@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from django.utils.translation import gettext, gettext_lazy
 
 from agreement import Stream
 from agreement.comparison import (
@@ -34,11 +35,11 @@ from judges.results.tables.streams import stream_of_judge, stream_of_metric
 from judges.results.tables.together import LEVELS
 from judges.results.tables.version import values_of, version_of_judges
 
-KINDS = {False: "judge", True: "metric"}
-_SAYS = (
+KINDS = {False: gettext_lazy("judge"), True: gettext_lazy("metric")}
+_SAYS = gettext_lazy(
     "Each row compares a judge or a metric with mean human scores. For metrics where lower is better, such "
     "as error rates, expect correlations below 0 and few pairs as people’s. There are no p values: with "
-    f"many metrics, the highest result is high by luck, too, so read the intervals. {ABOUT_INTERVALS_OF_M}"
+    "many metrics, the highest result is high by luck, too, so read the intervals."
 )
 
 
@@ -60,20 +61,30 @@ def metrics_sections(project: Project, chosen: Chosen) -> list[Section]:
     metrics = list(Metric.objects.filter(project=project).order_by("name"))
     if not metrics:
         raise NoMetricsError(
-            "There is no metric yet; an admin imports or computes some: Judges, Import metrics."
+            gettext("There is no metric yet; an admin imports or computes some: Judges, Import metrics.")
         )
     round = chosen_round(project, chosen)
     material = material_of(project, round, guideline_of(project, round))
     dimension = next((each for each in material.dimensions if each.key == chosen.get("dimension")), None)
     if dimension is None:
-        raise NoMetricsError("No dimension is frozen yet; open Round I or start a run first.")
+        raise NoMetricsError(gettext("No dimension is frozen yet; open Round I or start a run first."))
     rows = [
         *_judges(project, material, dimension, chosen),
         *_metrics(project, metrics, material, dimension),
     ]
-    against = f"Against what people hold at the end of {round}." if round else "There are no ratings yet."
+    against = (
+        gettext("Against what people hold at the end of {round}.").format(round=round)
+        if round
+        else gettext("There are no ratings yet.")
+    )
     table = _correlations(rows, dimension, chosen["coefficient"])
-    return [Section(f"Metrics and judges compared with people: {dimension.name}", against, [table])]
+    return [
+        Section(
+            gettext("Metrics and judges compared with people: {dimension}").format(dimension=dimension.name),
+            against,
+            [table],
+        )
+    ]
 
 
 def _judges(
@@ -119,16 +130,23 @@ def _values_of(metrics: Sequence[Metric], material: Material) -> dict[int, npt.N
 def _correlations(rows: Sequence[_Beside], dimension: FrozenDimension, coefficient: str) -> Table:
     label = CORRELATIONS[coefficient].estimator.label
     columns = [
-        Column("name", "Judge or metric", ColumnKind.TEXT),
-        Column("kind", "Kind", ColumnKind.TEXT),
-        Column("items", "items", ColumnKind.COUNT),
+        Column("name", gettext("Judge or metric"), ColumnKind.TEXT),
+        Column("kind", gettext("Kind"), ColumnKind.TEXT),
+        Column("items", gettext("items"), ColumnKind.COUNT),
         *(Column(f"{level}", f"{label}, {LEVELS[level]}") for level in Level),
         Column("meta", "M"),
-        Column("correct", "pairs as people", ColumnKind.COUNT),
-        Column("compared", "pairs", ColumnKind.COUNT),
+        Column("correct", gettext("pairs as people"), ColumnKind.COUNT),
+        Column("compared", gettext("pairs"), ColumnKind.COUNT),
     ]
     cells = [_row(each, dimension, coefficient) for each in rows]
-    return Table("metrics", f"{label} with mean human scores", columns, cells, heads=2, says=_SAYS)
+    return Table(
+        "metrics",
+        gettext("{label} with mean human scores").format(label=label),
+        columns,
+        cells,
+        heads=2,
+        says=f"{_SAYS} {ABOUT_INTERVALS_OF_M}",
+    )
 
 
 def _row(each: _Beside, dimension: FrozenDimension, coefficient: str) -> list[Cell]:
@@ -139,10 +157,10 @@ def _row(each: _Beside, dimension: FrozenDimension, coefficient: str) -> list[Ce
         correlation_with_humans(each.scores, measure, level, generator=each.stream, side=side)
         for level in Level
     )
-    why = "Categories have no order, so no system is above another."
+    why = gettext("Categories have no order, so no system is above another.")
     return [
         text(each.name),
-        text(KINDS[each.is_metric]),
+        text(str(KINDS[each.is_metric])),
         Cell(int((~np.isnan(each.scores.judge)).sum())),
         *map(figure, levels),
         figure(meta_correlation(each.scores, measure, generator=each.stream)),
@@ -169,7 +187,7 @@ def _dimensions(project: Project) -> Sequence[tuple[str, str]]:
 
 
 METRIC_PARAMETERS = (
-    Parameter("dimension", "Dimension", _dimensions),
+    Parameter("dimension", gettext_lazy("Dimension"), _dimensions),
     COEFFICIENT,
     ROUND,
     CORRECTED,

@@ -1,5 +1,7 @@
 """The results pages about judges."""
 
+from django.utils.translation import gettext_lazy
+
 from annotate.results.registry import ResultsPage
 from judges.results.arrangements import ESTIMATES, JUDGES, METRICS, RELIABILITY, REPLACEMENT
 from judges.results.tables.estimates import estimates_sections
@@ -24,9 +26,12 @@ from judges.results.tables.version import values_of, version_of_judges
 
 ESTIMATES_PAGE = ResultsPage(
     "estimates",
-    "Estimates",
-    "What people would give the outputs of each system on average: from their ratings, from the judge, and "
-    "from the judge corrected by what people rated.",
+    gettext_lazy("Estimates"),
+    gettext_lazy(
+        "What people would give the outputs of each system on average: from their ratings, from the judge, "
+        "and "
+        "from the judge corrected by what people rated."
+    ),
     estimates_sections,
     version_of_judges,
     values_of,
@@ -37,8 +42,10 @@ ESTIMATES_PAGE = ResultsPage(
 
 REPLACEMENT_PAGE = ResultsPage(
     "replacement",
-    "Replacement",
-    "The alternative annotator test with its controls, and alpha with the judge as one more rater.",
+    gettext_lazy("Replacement"),
+    gettext_lazy(
+        "The alternative annotator test with its controls, and alpha with the judge as one more rater."
+    ),
     replacement_sections,
     version_of_judges,
     values_of,
@@ -49,9 +56,11 @@ REPLACEMENT_PAGE = ResultsPage(
 
 JUDGES_PAGE = ResultsPage(
     "judges",
-    "Judges and people",
-    "How judges agree with people: correlations by item, system and document, alpha, bias, preferences "
-    "between systems, quality against agreement, and R; then every judge by itself.",
+    gettext_lazy("Judges and people"),
+    gettext_lazy(
+        "How judges agree with people: correlations by item, system and document, alpha, bias, preferences "
+        "between systems, quality against agreement, and R; then every judge by itself."
+    ),
     judges_sections,
     version_of_judges,
     values_of,
@@ -61,9 +70,11 @@ JUDGES_PAGE = ResultsPage(
 )
 RELIABILITY_PAGE = ResultsPage(
     "reliability",
-    "Reliability",
-    "R: does the model agree with itself? P: does it agree with people? And does R predict P, system by "
-    "system?",
+    gettext_lazy("Reliability"),
+    gettext_lazy(
+        "R: does the model agree with itself? P: does it agree with people? And does R predict P, system by "
+        "system?"
+    ),
     reliability_sections,
     version_of_judges,
     values_of,
@@ -74,8 +85,10 @@ RELIABILITY_PAGE = ResultsPage(
 
 METRICS_PAGE = ResultsPage(
     "metrics",
-    "Metrics",
-    "Metrics such as ROUGE compared with people, and the judges as well: by item, system and document.",
+    gettext_lazy("Metrics"),
+    gettext_lazy(
+        "Metrics such as ROUGE compared with people, and the judges as well: by item, system and document."
+    ),
     metrics_sections,
     version_of_metrics,
     size_of_metrics,

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from django.utils.translation import gettext, gettext_lazy
+
 from agreement.comparison import CORRELATIONS, Level
 from annotate.core.models import Project, Round
 from annotate.core.rounds import rounds_of
@@ -24,7 +26,10 @@ def _judges(project: Project) -> Options:
 
 def _rounds(project: Project) -> Options:
     """Return the rounds, the last one first."""
-    return [(str(number), f"Round {ROMAN[number]}") for number in sorted(rounds_of(project), reverse=True)]
+    return [
+        (str(number), gettext("Round {number}").format(number=ROMAN[number]))
+        for number in sorted(rounds_of(project), reverse=True)
+    ]
 
 
 def _confidence(_project: Project) -> Options:
@@ -32,11 +37,14 @@ def _confidence(_project: Project) -> Options:
 
 
 def _units(_project: Project) -> Options:
-    return [(OWN, "each judge’s own items"), (SHARED, "items for which all judges have a value")]
+    return [
+        (OWN, gettext("each judge’s own items")),
+        (SHARED, gettext("items for which all judges have a value")),
+    ]
 
 
 def _corrected_options(_project: Project) -> Options:
-    return [(COUNTED, "counted as a person left them"), (LEFT_OUT, "left out")]
+    return [(COUNTED, gettext("counted as a person left them")), (LEFT_OUT, gettext("left out"))]
 
 
 def _coefficients(_project: Project) -> Options:
@@ -44,19 +52,19 @@ def _coefficients(_project: Project) -> Options:
 
 
 def _levels(_project: Project) -> Options:
-    return [(Level.DATASET, "all items"), (Level.DOCUMENT, "the items of each document")]
+    return [(Level.DATASET, gettext("all items")), (Level.DOCUMENT, gettext("the items of each document"))]
 
 
 OWN, SHARED = "own", "shared"
 COUNTED, LEFT_OUT = "counted", "left-out"
-CORRECTED = Parameter("corrected", "Corrected judgments", _corrected_options)
-UNITS = Parameter("units", "Compared on", _units)
-JUDGE = Parameter("judge", "Judge", _judges)
-ROUND = Parameter("round", "People’s values at the end of", _rounds)
-COEFFICIENT = Parameter("coefficient", "Coefficient", _coefficients)
-LEVEL = Parameter("level", "Over", _levels)
+CORRECTED = Parameter("corrected", gettext_lazy("Corrected judgments"), _corrected_options)
+UNITS = Parameter("units", gettext_lazy("Compared on"), _units)
+JUDGE = Parameter("judge", gettext_lazy("Judge"), _judges)
+ROUND = Parameter("round", gettext_lazy("People’s values at the end of"), _rounds)
+COEFFICIENT = Parameter("coefficient", gettext_lazy("Coefficient"), _coefficients)
+LEVEL = Parameter("level", gettext_lazy("Over"), _levels)
 ABOUT = about_one_of(DOCUMENTS, TEXTS)
-CONFIDENCE = Parameter("confidence", "Confidence", _confidence)
+CONFIDENCE = Parameter("confidence", gettext_lazy("Confidence"), _confidence)
 
 
 def chosen_judge(project: Project, chosen: Chosen) -> Judge:

@@ -1,5 +1,7 @@
 """The tables of the page of replacement: a judge with its controls, by annotator, and alpha with it."""
 
+from django.utils.translation import gettext, gettext_lazy
+
 from agreement.reliability import AlternativeAnnotatorTest, ReplacementControl
 from annotate.core.errors import NotReadyError
 from annotate.core.models import Project
@@ -12,7 +14,7 @@ from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.gaps import with_gaps
 from judges.results.tables.parameters import Options, chosen_judge, counts_corrected
 
-_HOW = (
+_HOW = gettext_lazy(
     "Alternative annotator test (function alternative_annotator_test); epsilon: {epsilon:g}; source: "
     "Calderon, Reichart and Dror 2025."
 )
@@ -23,8 +25,8 @@ def epsilons(_project: Project) -> Options:
     return [(f"{value:g}", f"{value:g}: {who}") for value, who in EPSILONS.items()]
 
 
-EPSILON = Parameter("epsilon", "Epsilon", epsilons)
-_INTRODUCTION = (
+EPSILON = Parameter("epsilon", gettext_lazy("Epsilon"), epsilons)
+_INTRODUCTION = gettext_lazy(
     "The alternative annotator test leaves out each annotator in turn. It asks whether the judge fits the "
     "other annotators about as well. A judge that knows little can pass, so the same test has controls. "
     "They are one value for all units, one value for each system, a value by the length of the output, and "
@@ -43,58 +45,70 @@ def replacement_sections(project: Project, chosen: Chosen) -> list[Section]:
         project, judge, epsilon=float(chosen["epsilon"]), with_corrected=counts_corrected(chosen)
     )
     if report.round is None:
-        raise NotReadyError(_NOBODY)
-    still = " Round I is still open: these are its ratings until now." if report.round.is_open else ""
+        raise NotReadyError(str(_NOBODY))
+    still = gettext("Round I is still open: these are its ratings until now.") if report.round.is_open else ""
     tables = [_tests(report), _annotators(report), _alphas(report)]
-    says = f"{_INTRODUCTION}{still}"
-    section = Section("May this judge replace an annotator?", says, [each for each in tables if each.rows])
+    says = f"{_INTRODUCTION} {still}".strip()
+    section = Section(
+        gettext("May this judge replace an annotator?"), says, [each for each in tables if each.rows]
+    )
     return with_count_of_corrected(with_gaps([section], [judge], chosen), [judge], chosen)
 
 
-_NOBODY = "There are no ratings yet: the test needs the Round I ratings of three annotators or more."
+_NOBODY = gettext_lazy(
+    "There are no ratings yet: the test needs the Round I ratings of three annotators or more."
+)
 
 
 def _tests(report: ReplacementReport) -> Table:
     columns = [
         DIMENSION,
         JUDGE,
-        Column("winning_rate", "winning rate ω"),
-        Column("advantage", "advantage ρ"),
-        Column("beyond", "judge beyond the control"),
-        Column("verdict", "Verdict", ColumnKind.TEXT),
+        Column("winning_rate", gettext("winning rate ω")),
+        Column("advantage", gettext("advantage ρ")),
+        Column("beyond", gettext("judge beyond the control")),
+        Column("verdict", gettext("Verdict"), ColumnKind.TEXT),
     ]
     how = _HOW.format(epsilon=report.epsilon)
     rows = [row for each in report.dimensions for row in _of_dimension(each, report.judge.name, how)]
-    says = (
+    says = gettext(
         "ω: the share of annotators that the judge may replace. ρ: the mean share of units on which it "
         "fits at least as well. Judge beyond the control: the mean difference in wins by document, with "
         "its 95 % interval. The judge beats a control if the interval is above 0."
     )
-    return Table("tests", "Alternative annotator test with controls", columns, rows, heads=2, says=says)
+    return Table(
+        "tests", gettext("Alternative annotator test with controls"), columns, rows, heads=2, says=says
+    )
 
 
 def _of_dimension(each: DimensionTest, judge: str, how: str) -> list[list[Cell]]:
     test, dimension = each.test, text(each.dimension.name, key=each.dimension.key)
     rows = [
-        [dimension, text(judge), *_rates(test, how), Cell(reason=_IS_NO_CONTROL), text(test.verdict_reason)]
+        [
+            dimension,
+            text(judge),
+            *_rates(test, how),
+            Cell(reason=str(_IS_NO_CONTROL)),
+            text(test.verdict_reason),
+        ]
     ]
     for name, control in test.controls.items():
-        answers = "beaten" if control.is_beaten else "not surely beaten"
+        answers = "beaten" if control.is_beaten else gettext("not surely beaten")
         row = [text(control.answers, key=name), *_rates(control.test, how), _beyond(control), text(answers)]
         rows.append([dimension, *row])
     return rows
 
 
-_IS_NO_CONTROL = "This is the judge itself."
+_IS_NO_CONTROL = gettext_lazy("This is the judge itself.")
 
 
 def _beyond(control: ReplacementControl) -> Cell:
     low, high = control.interval or (None, None)
-    missing = "" if control.interval else "Too few documents, or the same difference in each."
-    return Cell(control.gain, low=low, high=high, interval_reason=missing, how=_HOW_BEYOND)
+    missing = "" if control.interval else gettext("Too few documents, or the same difference in each.")
+    return Cell(control.gain, low=low, high=high, interval_reason=missing, how=str(_HOW_BEYOND))
 
 
-_HOW_BEYOND = (
+_HOW_BEYOND = gettext_lazy(
     "Mean difference in wins (function alternative_annotator_test); 95 % interval: paired t over documents."
 )
 
@@ -107,12 +121,12 @@ def _rates(test: AlternativeAnnotatorTest, how: str) -> list[Cell]:
 def _annotators(report: ReplacementReport) -> Table:
     columns = [
         DIMENSION,
-        Column("annotator", "Annotator", ColumnKind.TEXT),
-        Column("units", "units", ColumnKind.COUNT),
-        Column("judge_wins", "judge fits as well", ColumnKind.SHARE),
-        Column("annotator_wins", "annotator fits as well", ColumnKind.SHARE),
+        Column("annotator", gettext("Annotator"), ColumnKind.TEXT),
+        Column("units", gettext("units"), ColumnKind.COUNT),
+        Column("judge_wins", gettext("judge fits as well"), ColumnKind.SHARE),
+        Column("annotator_wins", gettext("annotator fits as well"), ColumnKind.SHARE),
         Column("p_value", "p", ColumnKind.P_VALUE),
-        Column("replaced", "may be replaced", ColumnKind.TEXT),
+        Column("replaced", gettext("may be replaced"), ColumnKind.TEXT),
     ]
     rows = [
         [
@@ -128,22 +142,24 @@ def _annotators(report: ReplacementReport) -> Table:
         for one in each.test.annotators
     ]
     left_out = {name for each in report.dimensions for name in each.test.left_out}
-    says = (
+    says = gettext(
         "p is as computed; “may be replaced” is corrected over the annotators of a dimension (Benjamini and "
         "Yekutieli), not over dimensions."
     )
     if left_out:
-        says += f" Left out, with fewer than 30 compared units: {', '.join(sorted(left_out))}."
-    return Table("annotators", "The judge against each annotator", columns, rows, heads=2, says=says)
+        names = ", ".join(sorted(left_out))
+        excluded = gettext("Left out, with fewer than 30 compared units: {names}.").format(names=names)
+        says = f"{says} {excluded}"
+    return Table("annotators", gettext("The judge against each annotator"), columns, rows, heads=2, says=says)
 
 
 def _alphas(report: ReplacementReport) -> Table:
     columns = [
         DIMENSION,
-        Column("among_people", "alpha among people"),
-        Column("with_judge", "alpha with the judge"),
-        Column("difference", "difference"),
-        Column("effect", "The judge", ColumnKind.TEXT),
+        Column("among_people", gettext("alpha among people")),
+        Column("with_judge", gettext("alpha with the judge")),
+        Column("difference", gettext("difference")),
+        Column("effect", gettext("The judge"), ColumnKind.TEXT),
     ]
     rows = [
         [
@@ -155,10 +171,10 @@ def _alphas(report: ReplacementReport) -> Table:
         ]
         for each in report.dimensions
     ]
-    says = (
+    says = gettext(
         "Krippendorff’s alpha of Round I, over items that two people and the judge rated. The judge joins "
         "as one more rater. It lowers agreement if the interval of the difference is below 0, and does not "
         "lower it if the interval is above 0. A judge as noisy as a person has a difference of 0: cannot "
         "tell."
     )
-    return Table("one-more-rater", "The judge as one more rater", columns, rows, says=says)
+    return Table("one-more-rater", gettext("The judge as one more rater"), columns, rows, says=says)

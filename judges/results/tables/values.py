@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
+from django.utils.translation import gettext, gettext_lazy
 
 from agreement.comparison import Scores
 from annotate.core.guideline import FrozenDimension
@@ -12,7 +13,7 @@ from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, t
 
 Pairs = Sequence[tuple[FrozenDimension, Scores]]
 
-_COUNTED = "Counts of items with a value of the judge and one of people; nothing is estimated."
+_COUNTED = gettext_lazy("Counts of items with a value of the judge and one of people; nothing is estimated.")
 
 
 def scatter(key: str, name: str, pairs: Pairs) -> Table:
@@ -20,8 +21,8 @@ def scatter(key: str, name: str, pairs: Pairs) -> Table:
     rows = [
         [
             text(dimension.name, key=dimension.key),
-            Cell(people, how=_COUNTED),
-            Cell(judge, how=_COUNTED),
+            Cell(people, how=str(_COUNTED)),
+            Cell(judge, how=str(_COUNTED)),
             Cell(number),
         ]
         for dimension, scores in pairs
@@ -29,11 +30,11 @@ def scatter(key: str, name: str, pairs: Pairs) -> Table:
     ]
     columns = [
         DIMENSION,
-        Column("people", "mean of people", decimals=2),
-        Column("judge", "judge", decimals=2),
-        Column("items", "items", ColumnKind.COUNT),
+        Column("people", gettext("mean of people"), decimals=2),
+        Column("judge", gettext("judge"), decimals=2),
+        Column("items", gettext("items"), ColumnKind.COUNT),
     ]
-    title = f"The judge’s values against means of people ({name})"
+    title = gettext("The judge’s values against means of people ({name})").format(name=name)
     return Table(f"{key}-scatter", title, columns, rows, plot="scatter")
 
 
@@ -52,21 +53,24 @@ def confusion(key: str, name: str, pairs: Pairs) -> Table:
                 [
                     text(dimension.name, key=dimension.key),
                     text(str(person)),
-                    *(Cell(count, how=_COUNTED) for count in counts),
+                    *(Cell(count, how=str(_COUNTED)) for count in counts),
                 ]
             )
     columns = [
         DIMENSION,
-        Column("person", "a person said", ColumnKind.TEXT),
-        *(Column(f"judge_{value}", f"judge said {value}", ColumnKind.COUNT) for value in values),
+        Column("person", gettext("a person said"), ColumnKind.TEXT),
+        *(
+            Column(f"judge_{value}", gettext("judge said {value}").format(value=value), ColumnKind.COUNT)
+            for value in values
+        ),
     ]
     return Table(
         f"{key}-confusion",
-        f"Confusion of judge and people ({name})",
+        gettext("Confusion of judge and people ({name})").format(name=name),
         columns,
         rows,
         heads=2,
-        says="Every rating of a person once; the judge’s value is rounded to a point of the scale.",
+        says=gettext("Every rating of a person once; the judge’s value is rounded to a point of the scale."),
     )
 
 
@@ -76,19 +80,19 @@ def named_confusion(key: str, name: str, pairs: Pairs) -> Table:
         [
             text(dimension.name, key=dimension.key),
             *(text(dimension.name_of(value), key=str(value)) for value in both),
-            Cell(number, how=_COUNTED),
+            Cell(number, how=str(_COUNTED)),
         ]
         for dimension, scores in pairs
         for both, number in sorted(_count_pairs(dimension, scores).items())
     ]
     columns = [
         DIMENSION,
-        Column("person", "a person said", ColumnKind.TEXT),
-        Column("judge", "the judge said", ColumnKind.TEXT),
-        Column("ratings", "ratings", ColumnKind.COUNT),
+        Column("person", gettext("a person said"), ColumnKind.TEXT),
+        Column("judge", gettext("the judge said"), ColumnKind.TEXT),
+        Column("ratings", gettext("ratings"), ColumnKind.COUNT),
     ]
-    title = f"Confusion of judge and people, by name ({name})"
-    says = "Every rating of a person once; pairs that never occurred are omitted."
+    title = gettext("Confusion of judge and people, by name ({name})").format(name=name)
+    says = gettext("Every rating of a person once; pairs that never occurred are omitted.")
     return Table(f"{key}-named-confusion", title, columns, rows, heads=3, says=says)
 
 

@@ -315,17 +315,20 @@ def _values(spec: PolicySpec) -> dict[str, object]:
 def _refuse(project: Project, spec: PolicySpec, *, besides: RoutingPolicy | None = None) -> None:
     others = RoutingPolicy.objects.filter(project=project).exclude(pk=besides.pk if besides else 0)
     if others.filter(name=spec.name).exists():
-        raise _invalid("name", f"The project has a policy {spec.name} already; choose another name.")
+        raise _invalid(
+            "name",
+            gettext("The project has a policy {name} already; choose another name.").format(name=spec.name),
+        )
     if spec.rule == RoutingPolicy.Rule.CERTIFICATE:
         _refuse_calibration(project, spec)
     else:
         _refuse_indicator(project, spec)
     if not 0 < spec.audit_share <= 1:
-        raise _invalid("audit_share", "The audit share is above 0, at most 1: nothing stays unseen.")
+        raise _invalid("audit_share", gettext("The audit share is above 0, at most 1: nothing stays unseen."))
     if spec.audit_least < 0:
-        raise _invalid("audit_least", "The least number of audited units is 0 or more.")
+        raise _invalid("audit_least", gettext("The least number of audited units is 0 or more."))
     if spec.raters < 1:
-        raise _invalid("raters", "A unit needs a rater or more.")
+        raise _invalid("raters", gettext("A unit needs a rater or more."))
 
 
 def _refuse_by_verdict(policy: RoutingPolicy) -> None:
@@ -341,17 +344,27 @@ def _refuse_by_verdict(policy: RoutingPolicy) -> None:
 def _refuse_indicator(project: Project, spec: PolicySpec) -> None:
     for field, judge in (("rts", spec.rts), ("mcq", spec.mcq)):
         if judge is None or judge.project_id != project.pk or judge.method != field:
-            raise _invalid(field, f"{judge} is no {field.upper()} judge of this project.")
+            raise _invalid(
+                field,
+                gettext("{judge} is no {method} judge of this project.").format(
+                    judge=judge, method=field.upper()
+                ),
+            )
     if any(r is None or not -1 <= r <= 1 for r in (spec.threshold, *spec.thresholds.values())):
-        raise _invalid("threshold", "A threshold r lies between -1 and 1.")
+        raise _invalid("threshold", gettext("A threshold r lies between -1 and 1."))
 
 
 def _refuse_calibration(project: Project, spec: PolicySpec) -> None:
     calibration = spec.calibration
     if calibration is None or calibration.project_id != project.pk:
-        raise _invalid("calibration", "This calibration belongs to another project.")
+        raise _invalid("calibration", gettext("This calibration belongs to another project."))
     if calibration.status != Calibration.Status.CERTIFIED:
-        raise _invalid("calibration", f"{calibration} has no certificates yet; compute them first.")
+        raise _invalid(
+            "calibration",
+            gettext("{calibration} has no certificates yet; compute them first.").format(
+                calibration=calibration
+            ),
+        )
 
 
 def _invalid(field: str, message: str) -> InvalidValueError:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from django.utils.translation import gettext
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Item, Project, text_digest
@@ -65,9 +66,12 @@ def lapses_of(calibration: Calibration, now: dict[str, Any]) -> dict[str, list[s
     if bound["population"] != now["population"]:
         before, after = bound["population"]["items"], now["population"]["items"]
         what = (
-            f"There were {before} items, and there are {after}." if before != after else "A text was changed."
+            gettext("There were {before} items, and there are {after}.").format(before=before, after=after)
+            if before != after
+            else gettext("A text was changed.")
         )
-        common.append(f"The items that it speaks of have changed. {what}")
+        changed = gettext("The items that it speaks of have changed.")
+        common.append(f"{changed} {what}")
     return {
         key: [*common, *_of_dimension(key, parts, now["dimensions"].get(key), judges)]
         for key, parts in bound["dimensions"].items()
@@ -78,12 +82,16 @@ def _of_dimension(
     key: str, bound: dict[str, Any], now: dict[str, Any] | None, judges: Mapping[str, Judge | None]
 ) -> list[str]:
     if now is None:
-        return [f"The dimension {key} is no longer there."]
+        return [gettext("The dimension {dimension} is no longer there.").format(dimension=key)]
     found = (
-        [f"The definition or scale of {key} was changed."] if bound["definition"] != now["definition"] else []
+        [gettext("The definition or scale of {dimension} was changed.").format(dimension=key)]
+        if bound["definition"] != now["definition"]
+        else []
     )
     return found + [
-        f"Judgments of {judges[name]} on {key} were added or changed."
+        gettext("Judgments of {judge} on {dimension} were added or changed.").format(
+            judge=judges[name], dimension=key
+        )
         for name, digest in bound["judgments"].items()
         if digest != now["judgments"][name]
     ]
@@ -91,8 +99,10 @@ def _of_dimension(
 
 def _change_sentence(judge: str, setting: BoundSetting, old: object, new: object) -> str:
     if setting.key == "prompt_digest":
-        return f"The text of {judge}'s prompt was changed."
-    return f"The {setting.label} of {judge} was {in_words(old)}, and is {in_words(new)}."
+        return gettext("The text of {judge}'s prompt was changed.").format(judge=judge)
+    return gettext("The {setting} of {judge} was {old}, and is {new}.").format(
+        setting=setting.label, judge=judge, old=in_words(old), new=in_words(new)
+    )
 
 
 def _definition(dimension: FrozenDimension) -> str:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from django.utils.translation import gettext
 
 from agreement import Stream
 from agreement.reliability import CalibrationPlan, Guarantee, draw_sample, grid_of, plan_calibration
@@ -89,8 +90,10 @@ class DrawPlan:
         found = [each.warning for each in self.dimensions if each.warning]
         if self.ratings and self.annotators < self.calibration.raters:
             found.append(
-                f"A unit is to be rated by {self.calibration.raters} people, but the project has "
-                f"{self.annotators}: invite more, or units stay incomplete."
+                gettext(
+                    "A unit is to be rated by {raters} people, but the project has "
+                    "{people}: invite more, or units stay incomplete."
+                ).format(raters=self.calibration.raters, people=self.annotators)
             )
         return found
 
@@ -221,12 +224,14 @@ def _of_dimension(
     chosen = np.searchsorted(items, [unit.item for unit in drawn])
     warning = ""
     if needed.least_ratings is not None and calibrating < needed.least_ratings:
-        warning = (
-            f"{dimension.name}: {calibrating} units calibrate, but with fewer than {needed.least_ratings} "
+        warning = gettext(
+            "{dimension}: {count} units calibrate, but with fewer than {least} "
             "not even a judge without an error is certified."
-        )
+        ).format(dimension=dimension.name, count=calibrating, least=needed.least_ratings)
     elif evidence.features is None and len(np.unique(evidence.confidences[usable])) == 1:
-        warning = f"{dimension.name}: every unit has the same confidence, so all of them stay or none."
+        warning = gettext(
+            "{dimension}: every unit has the same confidence, so all of them stay or none."
+        ).format(dimension=dimension.name)
     return DimensionPlan(
         dimension=dimension,
         units=int(usable.sum()),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from django.utils.translation import gettext
 
 from agreement import Stream
 from agreement.reliability import Ceiling, Certified, Guarantee, certify, grid_of
@@ -177,7 +178,7 @@ def _without(
         calibration=look.calibration,
         dimension_id=dimension.id,
         significance_level=guarantee.significance_level,
-        reason=f"{why} All units go to humans.",
+        reason=f"{why} {gettext('All units go to humans.')}",
         units=units,
         rated=rated,
         missing=len(look.sample[dimension.key]) - rated,

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 from django.core.cache import caches
+from django.utils.translation import gettext
 
 from agreement import Coefficient, Resampling
 from agreement.comparison import Scores, correlation_called
@@ -249,7 +250,9 @@ def _units(
                 why = Why.THRESHOLD if decision.held_against is not None else Why.UNDEFINED
                 sent.append(PlannedUnit(item, one.id, why, decision.reason, grounds, 1.0))
             elif isnan(value):
-                reason = f"{policy.rts.name} has no value for this unit, so humans rate it."
+                reason = gettext("{judge} has no value for this unit, so humans rate it.").format(
+                    judge=policy.rts.name
+                )
                 sent.append(PlannedUnit(item, one.id, Why.NO_VALUE, reason, grounds, 1.0))
             else:
                 kept.append(KeptUnit((item, one.id), decision.reason, grounds, abs(value - other)))
@@ -308,7 +311,9 @@ def _without_values(policy: RoutingPolicy, judged: Mapping[str, _Judged]) -> str
         (mcq_of(policy), [each.other.judge for each in judged.values()]),
     ):
         if all(np.isnan(each).all() for each in values):
-            return f"{judge.name} has no judgments yet, so R cannot be computed and nothing can be routed."
+            return gettext(
+                "{judge} has no judgments yet, so R cannot be computed and nothing can be routed."
+            ).format(judge=judge.name)
     return ""
 
 

@@ -123,21 +123,27 @@ class RoutingPlan:
         found = []
         if self.annotators < self.policy.raters:
             found.append(
-                f"A unit is to be rated by {self.policy.raters} people, but the project has "
-                f"{self.annotators}: invite more, or units stay incomplete."
+                gettext(
+                    "A unit is to be rated by {raters} people, but the project has "
+                    "{people}: invite more, or units stay incomplete."
+                ).format(raters=self.policy.raters, people=self.annotators)
             )
         rts, mcq = self.policy.rts, self.policy.mcq
         if self.policy.rule == RoutingPolicy.Rule.INDICATOR and mcq and rts.model != mcq.model:
             found.append(
-                f"These judges use different models, {rts.model} and {mcq.model}: R then says whether "
-                "two models agree, not whether one agrees with itself."
+                gettext(
+                    "These judges use different models, {model} and {other_model}: R then says whether "
+                    "two models agree, not whether one agrees with itself."
+                ).format(model=rts.model, other_model=mcq.model)
             )
         if self.units and not self.audited:
             found.append(
-                "The audit drew no unit of what stays with the judge, so no figure will tell how right that "
-                "is; raise the audit share."
+                gettext(
+                    "The audit drew no unit of what stays with the judge, so no figure will tell how right "
+                    "that is; raise the audit share."
+                )
                 if self.kept
-                else "Nothing stays with the judge."
+                else gettext("Nothing stays with the judge.")
             )
         return found + self._warnings_of_audit()
 
@@ -147,14 +153,19 @@ class RoutingPlan:
         found = []
         if few:
             found.append(
-                f"In {few} of {len(cells)} cells (a system on a dimension) that stay, fewer than "
-                f"{LEAST_RATINGS} units are audited: their intervals will come with a warning. Raise the "
-                "least number of audited units, or report all systems together."
+                gettext(
+                    "In {few} of {count} cells (a system on a dimension) that stay, fewer than "
+                    "{least} units are audited: their intervals will come with a warning. Raise the "
+                    "least number of audited units, or report all systems together."
+                ).format(few=few, count=len(cells), least=LEAST_RATINGS)
             )
         if all_of_it:
             found.append(
-                f"In {all_of_it} of {len(cells)} cells (a system on a dimension) that stay, every unit is "
-                "audited: people rate all of them. Lower the least number of audited units if they need not."
+                gettext(
+                    "In {full} of {count} cells (a system on a dimension) that stay, every unit is "
+                    "audited: people rate all of them. Lower the least number of audited units if they "
+                    "need not."
+                ).format(full=all_of_it, count=len(cells))
             )
         return found
 
@@ -199,7 +210,7 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
     )
     if plan.refusal or plan.ratings or not is_draft:
         return plan
-    nothing = (
+    nothing = gettext(
         "There is nothing to route: no unit would go to people that has not its raters in Round I already."
     )
     return replace(plan, refusal=nothing)
@@ -264,5 +275,7 @@ def _rated_units(material: Material) -> frozenset[Unit]:
 
 def _refusal_of(round: Round | None) -> str:
     if round is not None and not round.is_open:
-        return "Round I is closed, so nothing can be routed to people any more; routing needs a new project."
+        return gettext(
+            "Round I is closed, so nothing can be routed to people any more; routing needs a new project."
+        )
     return ""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 from django.db.models import Count, Q, QuerySet
+from django.utils.translation import gettext
 
 from agreement import Interval
 from agreement.comparison import correlation_called
@@ -100,7 +101,7 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
     calibrations = Calibration.objects.filter(project=project)  # their places serve the policy too
     progress = unit_progress(round, policy.origin, *(each.origin for each in calibrations))
     audited, results, kept = _by_dimension(policy, project, round, units)
-    whole = _result("all dimensions", together(audited, policy.seed), policy, None)
+    whole = _result(gettext("all dimensions"), together(audited, policy.seed), policy, None)
     return RoutingState(
         sent=[_count(str(why.label), units.sent_for(why), progress) for why in Why],
         total=_count("all", list(units.why), progress),
@@ -201,7 +202,15 @@ def _audit_errors(result: AuditResult, policy: RoutingPolicy) -> KnownErrors:
 def _contradiction(whole: AuditResult, policy: RoutingPolicy) -> str:
     if not whole.contradicts:
         return ""
-    return f"The audit contradicts the policy, the judge is {_audit_errors(whole, policy)}."
+    return gettext(
+        "The audit contradicts the policy, the judge is wrong on {wrong:,} of {rated:,} audited units "
+        "({share:.0f} %); {accepted:.4g} % is accepted."
+    ).format(
+        wrong=whole.errors,
+        rated=whole.rated,
+        share=100 * whole.errors / whole.rated,
+        accepted=100 * policy.risk,
+    )
 
 
 def _count(why: str, units: Sequence[Unit], progress: dict[Unit, UnitProgress]) -> SentCount:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from django.utils.translation import gettext
 
 from agreement import Coefficient
 from agreement.reliability import CellDecision, Validity
@@ -146,7 +147,9 @@ def audit_of(
     found = []
     for index, probability in audit_drawn(policy, material, [each.unit for each in kept], distances):
         each = kept[index]
-        reason = f"Drawn with probability {probability:.3g} to audit what stays with the judge."
+        reason = gettext(
+            "Drawn with probability {probability:.3g} to audit what stays with the judge."
+        ).format(probability=probability)
         reason = f"{each.reason} {reason}"
         found.append(PlannedUnit(*each.unit, Why.AUDIT, reason, each.grounds, probability))
     drawn = {each.unit for each in found}

@@ -20,6 +20,7 @@ from django.db.models import F, QuerySet, Sum, Value
 from django.db.models.expressions import Combinable, RawSQL
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from judges.core.models import Batch, Judge, Judgment, Run
 from judges.endpoints.replies import Reply, shares_of
@@ -318,7 +319,9 @@ def _put_back(judgments: QuerySet[Judgment], sentence: str) -> None:
     # any.
     tired = judgments.annotate(asked=F("attempts") % MAX_ATTEMPTS).filter(asked=MAX_ATTEMPTS - 1)
     tired.filter(reason__gt="").update(status=Status.UNREADABLE, **free)
-    reason = f"{MAX_ATTEMPTS} calls failed. The last one: {sentence}"
+    reason = gettext("{calls} calls failed. The last one: {reason}").format(
+        calls=MAX_ATTEMPTS, reason=sentence
+    )
     runs = set(tired.values_list("run", flat=True))
     tired.update(status=Status.FAILED, reason=reason, answered_at=timezone.now(), **free)
     if runs:

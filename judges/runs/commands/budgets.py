@@ -12,10 +12,9 @@ from judges.core.models import Endpoint, Run
 
 def used_up(budget: Decimal) -> str:
     """Return why a run stops that has a budget, and what to do."""
-    return (
-        f"The budget of {budget.normalize():f} does not allow one more call; "
-        "give the run a larger one and resume it."
-    )
+    return gettext(
+        "The budget of {budget:f} does not allow one more call; give the run a larger one and resume it."
+    ).format(budget=budget.normalize())
 
 
 @transaction.atomic

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from judges.core.models import Endpoint, Judgment, LeaseHolder, Run
@@ -149,4 +150,6 @@ def patience_of(server: Endpoint) -> timedelta:
 
 def no_answer_from(server: Endpoint, last: str) -> str:
     """Return why a run stops whose server is silent; `last`: what came of the last call."""
-    return f"No answer from {server.name} for {server.patience_minutes} minutes. The last call: {last}"
+    return gettext("No answer from {server} for {minutes} minutes. The last call: {last}").format(
+        server=server.name, minutes=server.patience_minutes, last=last
+    )

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
@@ -25,10 +26,14 @@ def set_units(*, project: Project, units: Mapping[str, Sequence[Any]], by: User 
     changed = 0
     for key, listed in units.items():
         if key not in documents:
-            raise InvalidValueError(f"The project has no document “{key}”.")
+            raise InvalidValueError(gettext("The project has no document “{document}”.").format(document=key))
         content = [_unit(key, each) for each in listed]
         if not 0 < len(content) <= MOST_UNITS:
-            raise InvalidValueError(f"“{key}” has {len(content)} units; 1 to {MOST_UNITS} are possible.")
+            raise InvalidValueError(
+                gettext("“{document}” has {count} units; 1 to {most} are possible.").format(
+                    document=key, count=len(content), most=MOST_UNITS
+                )
+            )
         there = DocumentUnits.objects.filter(document=documents[key]).first()
         if there is None or there.units != content:
             values = {"units": content, "changed_by": by}
@@ -42,7 +47,7 @@ def set_units(*, project: Project, units: Mapping[str, Sequence[Any]], by: User 
 def _unit(key: str, said: Any) -> dict[str, Any]:
     text, weight = (said.get("text"), said.get("weight", 1)) if isinstance(said, dict) else (said, 1)
     if not isinstance(text, str) or not text.strip():
-        raise InvalidValueError(f"A unit of “{key}” has no text.")
+        raise InvalidValueError(gettext("A unit of “{document}” has no text.").format(document=key))
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not weight > 0:
-        raise InvalidValueError(f"A unit of “{key}” has no weight above 0.")
+        raise InvalidValueError(gettext("A unit of “{document}” has no weight above 0.").format(document=key))
     return {"text": text.strip(), "weight": weight}

@@ -2,6 +2,7 @@
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.webhooks.commands import announce
@@ -33,10 +34,10 @@ def pause_if_unreadable(*, run: int) -> None:
         return
     locked.status, locked.told_at = Run.Status.PAUSED, None
     locked.mail_due_at, locked.mail_attempts = timezone.now(), 0
-    locked.reason = (
-        f"{len(reasons)} of the last {len(last)} replies are unreadable. The last one: {reasons[0]} "
+    locked.reason = gettext(
+        "{count} of the last {total} replies are unreadable. The last one: {reason} "
         "Read some of them, then resume the run anyway, or cancel it and make a judge with another prompt."
-    )
+    ).format(count=len(reasons), total=len(last), reason=reasons[0])
     locked.save(update_fields=["status", "reason", "told_at", "mail_due_at", "mail_attempts"])
     record(locked.project, "run.paused", locked, note=locked.reason)
     announce(locked.project_id, RUN_STOPPED, {"run": locked.pk, "resumes_until": None})

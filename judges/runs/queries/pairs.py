@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 import numpy as np
+from django.utils.translation import gettext
 
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Item, Project, Round, System
@@ -38,8 +39,10 @@ def neighbouring_pairs(project: Project) -> list[NamedPair]:
     scores = _mean_scores(project)
     if len(scores) < 2:
         raise RunRefusedError(
-            "Neighbours in rank need ratings by people of at least two systems, and there are none yet; "
-            "choose all pairs or choose them yourself."
+            gettext(
+                "Neighbours in rank need ratings by people of at least two systems, and there are none yet; "
+                "choose all pairs or choose them yourself."
+            )
         )
     systems = System.objects.in_bulk(scores)
     ranked = sorted(systems.values(), key=lambda system: (-scores[system.pk], system.name))

@@ -8,6 +8,7 @@ from statistics import fmean
 
 from django.db.models import Avg, Count, Q
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
@@ -32,7 +33,9 @@ Sampled = tuple[Subject, dict[int, str]]
 """What is judged, and all texts for its document by their system."""
 SAMPLED_DOCUMENTS = 8
 SAMPLED_SUBJECTS = 2  # of each document
-NOTHING_MISSING = "All of these judgments are there or belong to another run; nothing is missing."
+NOTHING_MISSING = gettext_lazy(
+    "All of these judgments are there or belong to another run; nothing is missing."
+)
 
 
 @dataclass(frozen=True)
@@ -177,15 +180,20 @@ class RunPlan:
     def remarks(self, budget: Decimal | None) -> list[str]:
         """What to know before the run is started within a budget."""
         if self.judgments and not self.calls:
-            return [NOTHING_MISSING]
+            return [str(NOTHING_MISSING)]
         if budget is None:
             return []
         if self.cost is None:
             return [
-                "A price is unknown, so no budget can be kept: give the endpoint prices, or leave it empty."
+                gettext(
+                    "A price is unknown, so no budget can be kept: give the endpoint prices, or leave it "
+                    "empty."
+                )
             ]
         if self.cost > budget:
-            return ["It may cost more than the budget; it then stops, and goes on with a larger one."]
+            return [
+                gettext("It may cost more than the budget; it then stops, and goes on with a larger one.")
+            ]
         return []
 
     @property
