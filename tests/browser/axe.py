@@ -12,7 +12,8 @@ assert SPEC.origin
 AXE = Path(SPEC.origin).with_name("axe.min.js")
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 RUN = """async (options) => {
-    const { violations } = await axe.run({ resultTypes: ["violations"], preload: false, iframes: false, ...options });
+    const always = { resultTypes: ["violations"], preload: false, iframes: false };
+    const { violations } = await axe.run({ ...always, ...options });
     return violations.flatMap(({ id, nodes }) =>
         nodes.map((node) => `${id}: ${node.html}\\n${node.failureSummary}`));
 }"""

@@ -184,7 +184,7 @@ def interval_of(page: Page, project: Project) -> tuple[float, float]:
     judge = str(project.judges.get(method="rts").pk)
     address = f"/projects/{project.slug}/judges/estimates/?judge={judge}&about=texts"
     page.goto(address)
-    expect(page.get_by_role("heading", name="Mean scores from people and a judge", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Mean scores from people and a judge")).to_be_visible()
     rows = cells_of(project, "estimates", "means", judge=judge, about="texts")
     sent = [row for row in rows if (row["system"].value, row["dimension"].key) == (SENT, "fluency")]
     cell = sent[0]["combined"]

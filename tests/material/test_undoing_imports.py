@@ -143,7 +143,7 @@ def test_a_cancelled_import_imports_nothing(
     monkeypatch.setattr(uploads, "import_file", import_slowly)
     run_job("import", upload.pk)
     upload.refresh_from_db()
-    assert (upload.status, upload.message) == (Status.STOPPED, uploads.CANCELLED)
+    assert (upload.status, upload.message) == (Status.STOPPED, str(uploads.CANCELLED))
     assert not Item.objects.exists()
     assert not notes_of(upload).is_cancelled
 
