@@ -32,7 +32,8 @@ class Task:
 
 
 def _card(page: Page, title: str) -> Locator:
-    return page.locator("#cards section").filter(has=page.get_by_role("heading", name=title)).locator(".answer")
+    cards = page.locator("#cards section").filter(has=page.get_by_role("heading", name=title))
+    return cards.locator(".answer")
 
 
 TASKS = (

@@ -31,6 +31,12 @@ def bring_axe(context: BrowserContext) -> None:
     context.add_init_script(path=AXE)
 
 
+def resize(page: Page, size: ViewportSize) -> None:
+    """Change the window and wait until the page has taken it in, as its observers do with the next frames."""
+    page.set_viewport_size(size)
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def every_violation(page: Page) -> list[str]:
     """Return "rule: element" for each violation of WCAG 2.2 AA and of what axe-core calls best practice."""
     return _found(page, {"runOnly": RULES})

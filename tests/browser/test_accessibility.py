@@ -36,7 +36,7 @@ from judges.metrics.computing import MEASURES
 from judges.routing.commands.certificates import draw_calibration
 from judges.routing.commands.policies import make_policy
 from judges.runs.commands.rereading import start_rereading
-from tests.browser.axe import PHONE, SCREEN, bring_axe, violations_in_any_theme
+from tests.browser.axe import PHONE, SCREEN, bring_axe, resize, violations_in_any_theme
 from tests.browser.people import signed_in
 from tests.factories import Cast, make_member, make_project, make_user
 from tests.judges.certified import calibrated_project, calibration_spec, rate_sample
@@ -276,7 +276,7 @@ def violations(page: Page, address: str) -> Iterator[str]:
     assert response.ok, f"{address} answers {response.status}"
     assert not response.request.redirected_from, f"{address} leads to {page.url}"
     for size in (SCREEN, PHONE):
-        page.set_viewport_size(size)
+        resize(page, size)
         yield from (f"{address}: {each}" for each in violations_in_any_theme(page))
 
 

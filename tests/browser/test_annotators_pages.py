@@ -14,7 +14,7 @@ from tests.browser.annotators_pages import (
     while_rating,
     with_new_wording,
 )
-from tests.browser.axe import PHONE, SCREEN, bring_axe, violations_in_any_theme
+from tests.browser.axe import PHONE, SCREEN, bring_axe, resize, violations_in_any_theme
 from tests.browser.focus import problems_of_focus
 from tests.browser.people import signed_in
 
@@ -45,7 +45,7 @@ def test_nothing_is_wrong_in_any_look(
 def problems(page: Page, address: str) -> Iterator[str]:
     """Yield what is wrong with a page; on a phone targets and focus are measured, too."""
     for size in (SCREEN, PHONE):
-        page.set_viewport_size(size)
+        resize(page, size)
         if size is SCREEN or page.locator(RATED).count():
             page.goto(address)  # the width at which work is loaded decides what stands where
         yield from violations_in_any_theme(page)

@@ -22,7 +22,7 @@ TEXTS = [
         ("soft", "accent-wash"),
     ),
 ]
-PLOTS = ("plot-1", "plot-2", "plot-3", *(f"series-{number}" for number in range(1, 7)))
+PLOTS = tuple(f"series-{number}" for number in range(1, 7))
 # Of controls, of what has the focus, and what plots are drawn with.
 EDGES = [
     *product(("control", "accent"), GROUNDS),
