@@ -32,9 +32,7 @@ MOST_HEIGHT = {1280: 2_400, 390: 5_000}  # pixels
 MOST_WORDS = {1280: 600}
 KNOWN = frozenset(
     {
-        *("audit/", "judges/judgments/", "judges/certificates/new/"),
-        *(f"judges/prompts/new/{each}/" for each in ("several", "several-first")),
-        *(f"judges/prompts/new/{each}/" for each in ("several-steps", "several-system")),
+        "judges/certificates/new/",
     }
 )
 """Pages, below the project, that may be over budget for now."""

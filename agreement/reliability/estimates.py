@@ -424,7 +424,8 @@ def _why_no_mean(sample: RatedSample, *, least: int) -> str | None:
         return None
     if not sample.ratings:
         return "No person has rated a unit yet."
-    return f"Only {sample.ratings} units are rated; this estimate needs {least}."
+    rated = "1 unit is" if sample.ratings == 1 else f"{sample.ratings} units are"
+    return f"Only {rated} rated; this estimate needs {least}."
 
 
 def _why_no_judge(sample: RatedSample) -> str | None:

@@ -59,7 +59,7 @@ STEPS: dict[str, Callable[..., Run]] = {
     "retry": retry_failed,
 }
 WITHOUT_VALUE = (Judgment.Status.UNREADABLE, Judgment.Status.FAILED, Judgment.Status.EXCLUDED)
-ON_A_PAGE = 20
+ON_A_PAGE = 15
 
 
 @login_required

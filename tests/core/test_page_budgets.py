@@ -62,7 +62,8 @@ def test_whole_tables_have_no_budget(budgets: Any) -> None:
 
 def test_known_pages_are_told_from_others(budgets: Any) -> None:
     known, other = (
-        budgets.Taken(f"/projects/p/{path}", 1280, GOOD, Path("image.png")) for path in ("audit/", "plan/")
+        budgets.Taken(f"/projects/p/{path}", 1280, GOOD, Path("image.png"))
+        for path in ("judges/certificates/new/", "plan/")
     )
     assert budgets._is_known(known)
     assert not budgets._is_known(other)

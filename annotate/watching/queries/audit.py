@@ -21,7 +21,7 @@ from annotate.watching.queries.audit_sources import (
     row_of,
 )
 
-PAGE = 25
+PAGE = 15
 BATCH = 2000
 COLUMNS = ("at", "who", "email", "act", "subject", "before", "after", "note")
 
