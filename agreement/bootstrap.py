@@ -213,7 +213,7 @@ def _shared_weights(
 
 
 def _draw_documents(stream: Stream, size: int, replicates: int) -> npt.NDArray[np.int16]:
-    """(documents, replicates): how often each document is drawn; in this order sparse products read them."""
+    """Return the counts of draws, (documents, replicates): sparse products read them in this order."""
     counts = np.empty((size, replicates), dtype=np.int16)
     generator, block = stream.generator(), max(1, _BLOCK // size)
     for start in range(0, replicates, block):

@@ -171,9 +171,8 @@ const Unsent = (() => {
   async function post(address, body) {
     const token = document.cookie.match(/csrftoken=([^;]+)/)?.[1] ?? document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
     // A page that is being left still sends what is small enough for that.
-    const keepalive = document.hidden || isLeaving;
-    const send = (options) => fetch(address, { method: "POST", body, headers: { "X-CSRFToken": token }, signal: AbortSignal.timeout(15_000), ...options });
-    const response = await (keepalive && String(body).length < MOST_KEPT_ALIVE ? send({ keepalive }) : send());
+    const keepalive = (document.hidden || isLeaving) && String(body).length < MOST_KEPT_ALIVE;
+    const response = await fetch(address, { method: "POST", body, headers: { "X-CSRFToken": token }, signal: AbortSignal.timeout(15_000), keepalive });
     return { response, reply: await response.json().catch(() => ({})) };
   }
   const isSignedOut = (response, reply) => response.status === 401 || response.status === 403 || reply.code === "not_yours";

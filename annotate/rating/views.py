@@ -142,14 +142,12 @@ def _asked_ahead(request: HttpRequest) -> int:
 def _items_ahead(request: HttpRequest, first: Assignment, how_many: int) -> Iterator[str]:
     """Yield an item and those after it without the rest of their pages, up to the end of a document.
 
-    What the page has already stands in none: the dialog with this version of the guidelines, and the parts of
-    the document that the item before is of.
+    Each leaves out what the page has: the dialog, if its guidelines are of this version, and the parts of the
+    document, if the item before is of the same document.
     """
     assignment: Assignment | None = first
     before: ItemPage | None = None
-    for left in range(how_many - 1, -1, -1):
-        if assignment is None:
-            return
+    while assignment is not None:
         context = _item_context(request, assignment)
         page: ItemPage = context["page"]
         version = str(assignment.round.guideline.version)
@@ -160,17 +158,19 @@ def _items_ahead(request: HttpRequest, first: Assignment, how_many: int) -> Iter
             "parts_as_before": before is not None and before.document == page.document,
         }
         yield render_to_string("rating/item.html", context, request)
-        before = page
-        goes_on = left and page.next is not None and not context["leads_to_end"]
-        assignment = _assignment_of(request, assignment, page.next) if goes_on and page.next else None
+        before, how_many = page, how_many - 1
+        ends = not how_many or context["leads_to_end"]
+        assignment = None if ends else _assignment_after(request, page)
 
 
-def _assignment_of(request: HttpRequest, before: Assignment, position: int) -> Assignment | None:
-    place = before.annotator
-    assert place is not None
+def _assignment_after(request: HttpRequest, page: ItemPage) -> Assignment | None:
+    """Return the annotator's next assignment; None without one, or if another rater was given it just now."""
+    place = page.assignment.annotator
+    if page.next is None or place is None:
+        return None
     try:
-        return access.assignment_for_annotator(request.user, place.project.slug, position)
-    except Http404:  # it was given to another rater just now
+        return access.assignment_for_annotator(request.user, place.project.slug, page.next)
+    except Http404:
         return None
 
 

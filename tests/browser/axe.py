@@ -39,12 +39,12 @@ def resize(page: Page, size: ViewportSize) -> None:
 
 def every_violation(page: Page) -> list[str]:
     """Return "rule: element" for each violation of WCAG 2.2 AA and of what axe-core calls best practice."""
-    return _found(page, {"runOnly": RULES})
+    return _run_axe(page, {"runOnly": RULES})
 
 
 def poor_contrasts(page: Page) -> list[str]:
     """Return "rule: element" for each text that is hard to tell from its ground."""
-    return _found(page, {"runOnly": {"type": "rule", "values": ["color-contrast"]}})
+    return _run_axe(page, {"runOnly": {"type": "rule", "values": ["color-contrast"]}})
 
 
 def violations_in_any_theme(page: Page) -> list[str]:
@@ -57,6 +57,6 @@ def violations_in_any_theme(page: Page) -> list[str]:
     return found
 
 
-def _found(page: Page, options: dict[str, Any]) -> list[str]:
+def _run_axe(page: Page, options: dict[str, Any]) -> list[str]:
     found: list[str] = page.evaluate(RUN, options)
     return found

@@ -94,7 +94,7 @@ class Messages(ast.NodeVisitor):
 
 
 def assigned(scope: ast.AST) -> dict[str, list[ast.expr]]:
-    """Return what names stand for in a module or function, apart from the functions in it."""
+    """Return the values of each name in a module or function; functions inside it are left out."""
     found: dict[str, list[ast.expr]] = {}
     waiting = list(ast.iter_child_nodes(scope))
     while waiting:

@@ -53,7 +53,7 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
 def _next_items(
     round: Round, annotator: Membership, how_many: int, *, keeps_back: bool
 ) -> tuple[list[Item], list[Item]]:
-    """Return what the annotator may take next, and what is kept back to come with a repeat."""
+    """Return the items that the annotator may take next, and those that wait for a repeat."""
     by_document = round.work_order == WorkOrder.BY_DOCUMENT
     if not (keeps_back and by_document and plan_of(round.project).repeat_every):
         return first_items(round, annotator, 2 * how_many), []

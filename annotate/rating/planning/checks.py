@@ -201,11 +201,11 @@ class _Returns:
 def keep_back(
     items: Sequence[tuple[int, int]], passed: Collection[int], last: int | None
 ) -> tuple[list[int], list[int]]:
-    """Return what comes next in a shared queue by document, and what is kept back to come with a repeat.
+    """Return the next items of a shared queue by document, and those that wait for a repeat.
 
     items: (item, document) in the annotator's order. passed: the documents that the annotator has left.
-    last: the document met last. The next items are of one document, so that checks may follow each. When
-    nothing else is left, what was kept back comes.
+    last: the document met last. The next items are of one document, so that checks may follow each. Items
+    that wait come last.
     """
     kept = [item for item, document in items if document in passed]
     ahead = [each for each in items if each[1] not in passed]

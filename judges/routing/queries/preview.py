@@ -139,8 +139,8 @@ class RoutingPlan:
         if self.units and not self.audited:
             found.append(
                 gettext(
-                    "The audit drew no unit of what stays with the judge, so no figure will tell how right "
-                    "that is; raise the audit share."
+                    "The audit samples no unit of the judge, so it cannot show the judge's errors. "
+                    "Raise the audit share."
                 )
                 if self.kept
                 else gettext("Nothing stays with the judge.")

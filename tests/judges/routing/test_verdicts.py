@@ -115,15 +115,15 @@ def test_form_api_and_commands_refuse_what_the_preview_shows(client, cast):
     assert (answer.status_code, REFUSED in str(answer.json())) == (422, True)
     with pytest.raises(InvalidValueError, match=REFUSED):
         make_policy(project=cast.project, spec=spec_of(cast, raters=4), by=cast.admin)
-    said = told(cast, "--dry-run", "--json")
+    said = run_route(cast, "--dry-run", "--json")
     assert said["refusal"].startswith(REFUSED)
     assert [each["use"] for each in said["verdicts"]] == ["refused", "all"]
     with pytest.raises(CommandError, match=REFUSED):
-        told(cast)
+        run_route(cast)
     assert not RoutingPolicy.objects.exists()
 
 
-def told(cast, *options):
+def run_route(cast, *options):
     out = StringIO()
     usual = ("--rts=Reasoner", "--mcq=Chooser", "--threshold=0.5", "--raters=4", "--audit-least=0")
     call_command("route", cast.project.slug, *usual, *options, stdout=out)
