@@ -73,6 +73,7 @@ def database(default_file: Path) -> dict[str, Any]:
         raise SettingError("DATABASE_URL", "names a database other than PostgreSQL and SQLite", cure)
     if found["ENGINE"] == "django.db.backends.sqlite3":
         # The write lock is taken when a transaction begins: taken later, it fails at once if another writes.
+        found["ENGINE"] = "config.sqlite"
         found["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
