@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 
 TYPES = ("text/", "application/json", "image/svg+xml")
+PACKET = 1400  # bytes, which travel together in any case
 
 
 class CompressionMiddleware(GZipMiddleware):
@@ -16,5 +17,7 @@ class CompressionMiddleware(GZipMiddleware):
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Compress the response if the browser accepts that."""
         if response.streaming or not response.get("Content-Type", "").startswith(TYPES):
+            return response
+        if len(response.content) < PACKET:  # type: ignore[attr-defined]
             return response
         return super().process_response(request, response)

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotate.core.models import Item
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_project
 
@@ -20,6 +21,7 @@ def cast() -> Cast:
 
 @pytest.mark.parametrize("path", ["/projects/{slug}/", "/api/v1/projects/{slug}/items/"])
 def test_pages_and_replies_of_the_api_are_compressed(path: str, cast: Cast, client: Client) -> None:
+    Item.objects.update(text="A summary that fills more than a packet. " * 50)
     client.force_login(cast.admin)
     headers = {"Authorization": f"Bearer {ApiClient(cast.admin).secret}"} if "api" in path else {}
     plain = client.get(path.format(slug=cast.project.slug), headers=headers)
@@ -41,5 +43,7 @@ def test_two_copies_of_a_page_differ_in_token_and_length(cast: Cast, client: Cli
 
 def test_files_and_short_replies_stay_as_they_are(cast: Cast, client: Client) -> None:
     client.force_login(cast.admin)
+    headers = ACCEPTS | {"Authorization": f"Bearer {ApiClient(cast.admin).secret}"}
+    assert "Content-Encoding" not in client.get("/api/v1/projects/", headers=headers).headers
     for path in (reverse("audit_download", args=[cast.project.slug, "csv"]), "/health/live"):
         assert "Content-Encoding" not in client.get(path, headers=ACCEPTS).headers

@@ -1,6 +1,6 @@
 """What an annotator sees of Round I: progress, one item, where to go on."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -145,6 +145,7 @@ def item_page(assignment: Assignment) -> ItemPage:
         asked_item, asked_ratings = _ITEM.ask(assignment.item_id), _RATINGS.ask(assignment.pk)
         asked_before, asked_after = _BEFORE.ask(*here), _AFTER.ask(*here)
         asked_note = _NOTE.ask(assignment.annotator_id or 0, assignment.item_id)
+        asked_place = _ask_place_in_order(assignment)
     item = asked_item.all()[0]
     ratings = {rating.dimension_id: rating for rating in asked_ratings.all()}
     before, after, note = asked_before.first(), asked_after.first(), asked_note.first()
@@ -161,30 +162,37 @@ def item_page(assignment: Assignment) -> ItemPage:
         next=after.position if after else None,
         note=note.text if note else "",
         document=item.document_id,
-        place_in_order=_place_in_order(assignment, item.document_id),
+        place_in_order=asked_place(),
     )
 
 
-def _place_in_order(assignment: Assignment, document: int) -> PlaceInOrder | None:
-    """Return where an item stands, None where documents are mixed. Two queries at most."""
+def _ask_place_in_order(assignment: Assignment) -> Callable[[], PlaceInOrder | None]:
+    """Ask where an item stands; what is returned reads it, None where documents are mixed. Two queries."""
     if assignment.round.work_order == WorkOrder.MIXED:
-        return None
-    counts = dict(_COUNTS.all(*_here(assignment), document)[0])
-    annotator = counts.pop("annotator")
-    own, to_come = counts.pop("own"), counts.pop("to_come")
-    is_repeat = assignment.plan == Assignment.Plan.REPEAT
-    counts["ends_document"] = own > 1 and not to_come and not is_repeat
-    if counts.pop("taken"):
-        to_take = len(_TO_TAKE.all(annotator, document, timezone.now()))
-        counts |= {"all_items": counts["all_items"] + to_take, "all_documents": None}
-    return PlaceInOrder(**counts)
+        return lambda: None
+    asked_counts = _COUNTS.ask(*_here(assignment), assignment.item_id)
+    to_take = assignment.annotator_id or 0, assignment.item_id, timezone.now()
+    asked_to_take = _TO_TAKE.ask(*to_take) if assignment.plan == Assignment.Plan.N_OF_M else None
+
+    def read() -> PlaceInOrder:
+        counts = dict(asked_counts.all()[0])
+        del counts["annotator"]
+        own, to_come = counts.pop("own"), counts.pop("to_come")
+        is_repeat = assignment.plan == Assignment.Plan.REPEAT
+        counts["ends_document"] = own > 1 and not to_come and not is_repeat
+        if counts.pop("taken"):
+            others = (asked_to_take or _TO_TAKE.ask(*to_take)).all()
+            counts |= {"all_items": counts["all_items"] + len(others), "all_documents": None}
+        return PlaceInOrder(**counts)
+
+    return read
 
 
-def _counts(project: int, annotator: int, position: int, document: int) -> QuerySet[Any, dict[str, Any]]:
+def _counts(project: int, annotator: int, position: int, item: int) -> QuerySet[Any, dict[str, Any]]:
     """Return one row that counts an annotator's items by where they stand to one of them."""
     mine: Any = met_together(project).filter(annotator=annotator)
-    until, same = Q(position__lte=position), Q(item__document=document)
-    others = mine.exclude(item__document=document).order_by().values("annotator")
+    until, same = Q(position__lte=position), Q(item__document=_document_of(item))
+    others = mine.exclude(item__document=_document_of(item)).order_by().values("annotator")
     before = others.filter(position__lt=position).annotate(at=Max("position")).values("at")
     after = others.filter(position__gt=position).annotate(at=Min("position")).values("at")
     visit = same & Q(position__gt=Coalesce(Subquery(before), 0))
@@ -206,11 +214,15 @@ def _counts(project: int, annotator: int, position: int, document: int) -> Query
     return counted
 
 
-def _to_take(annotator: int, document: int, now: datetime) -> QuerySet[Item]:
-    """Return the items of a document that the annotator may still take from a shared queue."""
+def _document_of(item: int) -> Subquery:
+    return Subquery(Item.objects.filter(pk=item).values("document"))
+
+
+def _to_take(annotator: int, item: int, now: datetime) -> QuerySet[Item]:
+    """Return the items of an item's document that the annotator may still take from a shared queue."""
     places = available_places(now=now).filter(round__number=1, item=OuterRef("pk"))
     mine = Assignment.objects.filter(round__number=1, annotator=annotator, item=OuterRef("pk"))
-    return Item.objects.filter(Exists(places), ~Exists(mine), document=document).only("pk")
+    return Item.objects.filter(Exists(places), ~Exists(mine), document=_document_of(item)).only("pk")
 
 
 _TO_TAKE = Prepared(_to_take, *NUMBERS[:2], MOMENT)
@@ -218,9 +230,10 @@ _TO_TAKE = Prepared(_to_take, *NUMBERS[:2], MOMENT)
 
 def with_next(page: ItemPage) -> ItemPage:
     """Return a page with what comes after it by now, and whether it ends its document. Three queries."""
-    after = _AFTER.first(*_here(page.assignment))
-    place = _place_in_order(page.assignment, page.document) if page.place_in_order else None
-    return replace(page, next=after.position if after else None, place_in_order=place)
+    with at_once():
+        asked_after, asked_place = _AFTER.ask(*_here(page.assignment)), _ask_place_in_order(page.assignment)
+    after = asked_after.first()
+    return replace(page, next=after.position if after else None, place_in_order=asked_place())
 
 
 def _here(assignment: Assignment) -> tuple[int, int, int]:
