@@ -29,7 +29,7 @@ help:
 	@echo "make screenshot    takes the picture in the README anew"
 	@echo "make screenshots   takes images of every page of the finished demonstration and checks budgets"
 	@echo "make openapi       writes the description of the API anew, and the client's types of it"
-	@echo "make docs          writes the list of tables and columns in docs/export.md anew"
+	@echo "make docs          writes the generated reference pages, and builds the site in var/site"
 	@echo "make deploy-files  writes compose.yaml, units and files of proxies from the list of processes"
 	@echo "make migrations-lock  records new migrations, which then never change"
 	@echo "make upgrade-base  records a dump of this version, which later ones upgrade in a test"
@@ -136,6 +136,8 @@ openapi: .venv/installed-dev
 
 docs: .venv/installed-dev
 	$(BIN) -m tests.exports.document
+	$(BIN) -m sphinx -q -n -W --keep-going -b html docs var/site
+	@echo "The site is var/site/index.html."
 
 deploy-files: install
 	$(BIN) deploy/generate.py

@@ -6,7 +6,7 @@ python benchmarks/annotators.py [--annotators 1 8 32 64] [--seconds 15] [--repea
 Each annotator loads an item, saves its seven ratings one after the other as they are given, and goes on,
 without a pause. With `--bursts` the seven are given so quickly that the page sends them in one request; the
 yardstick then inserts them in one request too. Items are of the size of SummEval-OP's: 416 texts about 32
-documents of eight reviews, three raters an item. The server is started as docs/deployment.md says, and a
+documents of eight reviews, three raters an item. The server starts as in docs/how-to/deployment.md, and a
 worker beside it. The yardstick is a bare program under the same server: it reads an item and inserts each
 answer through the driver, without sessions, rights or history. `--paths libpq cursor off` measures several
 values of CONCORD_FAST_PATH beside each other. All take turns, each turn with a project of its own. Then the

@@ -2,7 +2,7 @@
 
 python benchmarks/page.py [--repeats 5]
 
-Serves SummEval-OP's size of items as docs/deployment.md says, from a database of its own (see
+Serves SummEval-OP's size of items as docs/how-to/deployment.md says, from a database of its own (see
 benchmarks/annotators.py), and opens an annotator's first item in a new browser profile each time, after
 other annotators have warmed the server up. Bytes are those that Chromium received, compressed as they came,
 headers and all; those of the texts to read and to rate are taken off. Usable: from the start of the

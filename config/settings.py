@@ -1,4 +1,4 @@
-"""Settings of Concord. Every choice comes from the environment; docs/deployment.md lists the variables."""
+"""Settings of Concord. All come from the environment; docs/reference/settings.md lists the variables."""
 
 from datetime import timedelta
 from pathlib import Path

@@ -123,7 +123,7 @@ def compose() -> str:
     """Return compose.yaml."""
     return f"""\
 # Written by deploy/generate.py. Settings are in deploy/concord.env, PostgreSQL's in deploy/database.env:
-# see docs/deployment.md.
+# see docs/how-to/deployment.md.
 x-concord: &concord
   image: concord
   build: {{context: .., dockerfile: deploy/Containerfile}}

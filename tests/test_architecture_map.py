@@ -1,4 +1,4 @@
-"""The map in docs/architecture.md names what is there."""
+"""The map in docs/explanation/architecture.md names what is there."""
 
 import re
 from importlib import import_module
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MAP = (ROOT / "docs" / "architecture.md").read_text()
+MAP = (ROOT / "docs" / "explanation" / "architecture.md").read_text()
 FLOWS = MAP.partition("\n## Four flows\n")[2].partition("\n## ")[0]
 NAMES = sorted(set(re.findall(r"`((?:agreement|annotate|judges|config)(?:\.\w+)+)`", FLOWS)))
 FILES = sorted(set(re.findall(r"`((?:agreement|static|templates|annotate|judges|tests)/[\w./-]+)`", MAP)))

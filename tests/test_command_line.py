@@ -16,7 +16,7 @@ from tests.factories import Cast, make_project
 from tests.material.files import item, jsonl, source
 from tests.rating.rounds import discussed, opened, rate
 
-DOCUMENTATION = Path(__file__).parents[1] / "docs" / "command-line.md"
+DOCUMENTATION = Path(__file__).parents[1] / "docs" / "reference" / "command-line.md"
 OURS = sorted(name for name, app in get_commands().items() if app in ("annotate", "judges", "config"))
 PRINTS_NO_RESULT = {"reencrypt_keys", "start"}
 

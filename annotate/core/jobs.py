@@ -1,4 +1,4 @@
-"""Jobs: work that a worker does, and that another worker finishes when it dies. See docs/jobs.md.
+"""Jobs: work that a worker does, and that another worker finishes when it dies. See docs/reference/jobs.md.
 
 A job is a row with a lease (its worker, the only one that may write the outcome), its attempts and the time
 of the last heartbeat. A `JobKind` declares each kind. Messages only wake workers: `annotate.periodic_tasks`
@@ -57,7 +57,7 @@ class JobKind:
     """What the jobs of a table are, and how a worker does one.
 
     work: does a job that this worker has taken; returns why it stopped, None or "" if it finished.
-    does: what it does, for docs/jobs.md.
+    does: what it does, for docs/reference/jobs.md.
     statuses: each status of a waiting job, with the status during the work; without any, `condition` says
     which rows are jobs. finished: the status after the work, unless the work itself writes its end.
     stopped, reason: the status after a stop, and the column for its reason.

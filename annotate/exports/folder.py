@@ -72,7 +72,7 @@ def _write_workbook(project: Project, choice: ExportChoice, folder: Path, rows_o
         writer.add(table, rows_of(table))
     opening = [
         f"{project.name}, exported by Concord",
-        "docs/export.md of Concord says what each column means.",
+        "docs/reference/export.md of Concord says what each column means.",
     ]
     writer.save(folder / f"{project.slug}.xlsx", opening)
 

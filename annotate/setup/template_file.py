@@ -1,6 +1,6 @@
 """A project's template as one JSON file, `concord-template/1`: written, read, and refused with every reason.
 
-docs/templates.md has the schema. A file that this module writes reads back to the same template.
+docs/reference/templates.md has the schema. A file that this module writes reads back to the same template.
 """
 
 import base64

@@ -23,7 +23,7 @@ SHOWN = 3  # differences in a sentence
 CONNECT_SECONDS = 3
 MOVE = (
     "export each project with the version that made it, and import the exports into a new database "
-    '(docs/deployment.md, "A database that does not match").'
+    '(docs/how-to/deployment.md, "A database that does not match").'
 )
 UNAPPLIED = "The database lacks migrations of this version: run `manage.py migrate`."
 

@@ -1,4 +1,4 @@
-"""The table of intervals and tests in docs/statistics.md has a row for all that the code makes."""
+"""The table of intervals and tests in docs/reference/statistics.md has a row for all that the code makes."""
 
 import ast
 import re
@@ -59,7 +59,7 @@ OF_COEFFICIENTS = {
 
 
 def section() -> str:
-    text = (ROOT / "docs/statistics.md").read_text()
+    text = (ROOT / "docs/reference/statistics.md").read_text()
     return text.partition("### All intervals and tests")[2].partition("\n## ")[0]
 
 

@@ -1,4 +1,4 @@
-"""The requests of docs/api.md, in their order, do what the document says."""
+"""The requests of docs/reference/api.md, in their order, do what the document says."""
 
 import json
 import re
@@ -11,7 +11,7 @@ import pytest
 from tests.api.client import ApiClient
 from tests.factories import make_user
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "api.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "reference" / "api.md"
 
 
 def requests():

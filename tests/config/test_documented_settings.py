@@ -25,7 +25,7 @@ def read_by_the_code() -> set[str]:
 
 def documented() -> set[str]:
     """Return the names in the first column of the table of settings."""
-    text = (ROOT / "docs" / "deployment.md").read_text()
+    text = (ROOT / "docs" / "reference" / "settings.md").read_text()
     return set(re.findall(rf"^\| `({VARIABLE.pattern})` \|", text, flags=re.MULTILINE))
 
 
@@ -35,6 +35,6 @@ def test_the_table_of_settings_and_the_code_name_the_same_variables() -> None:
 
 
 def test_the_examples_use_documented_variables_only() -> None:
-    text = (ROOT / "docs" / "deployment.md").read_text()
+    text = (ROOT / "docs" / "how-to" / "deployment.md").read_text()
     used = {name for name in VARIABLE.findall(text) if not OF_ONE_PROVIDER.fullmatch(name)}
     assert used <= documented()

@@ -1,5 +1,6 @@
-"""Words that docs/architecture.md replaces by the field's own occur in no sentence that anyone reads, and a
-name in the code says what it is the name of.
+"""Words that the glossary replaces occur in no sentence, and names in the code have one meaning.
+
+The glossary is in docs/explanation/architecture.md.
 """
 
 import re
@@ -10,7 +11,7 @@ import pytest
 
 from tests.catalog import ROOT, german
 
-MAP = ROOT / "docs" / "architecture.md"
+MAP = ROOT / "docs" / "explanation" / "architecture.md"
 TABLE = MAP.read_text().partition("\n## Words\n")[2].partition("\n## ")[0]
 ROWS = [
     [cell.strip() for cell in line.split("|")[1:-1]] for line in TABLE.splitlines() if line.startswith("| ")

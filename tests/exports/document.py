@@ -1,4 +1,4 @@
-"""Writes the part of docs/export.md that lists tables and columns (make docs)."""
+"""Writes the part of docs/reference/export.md that lists tables and columns (make docs)."""
 
 import os
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import django
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "export.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "reference" / "export.md"
 BELOW = "<!-- Below this line the text is generated: make docs -->\n"
 
 

@@ -456,7 +456,7 @@ def test_a_run_that_was_going_on_is_paused_and_said_to_differ(cast: Cast, tmp_pa
     with pytest.raises(SystemExit) as ended:
         call_command("import_export", str(tmp_path / "first.zip"), stdout=out)
     assert ended.value.code == 1
-    assert "these differ, see docs/export.md: runs.jsonl." in out.getvalue()
+    assert "these differ, see docs/reference/export.md: runs.jsonl." in out.getvalue()
     assert Run.objects.filter(status="paused").count() == 1
 
 

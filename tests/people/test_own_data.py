@@ -144,7 +144,7 @@ def busy() -> User:
     return user
 
 
-# What docs/people.md promises, with words that the fixture has stored.
+# What docs/how-to/people.md promises, with words that the fixture has stored.
 PROMISED = {
     "account": ("account", "@example.org"),
     "sessions": ("sessions", "A browser"),
@@ -164,9 +164,8 @@ PROMISED = {
 @pytest.mark.parametrize("promise", PROMISED)
 def test_the_download_holds_what_the_docs_promise(busy: User, promise: str) -> None:
     section, words = PROMISED[promise]
-    sentence = (
-        (ROOT / "docs" / "people.md").read_text().partition("all that is stored about them as JSON:")[2]
-    )
+    page = (ROOT / "docs" / "how-to" / "people.md").read_text()
+    sentence = page.partition("all that is stored about them as JSON:")[2]
     assert promise in " ".join(sentence.partition(".")[0].split())
     assert words in json.dumps(data_of(busy)[section], cls=DjangoJSONEncoder)
 

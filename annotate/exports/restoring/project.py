@@ -55,7 +55,7 @@ class RestoreFailedError(DomainError):
 
 @transaction.atomic
 def restore_export(*, archive: ExportArchive, admin: User | None) -> Project:
-    """Make the project that was exported, with all that its tables hold; see docs/export.md for what is not.
+    """Make the project that was exported, with its tables; docs/reference/export.md has the rest.
 
     admin: who becomes an admin of it; without, nobody sees it in a browser. Raises RestoreRefusedError where
     a project has its short name already or its rows do not fit each other, and RestoreFailedError for a

@@ -59,5 +59,7 @@ def _lines(summary: dict[str, Any]) -> list[str]:
     if summary["identical"]:
         verdict = f"Exported again it is identical: content hash {summary['content_hash']}."
     else:
-        verdict = f"Exported again these differ, see docs/export.md: {', '.join(summary['differing'])}."
+        verdict = (
+            f"Exported again these differ, see docs/reference/export.md: {', '.join(summary['differing'])}."
+        )
     return [f"Imported the project {summary['project']}: rows of {counts}.", verdict]

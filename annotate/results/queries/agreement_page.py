@@ -94,7 +94,7 @@ _NAMES = {
     "kendall_w": gettext_lazy("Kendall’s W"),
 }
 # McGraw and Wong's interval from the F distribution holds; drawing units, of which raters are no part, does
-# not (docs/statistics.md).
+# not (docs/reference/statistics.md).
 _WITH_OWN_INTERVAL = {"icc_a1", "icc_ak", "icc_ck"}
 _HOW_OFTEN = gettext_lazy("Counts of each value, and their mean (function value_distributions).")
 _SHARES = {"percent_agreement", "within_one_agreement"}

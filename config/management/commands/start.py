@@ -28,7 +28,7 @@ HOST = "127.0.0.1"
 LOOPBACK = frozenset({"localhost", HOST, "[::1]"})
 LOCAL_ENDPOINTS = "CONCORD_LOCAL_ENDPOINTS"
 WEB = "config.web --workers 1 --blocking-threads 4 --log-level warning"
-# Where servers of models usually answer: llama.cpp, docs/judges.md, LM Studio, vLLM beside Concord, Ollama;
+# Usual ports of model servers: llama.cpp, `make demo-model`, LM Studio, vLLM next to Concord, Ollama;
 # and the demonstration's recorded replies.
 MODEL_PORTS = (8080, 8090, 1234, 8001, 11434, RECORDED_PORT)
 WORKER = "celery --quiet -A config worker --pool threads --concurrency 4 --loglevel INFO"

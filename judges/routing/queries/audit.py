@@ -24,7 +24,7 @@ from annotate.rating.queries.assigned import Unit
 from judges.core.models import RoutingPolicy
 from judges.results.queries.scores import Material
 
-LEAST = 0.75  # of the audit share, for every unit; with less, intervals grow (docs/reliability.md)
+LEAST = 0.75  # of the audit share, for every unit; less widens intervals (docs/explanation/reliability.md)
 _STEP = 0.05  # of the audit share, so that few new judgments move no probability
 
 

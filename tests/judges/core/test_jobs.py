@@ -1,4 +1,4 @@
-"""Every kind of job: a worker that dies, work that raises, and the guarantees of docs/jobs.md."""
+"""Every kind of job: a worker that dies, work that raises, and the guarantees of docs/reference/jobs.md."""
 
 import re
 from collections.abc import Callable
@@ -67,7 +67,7 @@ from tests.material.files import item, jsonl, start_import
 from tests.rating.rounds import discussed, opened, rate
 
 pytestmark = pytest.mark.django_db(transaction=True)
-DOCS = Path(__file__).resolve().parents[3] / "docs/jobs.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs/reference/jobs.md"
 
 
 @dataclass

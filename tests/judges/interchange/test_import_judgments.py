@@ -376,7 +376,8 @@ def test_the_number_of_queries_does_not_grow_with_rows(cast, tmp_path):
 
 
 def test_every_documented_column_is_recognised():
-    table = Path("docs/importing.md").read_text().split("## Judgments made elsewhere")[1].split("\n```\n{")[0]
+    text = Path("docs/how-to/importing.md").read_text()
+    table = text.split("## Judgments made elsewhere")[1].split("\n```\n{")[0]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if "|" in line]
     documented = [
         (re.findall(r"`(\w+)`", fields), re.findall(r"`(\w+)`", names)) for fields, _, names in rows
