@@ -62,11 +62,11 @@ def _free_port() -> int:
 
 
 def _wait_for(address: str) -> None:
-    for _ in range(120):
+    for _ in range(360):
         try:
             urllib.request.urlopen(address, timeout=2)
         except OSError:
             time.sleep(0.5)
         else:
             return
-    raise SystemExit(f"Concord did not answer at {address} within a minute.")
+    raise SystemExit(f"Concord did not answer at {address} within three minutes.")

@@ -1,7 +1,9 @@
-"""Take the images of the README: the rating page, and the front page of results.
+"""Take the images of the README: rating an item, discussing a dispute, trusting a judge.
 
-Run by `make screenshot`.
+Run by `make screenshot`, and before the other images by `make screenshots`.
 """
+
+import re
 
 from demonstration_server import ROOT, browser, demonstration, sign_in
 from playwright.sync_api import Page
@@ -12,7 +14,7 @@ RATING = "/projects/demonstration-opinions-about-three-products/rate/"
 
 
 def main() -> None:
-    """Rate two dimensions and photograph the page, then the results of the finished project."""
+    """Rate two dimensions and photograph the page, then a dispute and the verdicts on a judge."""
     IMAGES.mkdir(exist_ok=True)
     with demonstration() as address, browser() as chromium:
         page = chromium.new_page(base_url=address, viewport={"width": 1280, "height": 800})
@@ -24,15 +26,28 @@ def main() -> None:
         page.screenshot(path=IMAGES / "rating.png")
         admin = chromium.new_page(base_url=address, viewport={"width": 1280, "height": 900})
         sign_in(admin, "admin@example.org")
-        photograph_results(admin, find_finished_project(admin))
+        home = find_finished_project(admin)
+        photograph_dispute(admin, home)
+        photograph_trust(admin, home)
 
 
-def photograph_results(page: Page, home: str) -> None:
-    """Photograph the front page of results once its four charts are drawn."""
-    page.goto(f"{home}results/")
-    for number in range(4):  # each card is loaded once a worker has computed it
-        page.locator("figure.chart").nth(number).locator("svg").first.wait_for(timeout=120_000)
-    page.screenshot(path=IMAGES / "results.png")
+def photograph_dispute(page: Page, home: str) -> None:
+    """Photograph the first dispute whose raters wrote to each other."""
+    page.goto(f"{home}disputes/")
+    links = page.locator("main a[href]").evaluate_all("found => found.map(each => each.getAttribute('href'))")
+    disputes = [link for link in dict.fromkeys(links) if re.fullmatch(rf"{home}disputes/\d+/.*", link)]
+    for link in disputes:
+        page.goto(link)
+        if page.locator("#thread li, .thread li, .post").count():
+            break
+    page.screenshot(path=IMAGES / "dispute.png")
+
+
+def photograph_trust(page: Page, home: str) -> None:
+    """Photograph the verdicts once a worker has computed them."""
+    page.goto(f"{home}results/trust/")
+    page.locator("figure.chart svg").first.wait_for(timeout=120_000)
+    page.screenshot(path=IMAGES / "trust.png")
 
 
 if __name__ == "__main__":
