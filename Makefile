@@ -26,8 +26,8 @@ help:
 	@echo "make install       makes the environment in .venv, with what running needs, and nothing else"
 	@echo "make agreement-wheel  builds the statistics as the package concord-agreement in dist/"
 	@echo "make messages      collects what is to be translated and compiles the translations (needs gettext)"
-	@echo "make screenshot    takes the picture in the README anew"
-	@echo "make screenshots   takes images of every page of the finished demonstration and checks budgets"
+	@echo "make screenshot    takes the three images of the README"
+	@echo "make screenshots   takes these, and images of every page of the finished demonstration; checks budgets"
 	@echo "make openapi       writes the description of the API anew, and the client's types of it"
 	@echo "make docs          writes the generated reference pages, and builds the site in var/site"
 	@echo "make deploy-files  writes compose.yaml, units and files of proxies from the list of processes"
@@ -127,7 +127,7 @@ messages: install
 screenshot: .venv/installed-dev
 	$(BIN) docs/screenshot.py
 
-screenshots: .venv/installed-dev
+screenshots: screenshot
 	$(BIN) docs/screenshots.py
 
 openapi: .venv/installed-dev

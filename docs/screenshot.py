@@ -10,6 +10,7 @@ from playwright.sync_api import Page
 from screenshots import find_finished_project
 
 IMAGES = ROOT / "docs" / "images"
+MANY_POSTS = 3
 RATING = "/projects/demonstration-opinions-about-three-products/rate/"
 
 
@@ -27,19 +28,35 @@ def main() -> None:
         admin = chromium.new_page(base_url=address, viewport={"width": 1280, "height": 900})
         sign_in(admin, "admin@example.org")
         home = find_finished_project(admin)
+        wait_for_export(admin, home)
         photograph_dispute(admin, home)
         photograph_trust(admin, home)
 
 
+def wait_for_export(page: Page, home: str) -> None:
+    """Wait for the export, the last thing that a worker adds to the finished demonstration."""
+    for _ in range(180):
+        page.goto(f"{home}export/")
+        if page.locator(f"main a[href^='{home}export/']").evaluate_all(
+            "found => found.some(each => /[0-9]+\\/$/.test(each.getAttribute('href')))"
+        ):
+            return
+        page.wait_for_timeout(2_000)
+    raise SystemExit("The finished project had no export after six minutes.")
+
+
 def photograph_dispute(page: Page, home: str) -> None:
-    """Photograph the first dispute whose raters wrote to each other."""
+    """Photograph the first dispute with a discussion of three posts or more, else the longest one."""
     page.goto(f"{home}disputes/")
     links = page.locator("main a[href]").evaluate_all("found => found.map(each => each.getAttribute('href'))")
     disputes = [link for link in dict.fromkeys(links) if re.fullmatch(rf"{home}disputes/\d+/.*", link)]
-    for link in disputes:
+    posts = {}
+    for link in disputes[:12]:
         page.goto(link)
-        if page.locator("#thread li, .thread li, .post").count():
+        posts[link] = page.locator("ol.thread > li").count()
+        if posts[link] >= MANY_POSTS:
             break
+    page.goto(max(posts, key=lambda link: posts[link]))
     page.screenshot(path=IMAGES / "dispute.png")
 
 
