@@ -7,6 +7,7 @@ from pathlib import Path
 import django
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "reference" / "export.md"
+FIELDS_WORDS = {"text": "string"}  # for kinds of columns
 BELOW = "<!-- Below this line the text is generated: make docs -->\n"
 
 
@@ -23,7 +24,8 @@ def describe_tables() -> Iterator[str]:
         yield "\n| column | type | meaning |\n|---|---|---|\n"
         for column in table.columns:
             lost = f" Not imported: {column.lost}" if column.lost else ""
-            yield f"| `{column.name}` | {column.kind} | {column.meaning}{lost} |\n"
+            kind = FIELDS_WORDS.get(column.kind, column.kind)
+            yield f"| `{column.name}` | {kind} | {column.meaning}{lost} |\n"
 
 
 def described_document() -> str:
