@@ -1,4 +1,4 @@
-"""The commands of the tutorial, in their order, in temporary folders; Caddy and packages are left to readers."""
+"""The commands of the tutorial, in temporary folders; packages and Caddy are left to its readers."""
 
 import os
 import subprocess
