@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
-from pytest_django.fixtures import SettingsWrapper
 from pytest_django.live_server_helper import LiveServer
 
 from annotate.core.models import Item, Project, Rating
@@ -30,7 +30,7 @@ def test_first_benchmark(
     page: Page,
     context: BrowserContext,
     new_context: Callable[..., BrowserContext],
-    settings: SettingsWrapper,
+    settings: Any,
     tmp_path: Path,
 ) -> None:
     settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"  # as `make run` has it
