@@ -5,7 +5,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-TUTORIALS = Path(__file__).resolve().parents[2] / "docs" / "tutorials"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+TUTORIALS, HOW_TO = DOCS / "tutorials", DOCS / "how-to"
 
 
 def read_tutorial(name: str) -> str:
@@ -13,8 +14,13 @@ def read_tutorial(name: str) -> str:
 
 
 def blocks(name: str, language: str) -> list[str]:
-    """Return the blocks of code in a language."""
-    return re.findall(rf"^```{language}\n(.*?)^```", read_tutorial(name), flags=re.MULTILINE | re.DOTALL)
+    """Return a tutorial's blocks of code in a language."""
+    return blocks_of(TUTORIALS / f"{name}.md", language)
+
+
+def blocks_of(page: Path, language: str) -> list[str]:
+    text = page.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
 
 
 class Reader:
