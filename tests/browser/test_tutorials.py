@@ -43,7 +43,7 @@ def test_first_benchmark(
     admin.goto("/")
     reader.click("New project")
     admin.get_by_label("Name").fill("First")
-    admin.get_by_label("News summaries").check()
+    admin.get_by_label("News").check()
     reader.click("Create the project")
     admin.get_by_label("File").set_input_files(file)
     for name in ("Upload and preview", "Check and import"):
@@ -107,15 +107,18 @@ def test_for_raters(context: BrowserContext, live_server: LiveServer) -> None:
     shown = page.url
     mine = Rating.objects.filter(assignment__annotator=bo)
     before = mine.filter(value__isnull=False).count()
-    for key in ("4", "Z", "2", "U", "3", "X"):
+    for key in ("4", "Z", "2", "U", "3"):
         reader.press(key)
-    page.get_by_label("Comment").last.fill("Written in a language that I do not read.")
+    page.locator(".trail [data-go]").nth(2).click()
+    reader.press("X")
+    page.keyboard.press("c")
+    page.keyboard.type("Written in a language that I do not read.")
     page.keyboard.press("Escape")
     page.locator(".trail [data-go]").last.click()
     page.keyboard.press("5")
     expect_stored(page, mine.filter(value__isnull=False).count, before + 3)
     assert mine.filter(cannot_rate=True, comment__startswith="Written").exists()
-    assert mine.filter(unsure=True, value=3).exists()
+    assert mine.filter(unsure=True, value=2).exists()
     expect(page.locator("#save-mark")).to_have_text("Saved ✓")
     reader.note("Saved ✓")
     reader.press("Enter")

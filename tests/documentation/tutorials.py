@@ -36,9 +36,8 @@ class Reader:
     def click(self, name: str, page: Page | None = None) -> None:
         """Click the button or link of this name, once for each time."""
         page = page or self.page
-        page.get_by_role("button", name=name, exact=True).or_(
-            page.get_by_role("link", name=name, exact=True)
-        ).first.click()
+        shown = re.compile(rf"^{re.escape(name)}( ›)?$")
+        page.get_by_role("button", name=shown).or_(page.get_by_role("link", name=shown)).first.click()
         self.note(name)
 
     def note(self, name: str) -> None:
