@@ -13,7 +13,7 @@ from tests.ports import free_port
 
 pytestmark = [pytest.mark.once, pytest.mark.long]
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 120
+PATIENCE = 300
 
 
 def test_every_command_works(tmp_path: Path) -> None:
