@@ -101,7 +101,8 @@ def rate(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "project": place.project,
         "round": round,
-        "progress": progress(round, place) if round else None,
+        # Only the page of an open round shows the time spent.
+        "progress": progress(round, place, with_time=round.is_open) if round else None,
         "first": first_position(round, place) if round else None,
     }
     return render(request, "rating/nothing_to_rate.html", context)
@@ -211,7 +212,7 @@ def my_work(request: HttpRequest, slug: str) -> HttpResponse:
     form = OwnWorkForm(request.GET, dimensions=dimensions, documents=own_documents(round, place))
     keys = own_items(round, place, form.chosen).values_list("pk", flat=True)
     shown = Paginator(keys, ITEMS_PER_PAGE).get_page(request.GET.get("page"))
-    done = progress(round, place, with_time=False)
+    done = progress(round, place)
     context = {
         "round": round,
         "form": form,

@@ -274,7 +274,9 @@ def test_the_counter_says_what_is_left_in_ratings_and_how_long_they_took(scene):
         save(client, cast, key, value=3, active_seconds=seconds)
     save(client, cast, "fluency", position=2, value=3, active_seconds=60)
     # 5 ratings are left, each as long as the item's two in the mean: 120 seconds.
-    assert progress(round, cast.annotators[0]) == Progress(1, 4, 1, seconds_active=300, seconds_left=600)
+    assert progress(round, cast.annotators[0]) == Progress(1, 4, 1, seconds_left=600)
+    timed = progress(round, cast.annotators[0], with_time=True)
+    assert timed == Progress(1, 4, 1, seconds_active=300, seconds_left=600)
     html = client.get(reverse("rate_progress", args=[cast.project.slug])).content.decode()
     words = " ".join(re.sub("<.*?>", "", html, flags=re.S).split())
     assert words == "1 of 4 · about 10 min to go"

@@ -7,7 +7,9 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries
 
 from annotate.core.models import AuditEntry, Role
@@ -15,7 +17,8 @@ from annotate.disputes.commands.disputes import adjudicate
 from annotate.people.commands import add_member
 from annotate.watching.queries import audit as audit_queries
 from annotate.watching.queries.audit import audit_page, audit_rows
-from annotate.watching.queries.audit_sources import AuditFilter, Cursor
+from annotate.watching.queries.audit_sources import SOURCES, AuditFilter, Cursor
+from tests.conftest import Clock
 from tests.factories import Cast, make_project
 from tests.rating.rounds import discussed, opened, rate
 
@@ -158,6 +161,27 @@ def test_the_log_is_taken_away_as_csv_and_json_lines(client: Client, cast: Cast)
     text = b"".join(client.get(page(cast, "audit/audit.csv"))).decode()
     assert {"round.opened", "rating.rated"} <= {row["act"] for row in csv.DictReader(StringIO(text))}
     assert client.get(page(cast, "audit/audit.pdf")).status_code == 404
+
+
+def test_a_download_reads_a_log_of_one_moment_in_batches(
+    cast: Cast, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dispute = discussed(cast, 1, 3, 5)
+    clock.advance(hours=1)
+    adjudicate(dispute=dispute, value=3, note="As the guideline says.", by=cast.admin)
+    whole = list(audit_rows(cast.project, AuditFilter()))
+    monkeypatch.setattr(audit_queries, "FIRST_BATCH", 1)
+    monkeypatch.setattr(audit_queries, "LARGEST_BATCH", 2)
+    assert list(audit_rows(cast.project, AuditFilter())) == whole
+
+
+def test_a_download_begins_with_few_rows_of_the_log(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    discussed(cast, 1, 3, 5)
+    monkeypatch.setattr(audit_queries, "FIRST_BATCH", 1)
+    with CaptureQueriesContext(connection) as queries:
+        next(audit_rows(cast.project, AuditFilter()))
+    assert len(queries) == 2 + len(SOURCES)
+    assert all("LIMIT 1" in query["sql"] for query in queries[2:])
 
 
 @pytest.mark.parametrize("who", ["annotator", "researcher", "outsider"])

@@ -18,8 +18,8 @@ RECENT_ITEMS = 50
 class Progress:
     """An annotator's counts of items, and times in seconds.
 
-    seconds_active: what was spent on ratings so far, without breaks. seconds_left: the median time of a
-    recent rating for each that is left; None until there is one to estimate it from.
+    seconds_active: what was spent on ratings so far, without breaks; 0 unless it was asked for.
+    seconds_left: the median time of a recent rating for each that is left; None until there is one.
     """
 
     done: int
@@ -53,7 +53,7 @@ def rough_time(seconds: float | None) -> str:
     return f"{minutes} min" if minutes < 90 else f"{round(minutes / 60)} h"
 
 
-def progress(round: Round, annotator: Membership, *, with_time: bool = True) -> Progress:
+def progress(round: Round, annotator: Membership, *, with_time: bool = False) -> Progress:
     """Return the annotator's progress in Round I. Five queries, six where the guideline is not at hand.
 
     The round of hidden checks stands for Round I, so that no counter tells them apart; one query more then.

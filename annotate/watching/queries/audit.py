@@ -22,7 +22,7 @@ from annotate.watching.queries.audit_sources import (
 )
 
 PAGE = 15
-BATCH = 2000
+FIRST_BATCH, LARGEST_BATCH = 100, 10_000
 COLUMNS = ("at", "who", "email", "act", "subject", "before", "after", "note")
 
 
@@ -74,8 +74,19 @@ def audit_rows(project: Project, wanted: AuditFilter) -> Iterator[dict[str, Any]
 
 
 def _stream(rank: int, rows: QuerySet[Any, Any]) -> Iterator[AuditedAct]:
-    for row in rows.order_by("at", "pk").iterator(BATCH):
-        yield row_of(rank, row)
+    """Yield a source's rows, the oldest first, in growing batches: each query begins after the last row.
+
+    A cursor outside a transaction makes PostgreSQL sort and store all rows before it returns the first one.
+    """
+    size, in_order = FIRST_BATCH, rows.order_by("at", "pk")
+    found = list(in_order[:size])
+    while found:
+        for row in found:
+            yield row_of(rank, row)
+        last, size = found[-1], min(2 * size, LARGEST_BATCH)
+        # Two queries, since PostgreSQL reads no index from the middle of a moment by a condition with "or".
+        found = list(in_order.filter(at=last["at"], pk__gt=last["pk"])[:size])
+        found = found or list(in_order.filter(at__gt=last["at"])[:size])
 
 
 def audit_choices(project: Project) -> AuditChoices:
