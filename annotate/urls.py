@@ -45,6 +45,7 @@ urlpatterns = [
     # First, as they are asked for thousands of times, and each route before costs time.
     path("projects/<slug:slug>/rate/", rating_views.rate, name="rate"),
     path("projects/<slug:slug>/rate/mine/", rating_views.my_work, name="my_work"),
+    path("projects/<slug:slug>/rate/mine/values/", rating_views.my_values, name="my_values"),
     path(
         "projects/<slug:slug>/rate/answers/<position:position>/",
         rating_views.save_answers,

@@ -16,7 +16,7 @@ WAITS = 20.0  # seconds, after which a page is made all the same
 HEAVY = frozenset(
     {
         *("project", "round_one", "step", "plan", "project_delete"),
-        *("quality", "quality_rater", "items", "my_work", "dispute_rules"),
+        *("quality", "quality_rater", "items", "my_work", "my_values", "dispute_rules"),
         *("disagreements", "results_page", "result", "result_file", "so_far", "reproduction"),
     }
 )

@@ -3,7 +3,7 @@
 Having reserved the item, or having said that it cannot be rated, does not make one a rater of its units.
 """
 
-from django.db.models import Exists, F, Q, QuerySet
+from django.db.models import Exists, F, Q, QuerySet, Subquery
 
 from annotate.core.models import Assignment, Dispute, Membership, Project, Role, Round
 
@@ -32,9 +32,19 @@ def _raters(rated: QuerySet[Dispute]) -> QuerySet[Membership]:
     return Membership.objects.filter(pk__in=rated.values(f"{_PLACE}__annotator"))
 
 
+def disputes_in(project: Project | int) -> QuerySet[Dispute]:
+    """Return the disputes of a project (or of the one with this key), all of which belong to Round I.
+
+    PostgreSQL looks the round up first, and then finds disputes by an index of number or status; through a
+    join it reads all of them.
+    """
+    round_one = Round.objects.filter(project=project, number=1)
+    return Dispute.objects.filter(round=Subquery(round_one.values("pk")))
+
+
 def disputes_of(place: Membership) -> QuerySet[Dispute]:
     """Return the disputes that this annotator is a rater of, none before Round II has been opened."""
-    return Dispute.objects.filter(round_two_was_opened(place), raters__rater=place)
+    return disputes_in(place.project_id).filter(round_two_was_opened(place), raters__rater=place)
 
 
 def round_two_was_opened(place: Membership) -> Exists:

@@ -13,6 +13,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.vary import vary_on_headers
 
 from annotate.core import access
 from annotate.core.access import PLACE_GONE, PLACES, SIGNED_OUT, project_for_admin
@@ -203,7 +204,7 @@ def _item_context(request: HttpRequest, assignment: Assignment) -> dict[str, Any
 @login_required
 @require_GET
 def my_work(request: HttpRequest, slug: str) -> HttpResponse:
-    """List the annotator's items with the own values, and say how these spread; no others are compared."""
+    """List the annotator's items with the own values; no others are compared."""
     place = access.membership(request.user, slug, Role.ANNOTATOR)
     round = round_one(place.project)
     if round is None:
@@ -220,13 +221,26 @@ def my_work(request: HttpRequest, slug: str) -> HttpResponse:
         "rows": own_rows(with_answers(list(shown)), dimensions),
         "dimensions": dimensions,
         "progress": done,
-        "spreads": own_spreads(round, place),
         "seconds": seconds_for_an_item(place, round),
         "timed_items": TIMED_ITEMS if done.done > TIMED_ITEMS else None,
         "checks": own_checks(round, place, left=done.left),
         "ended": queries.ended_documents(round, place),
     }
     return render_in_project(request, place.project, "rating/my_work.html", context)
+
+
+@login_required
+@vary_on_headers("HX-Request")
+@require_GET
+def my_values(request: Request, slug: str) -> HttpResponse:
+    """Show how the annotator's own values spread; My work loads it when it is opened."""
+    place = access.membership(request.user, slug, Role.ANNOTATOR)
+    round = round_one(place.project)
+    if round is None:
+        raise Http404(gettext("Round I has not been opened."))
+    template = "rating/my_values.html" + ("#spreads" if request.htmx else "")
+    context = {"spreads": own_spreads(round, place)}
+    return render_in_project(request, place.project, template, context)
 
 
 @login_required

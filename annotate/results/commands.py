@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from annotate.core.errors import DomainError
 from annotate.core.jobs import JobKind, own_row, wake_worker
-from annotate.core.models import ChangeCount, ComputedResult, Project
+from annotate.core.models import ChangeCount, ComputedResult, Project, Round
 from annotate.core.optional_writes import write_if_possible
 from annotate.core.snapshot import in_snapshot, snapshot
-from annotate.results.queries.kept import RESTS, KeptPage, kept_page, sections_to
+from annotate.results.queries.kept import KeptPage, kept_page, rest_of, sections_to
 from annotate.results.registry import Result, result_called, version_of
 
 MOST_ASSUMPTIONS = 60
@@ -69,15 +69,16 @@ def keep_plot(*, project: Project, name: str, version: str, content: str) -> Non
 def ask_for_page(*, project: Project, result: Result) -> int | None:
     """Have a worker compute a result; return its key, None if one was asked lately. Locks its row.
 
-    What was computed within the last half minute is not wanted again yet, so that a busy Round I does not
+    What was computed a short time ago is not wanted again yet, see `rest_of`, so that a busy round does not
     keep workers busy.
     """
+    is_changing = project.rounds.filter(status=Round.Status.OPEN).exists()
     ComputedResult.objects.get_or_create(project=project, name=result.name)
     row = ComputedResult.objects.select_for_update().get(project=project, name=result.name)
     now = timezone.now()
     if row.asked_at is not None:
         return None
-    if row.computed_at is not None and now - row.computed_at < RESTS:
+    if row.computed_at is not None and now - row.computed_at < rest_of(row, is_changing=is_changing):
         return None
     row.asked_at, row.heartbeat_at, row.lease, row.attempts, row.problem = now, now, None, 0, ""
     row.save(update_fields=["asked_at", "heartbeat_at", "lease", "attempts", "problem"])

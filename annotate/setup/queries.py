@@ -1,7 +1,7 @@
 """What is read of setup: fixed numbers of database queries, nothing is written."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,11 +97,37 @@ def rows_of_project(project: Project) -> Iterator[QuerySet[Model]]:
 def counts_of_project(project: Project) -> list[tuple[str, int]]:
     """Return how many rows of which kind belong to a project, the most first. A query for each table.
 
-    Histories are left out: they have a row and more for each that is counted, and take longest to count.
+    Histories are left out: they have a row and more for each that is counted, and take longest to count. So
+    are tables that only Concord itself writes, which follow from the others.
     """
-    tables = (rows for rows in rows_of_project(project) if not rows.model.__name__.endswith("Change"))
-    counts = [(str(rows.model._meta.verbose_name_plural), rows.count()) for rows in tables]
+    own = {model: _own_keys(model, project) for model in (Dimension, Membership, Round)}
+    counts = [
+        (str(model._meta.verbose_name_plural), _rows_by(path, project, own, model).count())
+        for model, path in _paths().items()
+        if not model.__name__.endswith("Change") and model.__name__ not in DERIVED
+    ]
     return sorted(((name, count) for name, count in counts if count), key=lambda each: (-each[1], each[0]))
+
+
+DERIVED = {"ChangeCount", "ComputedResult", "DisputeEvent", "DisputeLook", "DisputeRater"}
+
+
+def _own_keys(model: type[Model], project: Project) -> list[int]:
+    return list(model._base_manager.filter(project=project).values_list("pk", flat=True))
+
+
+def _rows_by(
+    path: str, project: Project, own: Mapping[type[Model], Sequence[int]], model: type[Model]
+) -> QuerySet[Model]:
+    """Return a model's rows of a project; by keys where they refer to its rounds, dimensions or people.
+
+    To join a million ratings to seven dimensions takes three times as long as to compare their keys.
+    """
+    first, _, rest = path.partition("__")
+    target = model._meta.get_field(first).related_model
+    if rest == "project" and target in own:
+        return model._base_manager.filter(**{f"{first}__in": own[target]})
+    return model._base_manager.filter(**{path: project})
 
 
 def _paths() -> dict[type[Model], str]:

@@ -1,5 +1,7 @@
 """An annotator looks back: own items with values, how these spread, hidden checks; and the guidelines."""
 
+import re
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -17,6 +19,7 @@ from tests.factories import Cast, make_project
 from tests.rating.rounds import frozen, opened, rate
 
 pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
 
 
 @pytest.fixture
@@ -105,9 +108,21 @@ def test_the_page_lists_them_with_values_and_how_these_spread(scene: tuple[Clien
     html = client.get(address).content.decode()
     assert "1 of 4 items rated" in html
     assert "It is all there." in html
+    assert reverse("my_values", args=[cast.project.slug]) in html
     nothing = client.get(address, {"marked": "flagged"}).content.decode()
     assert "No item of yours has this." in nothing
     assert client.get(address, {"value": "many", "page": "x"}).status_code == 200
+
+
+def test_the_spread_is_a_page_and_a_part_of_my_work(scene: tuple[Client, Cast, Round]) -> None:
+    client, cast, _ = scene
+    address = reverse("my_values", args=[cast.project.slug])
+    page, part = (client.get(address, headers=headers).content.decode() for headers in ({}, HTMX))
+    assert "<h1" in page
+    assert "<h1" not in part
+    for html in (page, part):
+        assert re.findall(r"<dt[^>]*>(.*?)</dt>", html) == ["Fluency", "Coherence"]
+        assert re.findall(r"</meter> (\d)", html)[:5] == ["0", "0", "0", "2", "1"]
 
 
 def test_queries_are_the_same_whatever_the_number_of_items(

@@ -271,7 +271,7 @@ def test_the_front_page_waits_for_a_worker(
 ) -> None:
     monkeypatch.setattr(figures, "AT_ONCE", 0)
     html = asked(reader, cast, route="results").content.decode()
-    assert 'hx-trigger="every 3s"' in html
+    assert 'hx-trigger="every 15s"' in html
     assert '<figure class="chart"' not in html
 
 

@@ -69,6 +69,10 @@ class Rating(models.Model):
         return self.value is not None or self.cannot_rate or self.not_applicable
 
 
+HAS_REASON = ~Q(short_reason="") | Q(cause="differs")
+"""The condition of a change that kept a value with a short reason, or since the raters differ."""
+
+
 class RatingChange(models.Model):
     """One saved state of a rating: who, when, from what to what, why. Never updated, never deleted."""
 
@@ -105,7 +109,11 @@ class RatingChange(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint("rating", "revision", name="one_change_per_revision")]
-        indexes = [models.Index("at", "id", name="changes_of_ratings_by_time")]
+        indexes = [
+            models.Index("at", "id", name="changes_of_ratings_by_time"),
+            # Answers of Round I are not in it.
+            models.Index("rating", condition=HAS_REASON, name="changes_with_a_reason"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.value_before} to {self.value_after}"

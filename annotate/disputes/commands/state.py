@@ -110,6 +110,8 @@ def settle_or_reopen_all(
     for dispute in apart:
         discussed = not active.isdisjoint(asked[dispute.pk])
         became[Dispute.Status.OPEN if discussed else Dispute.Status.IRRESOLVABLE].append(dispute)
+        if not discussed and dispute.status == Dispute.Status.IRRESOLVABLE:  # is not decided again below
+            DisputeRater.objects.filter(dispute=dispute).update(since=None)
     for status, own in became.items():
         decide_all([dispute for dispute in own if dispute.status != status], status, by)
 

@@ -9,7 +9,10 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.models import Dispute, DisputeEvent, DisputeRater, Membership, Post, Project, Rating, Round
+from annotate.core.raters import disputes_in
 
+# By each status, which an index finds; it finds none by a status that is not meant.
+HAS_ENDED = Q(status__in=[each for each in Dispute.Status if each != Dispute.Status.OPEN])
 LONG_AGO = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 AGES = ((0, 1), (1, 3), (3, 7), (7, None))  # days, from and below
 
@@ -70,17 +73,24 @@ def silent_for(disputes: QuerySet[Dispute], days: int, round_two: Round | None) 
 
 def open_by_age(project: Project, round_two: Round) -> list[AgeCount]:
     """Return how many open disputes have been silent for how long, without lengths of none. One query."""
-    now = timezone.now()
-    disputes = Dispute.objects.filter(round__project=project, status=Dispute.Status.OPEN)
-    found = with_last_word(disputes, round_two).aggregate(
-        **{f"from_{low}": Count("pk", filter=_between(now, low, high)) for low, high in AGES}
+    now, begun = timezone.now(), round_two.opened_at
+    # Silence begins when Round II opens. By `active_at` alone an index has all that is asked.
+    ages = [(low, high) for low, high in AGES if begun <= now - timedelta(days=low)]
+    found = (
+        disputes_in(project)
+        .filter(status=Dispute.Status.OPEN)
+        .aggregate(
+            **{f"from_{low}": Count("pk", filter=_between(now, begun, low, high)) for low, high in ages}
+        )
     )
-    return [AgeCount(low, high, count) for low, high in AGES if (count := found[f"from_{low}"])]
+    return [AgeCount(low, high, count) for low, high in ages if (count := found[f"from_{low}"])]
 
 
-def _between(now: datetime, low: int, high: int | None) -> Q:
-    silent = Q(last_word__lte=now - timedelta(days=low))
-    return silent if high is None else silent & Q(last_word__gt=now - timedelta(days=high))
+def _between(now: datetime, begun: datetime, low: int, high: int | None) -> Q:
+    silent = Q(active_at__lte=now - timedelta(days=low))
+    if high is None or begun > now - timedelta(days=high):
+        return silent
+    return silent & Q(active_at__gt=now - timedelta(days=high))
 
 
 @dataclass(frozen=True)
@@ -93,13 +103,16 @@ class RaterDisputes:
 
 
 def open_by_rater(project: Project) -> list[RaterDisputes]:
-    """Return the raters of open disputes with how many wait for them, by their letters. Two queries."""
-    rows = DisputeRater.objects.filter(
-        dispute__round__project=project, dispute__status=Dispute.Status.OPEN
-    ).order_by()
-    counts = {rater: rest for rater, *rest in rows.values_list("rater").annotate(Count("pk"), Count("since"))}
-    raters = Membership.objects.filter(pk__in=counts).order_by("alias")
-    return [RaterDisputes(rater, *counts[rater.pk]) for rater in raters]
+    """Return the raters of open disputes with how many wait for them, by their letters. Three queries."""
+    raters = {each.pk: each for each in Membership.objects.filter(project=project).order_by("alias")}
+    rows = DisputeRater.objects.filter(rater__in=list(raters)).order_by().values_list("rater")
+    # Those of disputes that ended are subtracted: while most are open, a join with all of them takes longest.
+    ended = dict(rows.filter(dispute__in=disputes_in(project).filter(HAS_ENDED)).annotate(Count("pk")))
+    found = {
+        rater: (every - ended.get(rater, 0), needing)
+        for rater, every, needing in rows.annotate(Count("pk"), Count("since"))
+    }
+    return [RaterDisputes(rater, *found[pk]) for pk, rater in raters.items() if found.get(pk, (0, 0))[0]]
 
 
 def last_activity(project: Project) -> Greatest:

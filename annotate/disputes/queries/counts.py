@@ -1,11 +1,11 @@
 """Counts of a project's disputes by status."""
 
-from collections import Counter
 from dataclasses import dataclass
 
 from django.db.models import Count
 
 from annotate.core.models import Dispute, Project
+from annotate.core.raters import disputes_in
 
 
 @dataclass(frozen=True)
@@ -39,20 +39,14 @@ class DisputeCounts:
 
 def dispute_counts(project: Project) -> DisputeCounts:
     """Return the counts of a project. One query."""
-    totals: Counter[str] = Counter()
-    for counts in _by_dimension(project).values():
-        totals.update(counts)
-    return DisputeCounts(**totals)
+    by_status = disputes_in(project).order_by().values_list("status").annotate(Count("pk"))
+    return DisputeCounts(**dict(by_status))
 
 
 def dispute_counts_by_dimension(project: Project) -> dict[int, DisputeCounts]:
     """Return the counts by the dimension's id, without dimensions that have no dispute. One query."""
-    return {dimension: DisputeCounts(**counts) for dimension, counts in _by_dimension(project).items()}
-
-
-def _by_dimension(project: Project) -> dict[int, dict[str, int]]:
-    disputes = Dispute.objects.filter(round__project=project).order_by()
+    disputes = disputes_in(project).order_by()
     found: dict[int, dict[str, int]] = {}
     for dimension, status, count in disputes.values_list("dimension", "status").annotate(Count("pk")):
         found.setdefault(dimension, {})[status] = count
-    return found
+    return {dimension: DisputeCounts(**counts) for dimension, counts in found.items()}

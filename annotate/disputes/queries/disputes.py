@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import reduce
 from itertools import groupby, pairwise
-from operator import or_
+from operator import itemgetter, or_
 from statistics import median
 
 from django.db import models
@@ -41,7 +41,7 @@ from annotate.core.models import (
 from annotate.core.natural_order import natural_key
 from annotate.core.raters import disputes_of, round_two_was_opened
 from annotate.core.scale_text import name_on_page
-from annotate.disputes.queries.activity import LONG_AGO, open_disputes_for, to_decide
+from annotate.disputes.queries.activity import HAS_ENDED, LONG_AGO, to_decide
 from annotate.disputes.queries.list import START_OF_TEXT
 from annotate.rating.queries.progress import rough_time
 from annotate.rating.queries.work import PlaceInOrder
@@ -107,7 +107,7 @@ def count_needing_and_new(place: Membership) -> tuple[int, int]:
 
     To look for news in 90,000 disputes took .9 s, and whoever has news in 100 is not helped by the number.
     """
-    needing = _needing_in_round_two(place).count()
+    needing = _asked_of(place).count()
     return needing, having_news(disputes_of(place), place)[:MOST_NEW].count()
 
 
@@ -181,7 +181,7 @@ class WorkList:
 
 
 def work_list(place: Membership, chosen: WorkFilter = EVERYTHING, *, most: int | None = None) -> WorkList:
-    """Return the rater's disputes by what they wait for, with what is new. Eleven queries at most.
+    """Return the rater's disputes by what they wait for, with what is new. Twelve queries at most.
 
     most: how many disputes of each part are read; None: all of them.
     """
@@ -192,7 +192,7 @@ def work_list(place: Membership, chosen: WorkFilter = EVERYTHING, *, most: int |
         part: _first(meant.filter(_WAITS[part]), place, most) if count else []
         for part, count in found.items()
     }
-    needs_me = bool(counts.needing_me) or _needing_in_round_two(place).exists()
+    needs_me = bool(counts.needing_me) or _asked_of(place).exists()
     return WorkList(
         round_two=Round.objects.filter(project=place.project_id, number=2).first(),
         counts=counts if needs_me else replace(counts, nudge=None),
@@ -204,7 +204,7 @@ def work_list(place: Membership, chosen: WorkFilter = EVERYTHING, *, most: int |
 
 
 def work_counts(place: Membership) -> WorkCounts:
-    """Return how many of the rater's disputes wait for whom. Two queries."""
+    """Return how many of the rater's disputes wait for whom. Three queries."""
     counts = _counts(place, _filter(place, EVERYTHING), EVERYTHING)
     return counts if counts.needing_me else replace(counts, nudge=None)
 
@@ -245,19 +245,26 @@ def _first(disputes: QuerySet[Dispute], place: Membership, most: int | None) -> 
 
 
 def _counts(place: Membership, meant: QuerySet[Dispute], chosen: WorkFilter) -> WorkCounts:
-    by_part = meant.aggregate(
-        **{
-            part: Count("pk", filter=condition)
-            for part, condition in _WAITS.items()
-            if chosen.waits in ("", part)
-        }
-    )
+    if chosen == replace(EVERYTHING, waits=chosen.waits):
+        by_part = _count_all(place)
+    else:
+        by_part = meant.aggregate(**{part: Count("pk", filter=where) for part, where in _WAITS.items()})
+    by_part = {part: count for part, count in by_part.items() if chosen.waits in ("", part)}
     return WorkCounts(
         needing_me=by_part.get(Waits.ME, 0),
         waiting=by_part.get(Waits.OTHERS, 0),
         done=by_part.get(Waits.NOBODY, 0),
         nudge=place.nudges.order_by("-at").first(),
     )
+
+
+def _count_all(place: Membership) -> dict[str, int]:
+    """Count a rater's disputes by what they wait for. Two queries; only those that ended are joined."""
+    rows = DisputeRater.objects.filter(round_two_was_opened(place), rater=place)
+    counts = rows.aggregate(every=Count("pk"), me=Count("since"))
+    ended = disputes_of(place).filter(HAS_ENDED).count()
+    others = counts["every"] - counts["me"] - ended
+    return {Waits.ME: counts["me"], Waits.OTHERS: others, Waits.NOBODY: ended}
 
 
 @dataclass(frozen=True)
@@ -319,8 +326,9 @@ def _names_of_values(place: Membership, items: Collection[int]) -> dict[tuple[in
     }
 
 
-def _needing_in_round_two(place: Membership) -> QuerySet[Dispute]:
-    return open_disputes_for(rater=place).filter(round_two_was_opened(place))
+def _asked_of(place: Membership) -> QuerySet[DisputeRater]:
+    """Return that disputes wait for a rater, without joining them: only open ones wait."""
+    return DisputeRater.objects.filter(round_two_was_opened(place), rater=place, since__isnull=False)
 
 
 @dataclass(frozen=True)
@@ -342,29 +350,40 @@ class Left:
 
 
 def left_after(place: Membership, after: Dispute) -> Left:
-    """Return what needs this rater beside a dispute, going round at the end. Two queries."""
-    return replace(
-        _what_is_left(_needing_in_round_two(place), after), seconds_each=seconds_for_a_dispute(place)
-    )
+    """Return what needs this rater beside a dispute, going round at the end. Three queries."""
+    count = _asked_of(place).exclude(dispute=after).count()
+    left = _what_is_left(_filter(place, EVERYTHING).filter(_WAITS[Waits.ME]), after, count)
+    return replace(left, seconds_each=seconds_for_a_dispute(place))
 
 
 def left_to_decide(after: Dispute) -> Left:
-    """Return what waits for an adjudicator beside a dispute, going round at the end. One query."""
-    return _what_is_left(to_decide(Dispute.objects.filter(round=after.round_id)), after)
+    """Return what waits for an adjudicator beside a dispute, going round at the end. Two queries."""
+    waiting = to_decide(Dispute.objects.filter(round=after.round_id))
+    return _what_is_left(waiting, after, waiting.exclude(pk=after.pk).count())
 
 
-def _what_is_left(disputes: QuerySet[Dispute], after: Dispute) -> Left:
-    # One query, which reads thousands of disputes once: of each kind the first, and the first after this one.
+MANY = 1_000
+
+
+def _what_is_left(disputes: QuerySet[Dispute], after: Dispute, count: int) -> Left:
+    """Return of each kind the first, and the first after this one. One query."""
     same_text, later = Q(item=after.item_id), Q(number__gt=after.number)
     other_document = ~Q(item__document=after.item.document_id)
     wanted = [
         *(same_text & later, same_text, ~same_text & later, ~same_text),
         *(other_document & later, other_document),
     ]
+    others = disputes.exclude(pk=after.pk).order_by()
+    if count > MANY:
+        # Each is near the beginning of its index; to read them all takes a third of a second.
+        numbers = [Subquery(others.filter(each).order_by("number").values("number")[:1]) for each in wanted]
+        following, next_document = Coalesce(*numbers[:4]), Coalesce(*numbers[4:])
+        own = Round.objects.filter(pk=after.round_id)
+        return Left(count, *own.values_list(following, next_document).get())
+    # An index may be read to its end for the last few.
     firsts = {f"first_{place}": Min("number", filter=condition) for place, condition in enumerate(wanted)}
-    found = disputes.exclude(pk=after.pk).order_by().aggregate(count=Count("pk"), **firsts)
-    numbers = [found[name] for name in firsts]
-    return Left(found["count"], _first_number(numbers[:4]), _first_number(numbers[4:]))
+    numbers = list(others.aggregate(**firsts).values())
+    return Left(count, _first_number(numbers[:4]), _first_number(numbers[4:]))
 
 
 def _first_number(numbers: Sequence[int | None]) -> int | None:
@@ -372,15 +391,16 @@ def _first_number(numbers: Sequence[int | None]) -> int | None:
 
 
 def place_of_text(place: Membership, dispute: Dispute) -> PlaceInOrder:
-    """Return where a dispute's text stands among the disputed texts of its rater. One query."""
-    rows = disputes_of(place).order_by("number").values_list("item__document", "item")
-    texts = list(dict.fromkeys(rows))
-    documents = list(dict.fromkeys(document for document, _ in texts))
-    of_document = [item for document, item in texts if document == dispute.item.document_id]
+    """Return where a dispute's text stands among the disputed texts of its rater. Two queries."""
+    own, here = disputes_of(place), dispute.item.document_id
+    begins = own.order_by().values_list("item__document").annotate(Min("number"))
+    documents = [document for document, _ in sorted(begins, key=itemgetter(1))]
+    texts = own.filter(item__document=here).order_by("number").values_list("item", flat=True)
+    of_document = list(dict.fromkeys(texts))
     return PlaceInOrder(
         nth_item=of_document.index(dispute.item_id) + 1,
         all_items=len(of_document),
-        nth_document=documents.index(dispute.item.document_id) + 1,
+        nth_document=documents.index(here) + 1,
         all_documents=len(documents),
     )
 

@@ -1,5 +1,6 @@
 """All disputes of a project, for who reads or runs it: filtered, with whom they wait for."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
@@ -9,6 +10,8 @@ from django.db.models.functions import Coalesce, Left
 from django.utils.translation import gettext
 
 from annotate.core.models import Dispute, DisputeRater, Membership, Post, Project, RatingChange, Round
+from annotate.core.models.ratings import HAS_REASON
+from annotate.core.raters import disputes_in
 from annotate.disputes.queries.activity import silent_for, to_decide, with_last_word
 
 START_OF_TEXT = Left("item__text", 160)  # enough for the words that a list shows
@@ -82,14 +85,18 @@ def kept_reasons(project: Project) -> list[tuple[str, int]]:
     """Return how often each short reason was given in Round II to keep a value, and that the raters differ.
 
     The most frequent first; an answer that was taken back counts no more than one that was changed later: as
-    it was given. Two queries.
+    it was given. One query.
     """
     answers = RatingChange.objects.filter(
-        rating__assignment__round__project=project, rating__assignment__round__number=2
+        HAS_REASON, rating__assignment__round__project=project, rating__assignment__round__number=2
     ).order_by()
-    counts = answers.exclude(short_reason="").values_list("short_reason").annotate(count=Count("pk"))
-    found = sorted(counts, key=lambda each: (-each[1], each[0]))
-    differs = answers.filter(cause=RatingChange.Cause.DIFFERS).count()
+    reasons: Counter[str] = Counter()
+    differs = 0
+    for reason, cause, count in answers.values_list("short_reason", "cause").annotate(Count("pk")):
+        reasons[reason] += count
+        differs += count if cause == RatingChange.Cause.DIFFERS else 0
+    del reasons[""]
+    found = sorted(reasons.items(), key=lambda each: (-each[1], each[0]))
     return [*found, (gettext("We differ"), differs)] if differs else found
 
 
@@ -103,7 +110,7 @@ class ToDecide:
 
 def waiting_for_adjudicator(project: Project) -> ToDecide:
     """Return the disputes that discussion did not resolve, while they can be decided. One query."""
-    waiting = to_decide(Dispute.objects.filter(round__project=project)).order_by()
+    waiting = to_decide(disputes_in(project)).order_by()
     return ToDecide(**waiting.aggregate(count=Count("pk"), first=Min("number")))
 
 
@@ -126,7 +133,7 @@ def waited_for_in(project: Project, chosen: DisputeFilter, round_two: Round) -> 
 
 
 def _filter(project: Project, chosen: DisputeFilter, round_two: Round | None) -> QuerySet[Dispute]:
-    found = with_last_word(Dispute.objects.filter(round__project=project), round_two)
+    found = with_last_word(disputes_in(project), round_two)
     if chosen.status:
         found = found.filter(status=chosen.status)
     if chosen.dimension:

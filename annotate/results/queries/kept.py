@@ -15,6 +15,8 @@ from annotate.results.table import Table, Value
 WORKER_SHOULD_TAKE = timedelta(seconds=30)
 MOST_WITHOUT_CONTENTS = 5  # tables of a page
 RESTS = timedelta(seconds=30)  # between two computings while the data change all the time
+RESTS_OF_TIME = 30  # an open round's figures rest at least this many times as long as they take
+LEAST_PAUSE, MOST_PAUSE = 2, 30  # seconds between two looks of an open page
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,11 @@ class KeptPage:
         return asked is not None and timezone.now() - asked > WORKER_SHOULD_TAKE
 
     @property
+    def pause(self) -> int:
+        """The seconds after which an open page looks again: the longer, the longer computing takes."""
+        return round(min(max(self.row.seconds / 4, LEAST_PAUSE), MOST_PAUSE))
+
+    @property
     def tables(self) -> list[Table]:
         """Every table of the page."""
         return [table for section in self.sections for table in section.tables]
@@ -76,6 +83,15 @@ class KeptPage:
             return []
         columns = [column.key for column in table.columns]
         return [dict(zip(columns, (cell.value for cell in row), strict=True)) for row in table.rows]
+
+
+def rest_of(row: ComputedResult, *, is_changing: bool) -> timedelta:
+    """Return how long figures rest before they are computed again.
+
+    Where a round is open they are never current for long, and a page that stays open asks again and again:
+    one with a million ratings would keep a worker busy for as long as it is shown.
+    """
+    return max(RESTS, timedelta(seconds=RESTS_OF_TIME * row.seconds)) if is_changing else RESTS
 
 
 def kept_page(project: Project, result: Result, version: str) -> KeptPage:

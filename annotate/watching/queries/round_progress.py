@@ -73,19 +73,17 @@ class RoundProgress:
 
 
 def round_progress(round: Round, *, with_labels: bool) -> RoundProgress:
-    """Return how far Round I is. Eight queries, five once it is closed; the round needs its guideline."""
-    raters = _raters(round, with_labels)
-    places = Assignment.objects.filter(round=round)
-    counts = places.aggregate(
-        all=Count("pk"),
-        whole=Count("pk", filter=Q(partial=False)),
-        complete=Count("pk", filter=_COMPLETE),
-    )
-    dimensions = _dimensions(round, counts["whole"], counts["complete"])
+    """Return how far Round I is. Seven queries, four once it is closed; the round needs its guideline."""
+    counts = _count_assignments(round)
+    raters = _raters(round, counts, with_labels)
+    every = sum(each.progress.taken for each in counts.values())
+    whole = sum(each.whole for each in counts.values())
+    complete = sum(each.complete for each in counts.values())
+    dimensions = _dimensions(round, whole, complete, has_others=complete < every)
     left = sum(max(each.asked - each.rated, 0) for each in dimensions)
     return RoundProgress(
         round=round,
-        places=counts["all"],
+        places=every,
         done=sum(rater.counts.done for rater in raters),
         raters=raters,
         dimensions=dimensions,
@@ -93,20 +91,40 @@ def round_progress(round: Round, *, with_labels: bool) -> RoundProgress:
     )
 
 
-def _raters(round: Round, with_labels: bool) -> list[RaterProgress]:
+class _Assignments(NamedTuple):
+    """Counts of one annotator's assignments, or of free ones; `completed`: when the last was completed."""
+
+    progress: ProgressCounts
+    whole: int
+    complete: int
+    completed: datetime | None
+
+
+def _count_assignments(round: Round) -> dict[int | None, _Assignments]:
+    """Count assignments by annotator, None for free ones. One query, since it reads all of them."""
     rows = (
-        Assignment.objects.filter(round=round, annotator__isnull=False)
+        Assignment.objects.filter(round=round)
+        .order_by()
         .values_list("annotator")
         .annotate(
             done=Count("pk", filter=Q(completed_at__isnull=False)),
             begun=Count("pk", filter=Q(started_at__isnull=False, completed_at__isnull=True)),
             taken=Count("pk"),
+            whole=Count("pk", filter=Q(partial=False)),
+            complete=Count("pk", filter=_COMPLETE),
             completed=Max("completed_at", filter=_COMPLETE),
         )
-        .order_by("annotator")
     )
-    by_annotator = {annotator: ProgressCounts(*counts) for annotator, *counts, _ in rows}
-    completed = {annotator: at for annotator, *_, at in rows if at}
+    return {
+        annotator: _Assignments(ProgressCounts(done, begun, taken), *others)
+        for annotator, done, begun, taken, *others in rows
+    }
+
+
+def _raters(
+    round: Round, counts: Mapping[int | None, _Assignments], with_labels: bool
+) -> list[RaterProgress]:
+    completed = {pk: own.completed for pk, own in counts.items() if pk is not None and own.completed}
     last = _last_rated(round, completed) if round.is_open else {}
     members = Membership.objects.filter(project=round.project_id, role=Role.ANNOTATOR).order_by("alias")
     return [
@@ -116,7 +134,7 @@ def _raters(round: Round, with_labels: bool) -> list[RaterProgress]:
             has_account=member.user_id is not None,
             active=member.active,
             joined_at=member.joined_at,
-            counts=by_annotator.get(member.pk, ProgressCounts()),
+            counts=counts[member.pk].progress if member.pk in counts else ProgressCounts(),
             last_rated=last.get(member.pk),
         )
         for member in members
@@ -132,10 +150,12 @@ def _last_rated(round: Round, completed: Mapping[int, datetime]) -> dict[int, da
     return found
 
 
-def _dimensions(round: Round, whole_places: int, complete: int) -> list[DimensionProgress]:
+def _dimensions(
+    round: Round, whole_places: int, complete: int, *, has_others: bool
+) -> list[DimensionProgress]:
     # A complete place for all dimensions has an answer to each, so its ratings need not be read.
     given = Rating.objects.filter(has_answer(), _OF_OTHERS, assignment__round=round).order_by()
-    rated = dict(given.values_list("dimension").annotate(Count("pk")))
+    rated = dict(given.values_list("dimension").annotate(Count("pk"))) if has_others else {}
     units = AssignedUnit.objects.filter(assignment__round=round).order_by()
     asked = dict(units.values_list("dimension").annotate(Count("pk")))
     return [
