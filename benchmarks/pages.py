@@ -45,7 +45,7 @@ from tests.access_table import API, PAGES
 
 MEGABYTE, MOST_MEMORY = 10**6, 250.0
 RATERS, ADMINS, SECONDS, THINKS, LOOKS, MOST_SAVE = 4, 3, 30.0, 0.5, 1.0, 0.060
-AIM = 0.5  # seconds of the thread and of the database together
+AIM = 0.3  # seconds of the thread and of the database together
 ROLES = {"a": "admin", "r": "researcher", "n": "annotator"}
 # Lists with filters, in other orders and far from their beginning.
 MORE = """

@@ -44,6 +44,7 @@ PAGES = ("_page.py", "_pages.py", "/test_pages.py")
 # The browser's stories that are played on every database; the others are about the page alone.
 AGAIN_IN_BROWSERS = {"test_interruptions.py", "test_story.py"}
 BESIDE = {"live_server", "replay", "transactional_db"}
+STORIES = {"api", "disputes", "exports", "material", "people", "rating", "watching"}
 LARGE = 512 * 1024  # bytes of a table after a test
 
 # Nothing of what is imported and collected is ever garbage, and there is so much of it that looking through
@@ -78,6 +79,7 @@ from django.utils import timezone  # noqa: E402
 
 from annotate.core.guidelines import frozen_guideline  # noqa: E402
 from annotate.core.models import people, projects  # noqa: E402
+from tests.recounting import check_counts  # noqa: E402
 
 
 @dataclass
@@ -118,6 +120,19 @@ def drawn_alike(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(
             module, "secrets", SimpleNamespace(choice=generator.choice, randbelow=generator.randrange)
         )
+
+
+@pytest.fixture(autouse=True)
+def recounted(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Compare what is counted of disputes with a recount, at the end of each story about people's work."""
+    folder = request.node.path.relative_to(Path(__file__).parent).parts[0]
+    if folder not in STORIES or not request.node.get_closest_marker("django_db"):
+        yield
+        return
+    request.getfixturevalue("_django_db_helper")  # so that it ends after the recount
+    yield
+    if not (connection.in_atomic_block and connection.needs_rollback):
+        check_counts()
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """A result's figures for a page or a program: those that are kept, or a worker is asked for new ones."""
 
 from annotate.core.errors import UndefinedResultError
-from annotate.core.models import Project
+from annotate.core.models import ComputedResult, Project
 from annotate.core.optional_writes import write_if_possible
 from annotate.results.commands import ask_for_page, compute_page, keep_plot
 from annotate.results.plots import draw
@@ -29,6 +29,23 @@ def kept_figures(project: Project, result: Result) -> KeptPage:
     if not kept.row.problem:
         ask_worker(project, result)
     return kept
+
+
+def has_current_figures(project: Project, result: Result) -> bool:
+    """Return whether a page that waits can show figures of now; else a worker is asked for them.
+
+    Reads no figures, which are megabytes: a page that stays open in a busy round asks again and again.
+    """
+    if result.page.size(project) <= AT_ONCE:
+        return True
+    kept = (
+        ComputedResult.objects.filter(project=project, name=result.name).values("version", "problem").first()
+    )
+    if kept and kept["version"] == version_of(result, project):
+        return True
+    if not kept or not kept["problem"]:
+        ask_worker(project, result)
+    return False
 
 
 def plot_of(project: Project, result: Result, kept: KeptPage, table: Table) -> str:

@@ -17,7 +17,7 @@ from annotate.core.models import Project
 from annotate.core.page import Request, render_in_project
 from annotate.core.raters import uncounted_annotators
 from annotate.results.charts import differences_chart
-from annotate.results.figures import ask_worker, kept_figures, plot_of
+from annotate.results.figures import ask_worker, has_current_figures, kept_figures, plot_of
 from annotate.results.forms import DisagreementForm
 from annotate.results.front import front_cards
 from annotate.results.plots import CONTENT_TYPES, draw
@@ -73,6 +73,9 @@ def results_page(request: Request, slug: str, name: str) -> HttpResponse:
         if request.method == "POST":
             ask_worker(project, result)
             return redirect(request.get_full_path())
+        waits = request.htmx and request.htmx.target != "view"
+        if waits and not has_current_figures(project, result):
+            return HttpResponse(status=204)
         kept = kept_figures(project, result)
     except UnknownChoiceError as error:
         raise Http404(error.message) from error

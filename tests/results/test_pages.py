@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from agreement import krippendorff_alpha, root_mean_squared_error
 from annotate.core.jobs import run_job
@@ -22,7 +24,8 @@ from annotate.quality.commands import decide_counting
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
 from annotate.rating.queries import own_items
 from annotate.results import figures, shown
-from annotate.results.commands import current_page
+from annotate.results.commands import ask_for_page, current_page
+from annotate.results.queries.kept import KeptPage
 from annotate.results.queries.plain import plain_result
 from annotate.results.queries.reliability_data import rated_items
 from annotate.results.registry import PAGES, result_of
@@ -271,7 +274,7 @@ def test_the_front_page_waits_for_a_worker(
 ) -> None:
     monkeypatch.setattr(figures, "AT_ONCE", 0)
     html = asked(reader, cast, route="results").content.decode()
-    assert 'hx-trigger="every 15s"' in html
+    assert 'hx-trigger="every 30s"' in html
     assert '<figure class="chart"' not in html
 
 
@@ -465,3 +468,21 @@ def test_systems_stay_hidden_until_nothing_is_decided_any_more(reader: Client, c
     close_round_two(project=cast.project, by=cast.admin)
     html = reader.get(listed, {"system": "system-1", "apart": "0"}).content.decode()
     assert html.count('<article class="worst">') == 3
+
+
+def test_figures_of_an_open_round_rest_as_long_as_they_take(
+    reader: Client, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "AT_ONCE", 0)
+    result = result_of(cast.project, "agreement")
+    current_page(project=cast.project, result=result)
+    taken = {"seconds": 10, "computed_at": timezone.now() - timedelta(minutes=4)}
+    ComputedResult.objects.update(**taken, version="of other data")
+    assert ask_for_page(project=cast.project, result=result) is None
+    assert 'hx-trigger="every 2s"' in asked(reader, cast, "agreement").content.decode()
+    close_round_two(project=cast.project, by=cast.admin)
+    assert ask_for_page(project=cast.project, result=result)
+
+
+def test_an_open_page_looks_seldom_where_computing_takes_long(cast: Cast) -> None:
+    assert [KeptPage(ComputedResult(seconds=each), "", []).pause for each in (0, 40, 500)] == [2, 10, 30]

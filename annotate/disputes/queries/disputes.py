@@ -31,6 +31,7 @@ from annotate.core.models import (
     Dispute,
     DisputeEvent,
     DisputeRater,
+    Document,
     Membership,
     Nudge,
     Post,
@@ -391,17 +392,19 @@ def _first_number(numbers: Sequence[int | None]) -> int | None:
 
 
 def place_of_text(place: Membership, dispute: Dispute) -> PlaceInOrder:
-    """Return where a dispute's text stands among the disputed texts of its rater. Two queries."""
+    """Return where a dispute's text stands among the disputed texts of its rater. Three queries."""
     own, here = disputes_of(place), dispute.item.document_id
-    begins = own.order_by().values_list("item__document").annotate(Min("number"))
-    documents = [document for document, _ in sorted(begins, key=itemgetter(1))]
-    texts = own.filter(item__document=here).order_by("number").values_list("item", flat=True)
-    of_document = list(dict.fromkeys(texts))
+    on_document = list(own.filter(item__document=here).order_by("number").values_list("item", "number"))
+    texts = list(dict.fromkeys(item for item, _ in on_document))
+    # Documents come in the order of their first dispute, so that few disputes stand before this document.
+    until_here = own.filter(number__lte=on_document[0][1]).order_by()
+    one_of_them = Subquery(own.filter(item__document=OuterRef("pk")).order_by().values("pk")[:1])
+    documents = Document.objects.filter(project=place.project_id).annotate(dispute=one_of_them)
     return PlaceInOrder(
-        nth_item=of_document.index(dispute.item_id) + 1,
-        all_items=len(of_document),
-        nth_document=documents.index(here) + 1,
-        all_documents=len(documents),
+        nth_item=texts.index(dispute.item_id) + 1,
+        all_items=len(texts),
+        nth_document=until_here.aggregate(count=Count("item__document", distinct=True))["count"],
+        all_documents=documents.filter(dispute__isnull=False).count(),
     )
 
 

@@ -15,7 +15,8 @@ from annotate.results.table import Table, Value
 WORKER_SHOULD_TAKE = timedelta(seconds=30)
 MOST_WITHOUT_CONTENTS = 5  # tables of a page
 RESTS = timedelta(seconds=30)  # between two computings while the data change all the time
-RESTS_OF_TIME = 30  # an open round's figures rest at least this many times as long as they take
+RESTS_OF_TIME = 40  # an open round's figures rest so many times as long as they take to compute
+LONGEST_REST = timedelta(minutes=30)
 LEAST_PAUSE, MOST_PAUSE = 2, 30  # seconds between two looks of an open page
 
 
@@ -91,7 +92,9 @@ def rest_of(row: ComputedResult, *, is_changing: bool) -> timedelta:
     Where a round is open they are never current for long, and a page that stays open asks again and again:
     one with a million ratings would keep a worker busy for as long as it is shown.
     """
-    return max(RESTS, timedelta(seconds=RESTS_OF_TIME * row.seconds)) if is_changing else RESTS
+    if not is_changing:
+        return RESTS
+    return min(max(RESTS, timedelta(seconds=RESTS_OF_TIME * row.seconds)), LONGEST_REST)
 
 
 def kept_page(project: Project, result: Result, version: str) -> KeptPage:
