@@ -811,8 +811,8 @@ def test_queries_are_the_same_whatever_the_number_of_disputes_and_posts(client, 
     answer_dispute(dispute=disputes[0], rater=cast.annotators[1], value=4)
     client.force_login(cast.annotators[0].user)
     listing = reverse("disputes", args=[cast.project.slug])
-    # session, user, place, dimensions, documents twice, counts twice, nudge, keys and rows of those that need me,
-    # round, pace, guideline, values, roles
+    # session, user, place, dimensions, documents twice, counts twice, nudge, keys and rows of those that
+    # need me, round, pace, guideline, values, roles
     assert queries(client, listing) == 16
     # session, user, version, place twice, dispute, look, the page's nine, on the text twice, what is left
     # twice, pace, where the text stands (3)

@@ -393,7 +393,7 @@ def test_an_item_page_costs_the_same_whatever_the_projects_size(
     page(client, cast)
     with django_assert_max_num_queries(16) as counted:
         client.get(reverse("rate_item", args=[cast.project.slug, 1]))
-    assert len(counted) == 15
+    assert len(counted) == 16
 
 
 @pytest.mark.parametrize("documents", [2, 12])

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import reduce
 from itertools import groupby, pairwise
-from operator import itemgetter, or_
+from operator import or_
 from statistics import median
 
 from django.db import models

@@ -47,7 +47,7 @@ class OwnWork:
 def overview(project: Project, *, for_admin: bool) -> Overview:
     """Return how far a project is; for admins with labels, workers, and what needs them.
 
-    Seventeen queries at most, two more for admins, and those of what other apps let them watch.
+    Eighteen queries at most, two more for admins, and those of what other apps let them watch.
     """
     rounds = rounds_of(project)
     first, second = rounds.get(1), rounds.get(2)
@@ -101,7 +101,7 @@ def waiting_for(place: Membership, rounds: Sequence[Round]) -> Waiting | None:
 
 
 def own_work(place: Membership) -> OwnWork:
-    """Return what waits for this annotator. Nine queries at most."""
+    """Return what waits for this annotator. Ten queries at most."""
     rounds = rounds_of(place.project)
     first, second = rounds.get(1), rounds.get(2)
     return OwnWork(
