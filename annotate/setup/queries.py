@@ -100,7 +100,7 @@ def counts_of_project(project: Project) -> list[tuple[str, int]]:
     Histories are left out: they have a row and more for each that is counted, and take longest to count. So
     are tables that only Concord itself writes, which follow from the others.
     """
-    own = {model: _own_keys(model, project) for model in (Dimension, Membership, Round)}
+    own: dict[Any, list[int]] = {model: _own_keys(model, project) for model in (Dimension, Membership, Round)}
     counts = [
         (str(model._meta.verbose_name_plural), _rows_by(path, project, own, model).count())
         for model, path in _paths().items()
@@ -117,7 +117,7 @@ def _own_keys(model: type[Model], project: Project) -> list[int]:
 
 
 def _rows_by(
-    path: str, project: Project, own: Mapping[type[Model], Sequence[int]], model: type[Model]
+    path: str, project: Project, own: Mapping[Any, Sequence[int]], model: type[Model]
 ) -> QuerySet[Model]:
     """Return a model's rows of a project; by keys where they refer to its rounds, dimensions or people.
 

@@ -377,8 +377,10 @@ def _what_is_left(disputes: QuerySet[Dispute], after: Dispute, count: int) -> Le
     others = disputes.exclude(pk=after.pk).order_by()
     if count > MANY:
         # Each is near the beginning of its index; to read them all takes a third of a second.
-        numbers = [Subquery(others.filter(each).order_by("number").values("number")[:1]) for each in wanted]
-        following, next_document = Coalesce(*numbers[:4]), Coalesce(*numbers[4:])
+        each_first = [
+            Subquery(others.filter(each).order_by("number").values("number")[:1]) for each in wanted
+        ]
+        following, next_document = Coalesce(*each_first[:4]), Coalesce(*each_first[4:])
         own = Round.objects.filter(pk=after.round_id)
         return Left(count, *own.values_list(following, next_document).get())
     # An index may be read to its end for the last few.

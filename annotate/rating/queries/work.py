@@ -171,7 +171,7 @@ def _ask_place_in_order(assignment: Assignment) -> Callable[[int], PlaceInOrder 
     None where documents are mixed. Three queries.
     """
     if assignment.round.work_order == WorkOrder.MIXED:
-        return lambda document: None
+        return lambda _document: None
     here, position = _here(assignment), assignment.position or 0
     asked_documents, asked_own = _DOCUMENTS.ask(*here), _OWN_OF_DOCUMENT.ask(*here[:2], assignment.item_id)
     to_take = here[1], assignment.item_id, timezone.now()
@@ -208,7 +208,7 @@ def _documents(project: int, annotator: int, position: int) -> QuerySet[Any, dic
 
     One row for each document: to count distinct documents in the database takes three times as long.
     """
-    mine = met_together(project).filter(annotator=annotator).order_by()
+    mine: Any = met_together(project).filter(annotator=annotator).order_by()
     found: QuerySet[Any, dict[str, Any]] = mine.values("item__document").annotate(
         first=Min("position"),
         before=Max("position", filter=Q(position__lt=position)),
@@ -219,8 +219,9 @@ def _documents(project: int, annotator: int, position: int) -> QuerySet[Any, dic
 
 
 def _own_of_document(project: int, annotator: int, item: int) -> QuerySet[Any, dict[str, Any]]:
-    mine = met_together(project).filter(annotator=annotator, item__document=_document_of(item))
-    return mine.order_by().values("position", "plan")
+    mine: Any = met_together(project).filter(annotator=annotator, item__document=_document_of(item))
+    found: QuerySet[Any, dict[str, Any]] = mine.order_by().values("position", "plan")
+    return found
 
 
 def _document_of(item: int) -> Subquery:
