@@ -10,6 +10,8 @@ from django.urls import reverse
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import Dimension, Dispute, Document, Item, Membership, Post, Rating, Role, System
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute, ask_again, post_message, take_back
+from annotate.disputes.queries import disputes as dispute_queries
+from annotate.disputes.queries.disputes import left_after
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
 from annotate.rating.evidence import Passage
@@ -790,6 +792,17 @@ def test_what_was_typed_while_the_dispute_ended_is_not_lost(scene, ended):
         assert reply.status_code == 422
         assert "This was not kept; copy it if you still need it" in html
         assert "My long reason." in html or "My thoughts." in html
+
+
+def test_what_is_left_is_the_same_by_index_and_by_reading_all(monkeypatch):
+    cast = make_project(documents=3)
+    disputes = all_disputed(cast)
+    answer_dispute(dispute=disputes[1], rater=cast.annotators[0], value=4)
+    place = cast.annotators[0]
+    few = [left_after(place, each) for each in disputes]
+    monkeypatch.setattr(dispute_queries, "MANY", -1)
+    assert [left_after(place, each) for each in disputes] == few
+    assert {each.following is None for each in few} == {False}
 
 
 # Queries
