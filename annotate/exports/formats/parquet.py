@@ -11,7 +11,9 @@ from typing import Any
 
 from annotate.exports.registry import ExportTable, Row, ValueKind
 
-BATCH = 20_000
+BATCH = 1000  # rows that are Python objects at a time; they take ten times the memory of Arrow's columns
+ROWS_IN_GROUP = 20_000
+BYTES_IN_GROUP = 4 * 2**20  # of Arrow's columns; what compresses a group takes as much again
 ROWS_IN_SHARD = 1_000_000
 ALIASES = {
     ValueKind.TEXT: "string",
@@ -49,6 +51,7 @@ def _write(table: ExportTable, batches: Iterable[list[Row]], target: Path) -> No
     import pyarrow
     from pyarrow.parquet import ParquetWriter
 
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # gives back what the pools of pyarrow's own keep
     time = pyarrow.timestamp("us", "UTC")
 
     def type_of(kind: ValueKind) -> Any:
@@ -62,12 +65,14 @@ def _write(table: ExportTable, batches: Iterable[list[Row]], target: Path) -> No
             types[name] = pyarrow.list_(pyarrow.struct(of_object))
     as_json = set(table.names_of(ValueKind.LISTED)) - table.lists.keys()
     schema = pyarrow.schema(list(types.items()))
+
+    def arrays_of(batch: list[Row]) -> Any:
+        columns = [pyarrow.array(_values(name, name in as_json, batch), kind) for name, kind in types.items()]
+        return pyarrow.RecordBatch.from_arrays(columns, schema=schema)
+
     with ParquetWriter(target, schema, compression="zstd") as writer:
-        for batch in batches:
-            columns = [
-                pyarrow.array(_values(name, name in as_json, batch), kind) for name, kind in types.items()
-            ]
-            writer.write_batch(pyarrow.RecordBatch.from_arrays(columns, schema=schema))
+        for group in _groups(map(arrays_of, batches)):
+            writer.write_table(pyarrow.Table.from_batches(group), row_group_size=ROWS_IN_GROUP)
 
 
 def _values(name: str, as_json: bool, batch: list[Row]) -> list[Any]:
@@ -79,3 +84,16 @@ def _values(name: str, as_json: bool, batch: list[Row]) -> list[Any]:
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
     while batch := list(islice(rows, BATCH)):
         yield batch
+
+
+def _groups(batches: Iterable[Any]) -> Iterator[list[Any]]:
+    """Yield Arrow's batches that belong in one row group."""
+    group: list[Any] = []
+    for batch in batches:
+        group.append(batch)
+        rows, size = sum(each.num_rows for each in group), sum(each.nbytes for each in group)
+        if rows >= ROWS_IN_GROUP or size >= BYTES_IN_GROUP:
+            yield group
+            group = []
+    if group:
+        yield group
