@@ -41,6 +41,7 @@ from benchmarks.annotators_client import Annotator, Told
 from benchmarks.annotators_process import begin, cpu_seconds, database_cpu, end, family, memory, resident
 from benchmarks.export import own_database
 from benchmarks.judges import run, working
+from benchmarks.stopping import clean_up_when_stopped
 from tests.ports import free_port
 
 HERE = Path(__file__).resolve().parent
@@ -276,6 +277,7 @@ def report_memory(environment: Mapping[str, str], seconds: float) -> bool:
 
 def main() -> None:
     """Rate, kill, report; the exit code is 1 where a figure is not as it should be."""
+    clean_up_when_stopped()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--annotators", type=int, nargs="+", default=[1, 8, 32, 64])
     parser.add_argument("--seconds", type=float, default=15.0, help="how long a turn takes")
@@ -284,7 +286,6 @@ def main() -> None:
     parser.add_argument("--paths", nargs="+", default=["libpq"], help="values of CONCORD_FAST_PATH")
     parser.add_argument("--check", action="store_true", help="only the turn in which the server is killed")
     asked, good = parser.parse_args(), True
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # as by Ctrl-C: nothing is left running
     with tempfile.TemporaryDirectory(prefix="concord-annotators-") as name, own_database(Path(name)) as there:
         environment = there | {"PYTHONPATH": str(HERE.parent), "CONCORD_LOG_LEVEL": "ERROR"}
         if not asked.check:

@@ -7,9 +7,11 @@ import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 import psycopg
 
+ROOT = Path(__file__).resolve().parents[1]
 TICK = os.sysconf("SC_CLK_TCK")
 BACKENDS = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
 LIBC = ctypes.CDLL(None)
@@ -17,13 +19,21 @@ PR_SET_PDEATHSIG = 1
 PATIENCE = 20.0  # seconds that a process has to end
 
 
-def begin(command: list[str], environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
-    """Start a process in the project's folder, in a group of its own; it ends when the benchmark does."""
+def begin(
+    command: list[str],
+    environment: Mapping[str, str],
+    *,
+    folder: Path = ROOT,
+    output: IO[bytes] | None = None,
+) -> "subprocess.Popen[bytes]":
+    """Start a process in a folder, in a group of its own; it ends when the benchmark does."""
     return subprocess.Popen(
         command,
-        cwd=Path(__file__).resolve().parents[1],
+        cwd=folder,
         env=dict(environment),
         stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT if output else None,
         start_new_session=True,
         preexec_fn=lambda: LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM),
     )

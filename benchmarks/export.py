@@ -25,6 +25,10 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.stopping import clean_up_when_stopped
+
 HERE = Path(__file__).resolve().parent
 MEBIBYTE = 2**20
 FORMATS = ("jsonl", "csv", "parquet")
@@ -48,17 +52,21 @@ class Measured:
 
 
 @contextmanager
-def own_database(folder: Path) -> Iterator[dict[str, str]]:
-    """The environment in which processes find a database made for this run."""
+def own_database(folder: Path, server: str | None = None) -> Iterator[dict[str, str]]:
+    """The environment in which processes find a database made for this run.
+
+    server: the URL of a PostgreSQL server, else DATABASE_URL's; empty for SQLite.
+    """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CONCORD_")}
     environment |= {"CONCORD_DATA": str(folder), "DJANGO_SETTINGS_MODULE": "config.settings"}
-    url = urlsplit(environment.pop("DATABASE_URL", ""))
+    told = environment.pop("DATABASE_URL", "")
+    url = urlsplit(told if server is None else server)
     if url.scheme not in ("postgres", "postgresql"):
         yield environment
         return
     name = f"concord_export_{os.getpid()}"
-    run_script("export_database.py", environment, "create", url.geturl(), name)
     try:
+        run_script("export_database.py", environment, "create", url.geturl(), name)
         yield environment | {"DATABASE_URL": url._replace(path=f"/{name}").geturl()}
     finally:
         run_script("export_database.py", environment, "drop", url.geturl(), name)
@@ -115,6 +123,7 @@ def report(measured: list[Measured], yardstick: Measured) -> None:
 
 def main() -> None:
     """Fill, export, dump, report."""
+    clean_up_when_stopped()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--ratings", type=int, default=1_000_000, help="how many ratings Round I has")
     parser.add_argument("--what", choices=["everything", "ratings"], help="only these exports")

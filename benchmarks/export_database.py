@@ -6,6 +6,6 @@ import psycopg
 from psycopg import sql
 
 what, url, name = sys.argv[1:]
-statement = {"create": "CREATE DATABASE {}", "drop": "DROP DATABASE {} WITH (FORCE)"}[what]
+statement = {"create": "CREATE DATABASE {}", "drop": "DROP DATABASE IF EXISTS {} WITH (FORCE)"}[what]
 with psycopg.connect(url, autocommit=True) as connection:
     connection.execute(sql.SQL(statement).format(sql.Identifier(name)))

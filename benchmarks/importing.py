@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.export import own_database
 from benchmarks.judges import peak_memory, working
+from benchmarks.stopping import clean_up_when_stopped
 
 HERE = Path(__file__).resolve().parent
 MANAGE = HERE.parent / "manage.py"
@@ -107,6 +108,7 @@ def figures(measured: Measured) -> str:
 
 def main() -> None:
     """Make the file, import it on each database, load it barely, report; 1 where a promise was not kept."""
+    clean_up_when_stopped()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--items", type=int, default=FULL)
     parser.add_argument("--only", choices=["sqlite", "postgresql"])

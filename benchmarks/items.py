@@ -17,6 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.export import own_database
+from benchmarks.stopping import clean_up_when_stopped
 
 AIM = 0.3  # seconds
 SYSTEMS = 10
@@ -181,6 +182,7 @@ def _seconds(client: object, address: str) -> float:
 
 def main() -> None:
     """Measure in a database of one's own."""
+    clean_up_when_stopped()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=int, default=100_000)
     items = parser.parse_args().items

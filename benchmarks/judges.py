@@ -35,6 +35,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.export import MEBIBYTE, own_database
+from benchmarks.stopping import clean_up_when_stopped
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("CONCORD_REFERENCE_DATA") or HERE.parents[1] / "shared" / "data")
@@ -179,6 +180,7 @@ def report_pages(environment: Mapping[str, str]) -> bool:
 
 def main() -> None:
     """Fill, measure, report; the exit code is 1 where a figure is not as it should be."""
+    clean_up_when_stopped()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", choices=["throughput", "memory", "run-page"])
     parser.add_argument("--latency", type=int, choices=DIMENSIONS, help="of throughput: this one alone")

@@ -26,6 +26,7 @@ from benchmarks.annotators import CONCORD, ITEMS, serving
 from benchmarks.export import own_database
 from benchmarks.judges import run
 from benchmarks.page import NAMES
+from benchmarks.stopping import clean_up_when_stopped
 
 HERE = Path(__file__).resolve().parent
 REMARKED = 5
@@ -63,6 +64,7 @@ def report(taken: list[float], waited: float, counter: str) -> None:
 
 def main() -> None:
     """Fill, rate, report; the exit code is 1 where the counter does not say that all items are done."""
+    clean_up_when_stopped()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--items", type=int, default=50)
     parser.add_argument("--thinking", type=float, default=0, help="seconds before each item")

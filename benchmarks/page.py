@@ -17,7 +17,6 @@ import os
 import platform
 import re
 import shutil
-import signal
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -33,6 +32,7 @@ from benchmarks.annotators import CONCORD, ITEMS, WARM_UP, WARM_UP_ITEMS, crowd,
 from benchmarks.annotators_process import cpu_seconds, family
 from benchmarks.export import own_database
 from benchmarks.judges import run
+from benchmarks.stopping import clean_up_when_stopped
 from config.scripts import JOINED
 
 HERE = Path(__file__).resolve().parent
@@ -184,10 +184,10 @@ def written(name: str) -> int:
 
 def main() -> None:
     """Fill, open, report; the exit code is 1 where a figure is not as it should be."""
+    clean_up_when_stopped()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--repeats", type=int, default=5, help="openings, of which the median is shown")
     repeats = parser.parse_args().repeats
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # as by Ctrl-C: nothing is left running
     executable = next(filter(None, map(shutil.which, NAMES)), None)
     with tempfile.TemporaryDirectory(prefix="concord-page-") as name, own_database(Path(name)) as there:
         folder = Path(name, "bare")

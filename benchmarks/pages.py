@@ -41,6 +41,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.annotators_process import family, memory
 from benchmarks.export import own_database, run_script
+from benchmarks.stopping import clean_up_when_stopped
 from tests.access_table import API, PAGES
 
 MEGABYTE, MOST_MEMORY = 10**6, 250.0
@@ -350,6 +351,7 @@ def kept_database(folder: Path) -> Iterator[dict[str, str]]:
 
 def main() -> None:
     """Fill, open, print; fail where a page takes longer than the aim."""
+    clean_up_when_stopped()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--ratings", type=int, default=1_000_000, help="how many ratings Round I has")
     parser.add_argument("--aim", type=float, default=AIM, help="how many seconds a page may take")

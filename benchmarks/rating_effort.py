@@ -32,6 +32,7 @@ from benchmarks.annotators import CONCORD, ITEMS, serving
 from benchmarks.export import own_database
 from benchmarks.judges import run
 from benchmarks.page import NAMES
+from benchmarks.stopping import clean_up_when_stopped
 
 HERE = Path(__file__).resolve().parent
 SECONDS = {"key": 0.3, "click": 1.1, "tap": 0.9}
@@ -138,6 +139,7 @@ def rate(page: Page, action: str, number: int) -> Effort:
 
 def main() -> None:
     """Fill, rate in every way, print a table."""
+    clean_up_when_stopped()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--items", type=int, default=10)
     items = parser.parse_args().items

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.export import own_database
+from benchmarks.stopping import clean_up_when_stopped
 
 if TYPE_CHECKING:
     from annotate.core.models import Project
@@ -140,6 +141,7 @@ def unrated_copy(release: "Project", name: str) -> "Project":
 
 def main() -> None:
     """Fail where a rater is shown more than an eighth of the words."""
+    clean_up_when_stopped()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, default=DATA, help="the releases")
     asked = parser.parse_args()

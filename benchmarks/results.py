@@ -19,6 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.export import own_database, run_script
+from benchmarks.stopping import clean_up_when_stopped
 
 AIM = 0.15  # seconds for a page from what is kept
 REPEATS = 7
@@ -134,6 +135,7 @@ def run_on_own_database(measure: Callable[[], bool], *, ratings: int, too_slow: 
 
 def main() -> None:
     """Fill, compute, show; fail where a page takes longer than the aim."""
+    clean_up_when_stopped()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--ratings", type=int, default=100_000, help="how many ratings Round I has")
     ratings = parser.parse_args().ratings

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.results import alphas, line, run_on_own_database, timed, usual
+from benchmarks.stopping import clean_up_when_stopped
 
 if TYPE_CHECKING:
     from annotate.core.models import Project
@@ -91,6 +92,7 @@ def measure() -> bool:
 
 def main() -> None:
     """Fill, compute, show; fail where computing takes longer than the aim."""
+    clean_up_when_stopped()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--units", type=int, default=4_800, help="how many units are rated")
     ratings = parser.parse_args().units * RATERS

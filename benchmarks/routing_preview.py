@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.stopping import clean_up_when_stopped
+
 DOCUMENTS, SYSTEMS, MOVES = 1_250, 20, 12
 
 
 def main() -> None:
     """Fill the database, ask, and print the times."""
+    clean_up_when_stopped()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["DATABASE_URL"] = f"sqlite:///{folder}/preview.sqlite3"
         os.environ["CONCORD_DATA"] = folder

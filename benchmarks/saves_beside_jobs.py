@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.annotators_client import Annotator
 from benchmarks.export import own_database
 from benchmarks.importing import printed_by
+from benchmarks.stopping import clean_up_when_stopped
 from tests.ports import free_port
 
 HERE = Path(__file__).resolve().parent
@@ -56,6 +57,7 @@ def percentile(seconds: list[float], share: float) -> float:
 
 def main() -> None:
     """Measure saves during each job; exit with 1 at a p99 of a second."""
+    clean_up_when_stopped()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--documents", type=int, default=32)
     asked = parser.parse_args()

@@ -15,6 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.stopping import clean_up_when_stopped
 from tests.judges.storm import HELD, storm
 
 DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
@@ -23,6 +24,7 @@ SYSTEMS = 12
 
 def main() -> None:
     """Let it break, print what is there afterwards, and fail where that is not all."""
+    clean_up_when_stopped()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--documents", type=int, default=50)

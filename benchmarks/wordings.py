@@ -18,6 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.export import own_database
+from benchmarks.stopping import clean_up_when_stopped
 
 QUANTITIES = ("correlation_with_humans", "correct_preferences", "meta_correlation")
 METHODS = ("rts2", "mcq2", "stareval")
@@ -56,6 +57,7 @@ def compare() -> bool:
 
 def main() -> None:
     """Fail where a figure differs."""
+    clean_up_when_stopped()
     with (
         tempfile.TemporaryDirectory(prefix="concord-wordings-") as name,
         own_database(Path(name)) as environment,
