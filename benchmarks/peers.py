@@ -179,9 +179,7 @@ def turn_of_potato(python: Path, annotators: int, seconds: float, pause: float) 
             people = [PotatoPerson(port, number, pause=0.0) for number in range(annotators)]
             try:
                 first = together(people, lambda each: each.rate(each.enter(), 0.0, WARM_UP_ITEMS))
-                warm = Told()
                 for each in people:
-                    warm.add(each.told)
                     each.told, each.pause = Told(), pause
                 used, client = cpu_seconds(family(server.pid)), time.process_time()
                 begun = time.perf_counter()
@@ -196,7 +194,7 @@ def turn_of_potato(python: Path, annotators: int, seconds: float, pause: float) 
         told = Told()
         for each in people:
             told.add(each.told)
-        look_for_answers(folder, [*warm.answers, *told.answers])
+        look_for_answers(folder, [answer for each in people for answer in each.stored])
     return PeerTurn(told, took, used, client)
 
 

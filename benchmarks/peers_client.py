@@ -39,6 +39,7 @@ class PotatoPerson:
 
     def __init__(self, port: int, number: int, pause: float) -> None:
         self.told = Told()
+        self.stored: list[tuple[str, str, str, int]] = []  # person, item, question, value
         self.stopped = False
         self.pause = pause
         self._name = f"annotator{number}"
@@ -102,9 +103,7 @@ class PotatoPerson:
         self._send("/annotate", {"action": "next_instance", "instance_id": instance})
         watched = {"instance_id": instance, "events": events, "focus_time": {}, "scroll_depth": 100}
         self._send("/api/track_interactions", watched)
-        self.told.answers += [
-            (self._name, instance, question, int(value)) for question, value in values.items()
-        ]
+        self.stored += [(self._name, instance, question, int(value)) for question, value in values.items()]
         begun = time.perf_counter()
         following = self._load()
         self.told.loads.append(time.perf_counter() - begun)
