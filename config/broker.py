@@ -20,7 +20,7 @@ from kombu.transport import filesystem
 from kombu.transport.virtual import BrokerState
 from kombu.utils.json import dumps, loads
 
-LONGEST_LOOK = 0.5  # seconds
+LONGEST_LOOK = 0.2  # seconds
 
 
 class Channel(filesystem.Channel):

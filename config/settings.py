@@ -224,13 +224,14 @@ CELERY_BROKER_CHANNEL_ERROR_RETRY = True
 # is lost, and the worker waits for ever for a frame of a length that nobody sent.
 CELERY_WORKER_ENABLE_PREFETCH_COUNT_REDUCTION = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_TIMER_PRECISION = 0.2  # seconds that a worker's timer may sleep while the worker is to stop
 if CELERY_BROKER_URL.startswith("filesystem"):
     CELERY_BROKER_TRANSPORT = "config.broker:Transport"
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(DATA_DIR / "broker" / "queue"),
         "data_folder_out": str(DATA_DIR / "broker" / "queue"),
         "control_folder": str(DATA_DIR / "broker" / "control"),
-        "polling_interval": 0.3,
+        "polling_interval": 0.2,
     }
     # Nobody asks a lone worker how it is, and every answer would leave files behind.
     CELERY_WORKER_ENABLE_REMOTE_CONTROL = False

@@ -81,13 +81,13 @@ class Started:
         return self.process.wait(LONGEST)
 
 
-def start(data: Path) -> Started:
-    """Start Concord and return when web and worker are there."""
+def start(data: Path, *, empty: bool = True) -> Started:
+    """Start Concord and return when web and worker are there; with the demonstrations if not `empty`."""
     data.mkdir(exist_ok=True)
     port, log = free_port(), data / "log"
     with log.open("w") as output:
         process = subprocess.Popen(
-            [sys.executable, "manage.py", "start", "--empty", "--port", str(port)],
+            [sys.executable, "manage.py", "start", *["--empty"][: int(empty)], "--port", str(port)],
             cwd=ROOT,
             env=environment(data),
             stdin=subprocess.DEVNULL,

@@ -8,12 +8,14 @@ import signal
 import socket
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from config.management.commands.start import demonstration, local_models
+from judges.management.demonstration.finished import NAME as FINISHED
 from tests.config.running import Started, alive, descendants, eventually, manage, parents, start
 from tests.factories import make_project
 
@@ -24,12 +26,15 @@ pytestmark = pytest.mark.skipif(
 
 def rows(data: Path) -> list[tuple[object, ...]]:
     """Return every account and project of an installation."""
-    database = sqlite3.connect(data / "concord.sqlite3")
-    try:
+    with closing(sqlite3.connect(data / "concord.sqlite3", timeout=60)) as database:
         users = database.execute("SELECT id, email, password FROM annotate_user ORDER BY id").fetchall()
-        return [*users, *database.execute("SELECT id, name FROM annotate_project ORDER BY id").fetchall()]
-    finally:
-        database.close()
+    return [*users, *projects(data)]
+
+
+def projects(data: Path) -> list[tuple[int, str]]:
+    """Return key and name of every project of an installation."""
+    with closing(sqlite3.connect(data / "concord.sqlite3", timeout=60)) as database:
+        return database.execute("SELECT id, name FROM annotate_project ORDER BY id").fetchall()
 
 
 def end(started: Started, how: signal.Signals, *, times: int = 1) -> set[int]:
@@ -77,6 +82,18 @@ def test_a_second_start_keeps_the_data_and_does_not_gather_the_static_files_agai
     assert before
     assert rows(data) == before
     assert (data / "static" / "staticfiles.json").stat().st_mtime_ns == gathered
+
+
+def test_stopping_while_the_demonstration_loads_leaves_no_half(data: Path) -> None:
+    started = start(data, empty=False)
+    assert eventually(lambda: FINISHED in dict(projects(data)).values()), started.log.read_text()
+    assert end(started, signal.SIGINT) == set()
+    assert "Traceback" not in started.log.read_text()
+    assert FINISHED not in dict(projects(data)).values()
+    again = start(data, empty=False)
+    assert "A finished project with judges and results is being made" in again.log.read_text()
+    assert eventually(lambda: FINISHED in dict(projects(data)).values()), again.log.read_text()
+    assert end(again, signal.SIGTERM) == set()
 
 
 def test_killing_it_outright_leaves_no_process(data: Path) -> None:

@@ -1,5 +1,6 @@
 """The command that prepares and starts everything on one host."""
 
+import gc
 import os
 import socket
 import sys
@@ -60,6 +61,7 @@ class Command(BaseCommand):
         if not empty:
             serve_recorded_replies()
         run_together({"web": web, "worker": worker}, environment=environment)
+        gc.freeze()  # Python's last collections of garbage would take a second, and the process ends anyway
 
 
 def refuse_unusable_port(port: int) -> None:

@@ -1,7 +1,9 @@
 """manage.py load_finished_demonstration."""
 
 import json
+import signal
 from argparse import ArgumentParser
+from types import FrameType
 from typing import Any
 
 from annotate.management.base import ConcordCommand
@@ -17,6 +19,16 @@ class Command(ConcordCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Make what is missing and name the project."""
-        project = load_finished_demonstration()
+        before = signal.signal(signal.SIGTERM, stop_once)
+        try:
+            project = load_finished_demonstration()
+        finally:
+            signal.signal(signal.SIGTERM, before)
         made = {"project": project.slug, "name": project.name}
         self.stdout.write(json.dumps(made, indent=1) if options["json"] else project.name)
+
+
+def stop_once(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    """End the command; a second signal must not interrupt the deletion of what is half made."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise SystemExit(128 + number)

@@ -75,15 +75,20 @@ _CERTIFIED = ("consistency", "relevance")
 def load_finished_demonstration() -> Project:
     """Make the finished demonstration, unless it is there or is being made.
 
-    Each step is a transaction of its own, so that others can save meanwhile. What a process that died left
-    half made is deleted and made anew.
+    Each step is a transaction of its own, so that others can save meanwhile. An interruption deletes what is
+    half made. What a killed process left half made is deleted and made anew.
     """
     users = make_accounts()
     if existing := Project.objects.filter(name=NAME).first():
         if not _is_left_half_made(existing):
             return existing
         delete_project(project=existing, name=NAME, by=users[PEOPLE[0]])
-    project = _make(users)
+    try:
+        project = _make(users)
+    except (SystemExit, KeyboardInterrupt):
+        for half in Project.objects.filter(name=NAME):
+            delete_project(project=half, name=NAME, by=users[PEOPLE[0]])
+        raise
     export = Export.objects.get(project=project)
     run_job(EXPORT_JOB.name, export.pk)
     return project

@@ -1,11 +1,40 @@
 """The entry point by which a worker makes the finished demonstration."""
 
+import subprocess
+import sys
+from threading import Event
+from typing import Any
+
 from celery import shared_task
+from celery.signals import worker_shutting_down
+
+COMMAND = (sys.executable, "-m", "django", "load_finished_demonstration")
+_loading: set["subprocess.Popen[bytes]"] = set()
+_stopping = Event()
 
 
 @shared_task(name="judges.management.demonstration.tasks.load_finished_demonstration")
 def load_finished_demonstration() -> None:
-    """Make the finished demonstration beside a server that answers already."""
-    from judges.management.demonstration import finished  # its texts are for the first start alone
+    """Make the finished demonstration in a process of its own.
 
-    finished.load_finished_demonstration()
+    A worker would keep its 90 MB and could not stop it. It belongs to the process group of the worker, so
+    whoever kills that group ends it, too.
+    """
+    with subprocess.Popen(COMMAND, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as loading:
+        _loading.add(loading)
+        try:
+            if _stopping.is_set():
+                loading.terminate()
+            code = loading.wait()
+        finally:
+            _loading.discard(loading)
+    if code and not _stopping.is_set():
+        raise RuntimeError(f"The finished demonstration was not made (exit code {code}).")
+
+
+@worker_shutting_down.connect
+def stop_loading(**_options: Any) -> None:
+    """Stop what is being made when this worker has to stop; the next start makes it."""
+    _stopping.set()
+    for loading in list(_loading):
+        loading.terminate()
