@@ -232,7 +232,7 @@ def turn_of_concord(
             ConcordPerson(port, session, number, pause) for number, session in enumerate(made["sessions"])
         ]
 
-    with serving(environment, CONCORD) as (server, port):
+    with serving(environment, CONCORD, workers=2 if url else 1) as (server, port):  # as it is deployed
         warm = rate([*crowd(0.0)], address, 0.0, WARM_UP_ITEMS)
         processes = family(server.pid)
         used, client = cpu_seconds(processes) + (database_cpu(url) or 0.0), time.process_time()

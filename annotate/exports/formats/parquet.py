@@ -12,9 +12,9 @@ from typing import Any
 
 from annotate.exports.registry import ExportTable, Row, ValueKind
 
-BATCH = 1000  # rows that are Python objects at a time; they take ten times the memory of Arrow's columns
+BATCH = 250  # rows that are Python objects at a time; they take ten times the memory of Arrow's columns
 ROWS_IN_GROUP = 20_000
-BYTES_IN_GROUP = 4 * 2**20  # of Arrow's columns; what compresses a group takes as much again
+BYTES_IN_GROUP = 2 * 2**20  # of Arrow's columns; what compresses a group takes as much again
 ROWS_IN_SHARD = 1_000_000
 ALIASES = {
     ValueKind.TEXT: "string",
@@ -86,16 +86,18 @@ def _values(name: str, as_json: bool, batch: list[Row]) -> list[Any]:
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
     while batch := list(islice(rows, BATCH)):
         yield batch
+        del batch  # before the next one is made
 
 
 def _groups(batches: Iterable[Any]) -> Iterator[list[Any]]:
     """Yield Arrow's batches that belong in one row group."""
     group: list[Any] = []
+    rows = size = 0
     for batch in batches:
         group.append(batch)
-        rows, size = sum(each.num_rows for each in group), sum(each.nbytes for each in group)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
         if rows >= ROWS_IN_GROUP or size >= BYTES_IN_GROUP:
             yield group
-            group = []
+            group, rows, size = [], 0, 0
     if group:
         yield group
