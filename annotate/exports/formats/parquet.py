@@ -75,6 +75,7 @@ def _write(table: ExportTable, batches: Iterable[list[Row]], target: Path) -> No
     with ParquetWriter(target, schema, compression="zstd") as writer:
         for group in _groups(map(arrays_of, batches)):
             writer.write_table(pyarrow.Table.from_batches(group), row_group_size=ROWS_IN_GROUP)
+    pyarrow.default_memory_pool().release_unused()  # the next table has other sizes
 
 
 def _values(name: str, as_json: bool, batch: list[Row]) -> list[Any]:
