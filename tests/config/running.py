@@ -87,7 +87,7 @@ def start(data: Path, *, empty: bool = True) -> Started:
     port, log = free_port(), data / "log"
     with log.open("w") as output:
         process = subprocess.Popen(
-            [sys.executable, "manage.py", "start", *["--empty"][: int(empty)], "--port", str(port)],
+            [sys.executable, "manage.py", "start", *(["--empty"] if empty else []), "--port", str(port)],
             cwd=ROOT,
             env=environment(data),
             stdin=subprocess.DEVNULL,
