@@ -22,14 +22,8 @@ import pytest
 FOLDER = Path(tempfile.mkdtemp(prefix="concord-tests-"))
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 KEPT = {"CONCORD_REFERENCE_DATA"}
-ONCE = (
-    "agreement/",
-    "config/",
-    "judges/alignment/test_halving.py",
-    "judges/methods/",
-    "published/",
-    "results/",
-)
+# Fixtures of tests that ask the database; others have pytest-django's marker.
+ASKING = {"db", "django_db_setup", "live_server", "transactional_db"}
 # What `make test-fast` leaves out: whole data sets, pages, exports, plots, and processes. Most of the time
 # of a test on the database is a page that is rendered.
 SLOW = (
@@ -255,10 +249,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def knows_no_database(item: pytest.Item) -> bool:
-    """Return whether a test may not ask the database in use, and starts no process that is told of it."""
-    path = item.path.relative_to(Path(__file__).parent).as_posix()
-    asks = {"db", "transactional_db"} & set(getattr(item, "fixturenames", ()))
-    return path.startswith(ONCE) and not asks and not item.get_closest_marker("django_db")
+    """Return whether a test may not ask the database in use: pytest-django refuses it."""
+    asks = ASKING & set(getattr(item, "fixturenames", ()))
+    markers = ("django_db", "postgresql")
+    return not asks and not any(item.get_closest_marker(name) for name in markers)
 
 
 def is_about_pages(item: pytest.Item) -> bool:

@@ -44,7 +44,6 @@ from tests.judges.routing.project import judges_of, spec_of
 from tests.rating.rounds import opened, rate
 
 NOBODY = "x"
-pytestmark = pytest.mark.once
 
 
 @dataclass(frozen=True)
@@ -168,6 +167,23 @@ def asked(client: Client, method: str, path: str, **how: Any) -> Any:
     return answer
 
 
+@pytest.mark.postgresql
+def test_every_page_opens_on_postgresql_for_one_who_may(scene: Scene) -> None:
+    """Open each page once; on SQLite the test below opens it for everyone."""
+    clients = {who: Client() for who in scene.people}
+    for who, user in scene.people.items():
+        if user:
+            clients[who].force_login(user)
+    closed = [
+        f"{address} for {allowed[0]}: {answer.status_code}"
+        for allowed, method, address in rows(PAGES, scene.names)
+        if method == "GET" and allowed[0] in clients
+        if not lets_in(answer := asked(clients[allowed[0]], method, f"/{address}"))
+    ]
+    assert not closed, "\n".join(closed)
+
+
+@pytest.mark.once
 def test_every_page_lets_in_whom_the_table_names(scene: Scene) -> None:
     clients = {who: Client() for who in scene.people}
     for who, user in scene.people.items():
@@ -182,6 +198,7 @@ def test_every_page_lets_in_whom_the_table_names(scene: Scene) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.once
 def test_no_door_of_admins_opens_without_the_second_factor(scene: Scene, settings: Any) -> None:
     settings.ADMINS_NEED_SECOND_FACTOR = True
     client = Client()
@@ -203,6 +220,7 @@ def test_no_door_of_admins_opens_without_the_second_factor(scene: Scene, setting
     assert not open_doors, "\n".join(open_doors)
 
 
+@pytest.mark.once
 def test_every_operation_lets_in_whom_the_table_names(scene: Scene) -> None:
     caches["process"].clear()
     wrong = []
@@ -225,6 +243,7 @@ def api_rows(names: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield who, method, address.format(**names)
 
 
+@pytest.mark.once
 def test_the_table_has_every_address_and_operation(scene: Scene) -> None:
     listed = {resolve(f"/{address}").route for _, _, address in rows(PAGES, scene.names)}
     pages = [(name, route) for name, route in routes() if not route.startswith(("accounts/", "api/"))]
