@@ -11,11 +11,49 @@ assert SPEC
 assert SPEC.origin
 AXE = Path(SPEC.origin).with_name("axe.min.js")
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-RUN = """async (options) => {
+RUN = """async ({ unseen, ...options }) => {
     const always = { resultTypes: ["violations"], preload: false, iframes: false };
-    const { violations } = await axe.run({ ...always, ...options });
+    const elements = unseen ? { include: window.unseen } : document;
+    const { violations } = await axe.run(elements, { ...always, ...options });
     return violations.flatMap(({ id, nodes }) =>
         nodes.map((node) => `${id}: ${node.html}\\n${node.failureSummary}`));
+}"""
+# Finds the elements with text of their own that look like none of `seen`, and returns their looks. A look is
+# the kind of an element with the colours of its text and of the grounds around it, as a number.
+UNSEEN = """seen => {
+    const numbered = (text) => {  // cyrb53
+        let [a, b] = [0xdeadbeef, 0x41c6ce57];
+        for (let i = 0; i < text.length; i++) {
+            a = Math.imul(a ^ text.charCodeAt(i), 2654435761);
+            b = Math.imul(b ^ text.charCodeAt(i), 1597334677);
+        }
+        a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
+        b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
+        return 4294967296 * (2097151 & b) + (a >>> 0);
+    };
+    const grounds = new Map();
+    const known = new Set(seen);
+    const added = [];
+    window.unseen = [];
+    for (const element of document.querySelectorAll("html, body, body *")) {
+        const style = getComputedStyle(element);
+        const own = [style.backgroundColor, style.backgroundImage, style.opacity, style.filter,
+            style.position, style.zIndex, style.mixBlendMode].join();
+        const kind = `${element.localName}.${element.className.baseVal ?? element.className}`;
+        const around = grounds.get(element.parentElement) ?? 0;
+        const isPlain = own === "rgba(0, 0, 0, 0),none,1,none,static,auto,normal";
+        const ground = isPlain ? around : numbered(`${around}/${kind} ${own}`);
+        grounds.set(element, ground);
+        const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+        if (!(hasText || element.matches("input, select, textarea")) || !element.checkVisibility()) continue;
+        const look = numbered([ground, kind, style.color, style.fontSize, style.fontWeight, style.textShadow,
+            element.disabled, element.ariaDisabled].join("|"));
+        if (known.has(look)) continue;
+        known.add(look);
+        added.push(look);
+        window.unseen.push(element);
+    }
+    return added;
 }"""
 SCREEN, PHONE = ViewportSize(width=1280, height=800), ViewportSize(width=390, height=700)
 THEMES = ("light", "dark", "contrast")
@@ -42,18 +80,28 @@ def every_violation(page: Page) -> list[str]:
     return _run_axe(page, {"runOnly": RULES})
 
 
-def poor_contrasts(page: Page) -> list[str]:
-    """Return "rule: element" for each text that is hard to tell from its ground."""
-    return _run_axe(page, {"runOnly": {"type": "rule", "values": ["color-contrast"]}})
+def poor_contrasts(page: Page, seen: set[int]) -> list[str]:
+    """Return "rule: element" for each text that is hard to tell from its ground.
+
+    A text that looks like one of `seen` is not looked at; the looks of the others are added to `seen`.
+    """
+    unseen = page.evaluate(UNSEEN, list(seen))
+    seen.update(unseen)
+    only = {"type": "rule", "values": ["color-contrast"]}
+    return _run_axe(page, {"runOnly": only, "unseen": True}) if unseen else []
 
 
-def violations_in_any_theme(page: Page) -> list[str]:
-    """Return all violations in the light theme; others change colours alone, so only these are looked at."""
+def violations_in_any_theme(page: Page, seen: set[int]) -> list[str]:
+    """Return all violations in the light theme, and texts of poor contrast in the others.
+
+    Other themes change colours alone, so one text of each look is enough there. `seen` keeps the looks for
+    the next page.
+    """
     found = []
     for theme in THEMES:
         page.evaluate(LOOK, theme)
-        seen = every_violation(page) if theme == "light" else poor_contrasts(page)
-        found += [f"{page.viewport_size}, {theme}: {each}" for each in seen]
+        violations = every_violation(page) if theme == "light" else poor_contrasts(page, seen)
+        found += [f"{page.viewport_size}, {theme}: {each}" for each in violations]
     return found
 
 

@@ -38,17 +38,18 @@ def test_nothing_is_wrong_in_any_look(
     visit = visited()
     bring_axe(context)
     page = signed_in(context, visit.user) if visit.user else context.new_page()
-    found = [f"{address}: {each}" for address in visit.addresses for each in problems(page, address)]
+    seen: set[int] = set()
+    found = [f"{address}: {each}" for address in visit.addresses for each in problems(page, address, seen)]
     assert not found, "\n\n".join(found)
 
 
-def problems(page: Page, address: str) -> Iterator[str]:
+def problems(page: Page, address: str, seen: set[int]) -> Iterator[str]:
     """Yield what is wrong with a page; on a phone targets and focus are measured, too."""
     for size in (SCREEN, PHONE):
         resize(page, size)
         if size is SCREEN or page.locator(RATED).count():
             page.goto(address)  # the width at which work is loaded decides what stands where
-        yield from violations_in_any_theme(page)
+        yield from violations_in_any_theme(page, seen)
         yield from small_targets(page, is_phone=size is PHONE)
         if size is PHONE:  # where bars lie over the page
             yield from problems_of_focus(page)
