@@ -1,6 +1,7 @@
 """A page is in one language: German where all of it is translated, else English."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from html.parser import HTMLParser
@@ -78,19 +79,34 @@ def phrases() -> tuple[dict[str, str], dict[str, str]]:
     )
 
 
-def foreign(html: str) -> set[str]:
+@cache
+def phrases_by_word(language: str) -> dict[str, list[str]]:
+    """Return the phrases that are foreign to a language, by the longest word within.
+
+    Neither the first word counts nor the last, which may be a part of a longer one on a page.
+    """
+    english, translated = phrases()
+    found: dict[str, list[str]] = defaultdict(list)
+    for part in english if language == "de" else translated:
+        if within := part.split()[1:-1]:
+            found[max(within, key=len)].append(part)
+    return found
+
+
+def foreign(page: Words) -> set[str]:
     """Return the sentences of a page that are not in the language that it names."""
-    page = read(html)
     english, translated = phrases()
     other = english if page.language == "de" else translated
+    by_word = phrases_by_word(page.language)
     all_words = "\n".join(page.words)
-    return {other[word] for word in page.words & set(other)} | {
-        text for part, text in other.items() if part.count(" ") > 1 and part in all_words
+    possible = (part for word in set(all_words.split()) for part in by_word.get(word, ()))
+    return {other[words] for words in page.words & other.keys()} | {
+        other[part] for part in possible if part in all_words
     }
 
 
-def walk(scene: Scene) -> Iterator[tuple[str, str, str]]:  # noqa: F811
-    """Yield the role, the address and the HTML of each page that the role opens in a German browser."""
+def walk(scene: Scene) -> Iterator[tuple[str, str, Words]]:  # noqa: F811
+    """Yield the role, the address and the words of each page that the role opens in a German browser."""
     for who, user in scene.people.items():
         client = Client(headers={"accept-language": "de"})
         if user:
@@ -107,15 +123,15 @@ def walk(scene: Scene) -> Iterator[tuple[str, str, str]]:  # noqa: F811
                 and answer.status_code == 200
                 and answer["Content-Type"].startswith("text/html")
             ):
-                yield who, address, answer.content.decode()
+                yield who, address, read(answer.content.decode())
 
 
 def test_no_page_is_in_two_languages(scene: Scene) -> None:  # noqa: F811
     mixed, languages = {}, set()
-    for who, address, html in walk(scene):
-        if found := foreign(html):
-            mixed[f"{who} {address} {read(html).language}"] = found
-        languages.add((who, read(html).language))
+    for who, address, page in walk(scene):
+        if found := foreign(page):
+            mixed[f"{who} {address} {page.language}"] = found
+        languages.add((who, page.language))
     assert not mixed, "\n".join(f"{page}: {found}" for page, found in mixed.items())
     assert {("n", "de"), ("j", "de"), ("a", "en"), ("r", "en"), ("a", "de"), (NOBODY, "de")} <= languages
 
@@ -126,7 +142,13 @@ def test_pages_with_a_translation_are_pages_of_the_site() -> None:
 
 def test_a_sentence_in_the_other_language_is_found() -> None:
     page = '<html lang="{}"><p dir="auto">Sprache</p><p title="{}">{}</p></html>'
-    assert foreign(page.format("de", "Language", "Sprache")) == {"Language"}
-    assert foreign(page.format("en", "Language", "Sprache")) == {"Language"}
-    assert not foreign(page.format("de", "Sprache", "Sprache"))
-    assert not foreign(page.format("en", "Language", "Language"))
+    assert foreign(read(page.format("de", "Language", "Sprache"))) == {"Language"}
+    assert foreign(read(page.format("en", "Language", "Sprache"))) == {"Language"}
+    assert not foreign(read(page.format("de", "Sprache", "Sprache")))
+    assert not foreign(read(page.format("en", "Language", "Language")))
+
+
+def test_a_phrase_within_a_longer_text_is_found() -> None:
+    part = next(part for part in phrases()[0] if part.count(" ") > 2)
+    page = read(f'<html lang="de"><p>Mit{part}ende</p></html>')
+    assert phrases()[0][part] in foreign(page)
