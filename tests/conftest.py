@@ -34,7 +34,7 @@ SLOW = (
     "agreement/reliability/test_alternative",
     "agreement/test_wheel.py",
 )
-PAGES = ("_page.py", "_pages.py", "/test_pages.py")
+PAGES = ("_page.py", "_pages.py", "test_pages.py")
 # The browser's stories that are played on every database; the others are about the page alone.
 AGAIN_IN_BROWSERS = {"test_interruptions.py", "test_story.py"}
 BESIDE = {"live_server", "replay", "transactional_db"}
@@ -73,6 +73,7 @@ from django.utils import timezone  # noqa: E402
 
 from annotate.core.guidelines import frozen_guideline  # noqa: E402
 from annotate.core.models import people, projects  # noqa: E402
+from tests.once import ONCE  # noqa: E402
 from tests.recounting import check_counts  # noqa: E402
 
 
@@ -241,7 +242,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "browser" in item.path.relative_to(Path(__file__).parent).parts:
             item.add_marker(pytest.mark.browser)
-        if knows_no_database(item) or is_about_pages(item):
+        if knows_no_database(item) or is_about_pages(item) or within(item, ONCE):
             item.add_marker(pytest.mark.once)
         if is_fast(item):
             item.add_marker(pytest.mark.fast)
@@ -258,15 +259,19 @@ def knows_no_database(item: pytest.Item) -> bool:
 def is_about_pages(item: pytest.Item) -> bool:
     """Return whether a test looks at pages, in a browser or without one."""
     in_browser = item.get_closest_marker("browser") and item.path.name not in AGAIN_IN_BROWSERS
-    return bool(in_browser) or item.path.as_posix().endswith(PAGES)
+    return bool(in_browser) or item.path.name.endswith(PAGES)
+
+
+def within(item: pytest.Item, paths: tuple[str, ...]) -> bool:
+    """Return whether a test lies at one of these paths, or one that begins like it."""
+    return item.path.relative_to(Path(__file__).parent).as_posix().startswith(paths)
 
 
 def is_fast(item: pytest.Item) -> bool:
     """Return whether a test needs no page, browser, process or server, and no connection of its own."""
-    path = item.path.relative_to(Path(__file__).parent).as_posix()
     database = item.get_closest_marker("django_db")
     is_transactional = bool(database and database.kwargs.get("transaction"))
-    is_slow = path.startswith(SLOW) or path.endswith(PAGES)
+    is_slow = within(item, SLOW) or item.path.name.endswith(PAGES)
     is_slow = is_slow or any(item.get_closest_marker(name) for name in ("browser", "long"))
     return not (is_slow or is_transactional or BESIDE & set(getattr(item, "fixturenames", ())))
 

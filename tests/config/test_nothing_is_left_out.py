@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.config.running import LONGEST, ROOT
+from tests.once import ONCE
 
 TOLD = """#!/bin/sh
 echo "${DATABASE_URL:-SQLite}: $@" >>"$TOLD"
@@ -78,6 +79,10 @@ def test_ci_fails_with_each_part_and_plays_nothing_again(tmp_path: Path, part: s
 @pytest.mark.django_db
 def test_what_asks_a_database_is_not_marked(request: pytest.FixtureRequest) -> None:
     assert request.node.get_closest_marker("once") is None
+
+
+def test_files_that_are_played_once_exist() -> None:
+    assert [path for path in ONCE if not list((ROOT / "tests").glob(f"{path}*"))] == []
 
 
 def chosen(*arguments: str) -> set[str]:

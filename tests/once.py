@@ -1,0 +1,35 @@
+"""Files that continuous integration plays on SQLite alone, although their tests ask the database.
+
+They are about a form, a mail, a sign-in, a provider's reply, a file that is read, or a computed value.
+They store plain rows, and no lock, constraint or SQL statement of ours decides their result. Both databases
+play saves, assignments, disputes, imports, exports, jobs, leases, histories and the API.
+"""
+
+ONCE = (
+    *("api/test_document.py", "api/test_notebook.py", "api/test_python_client.py", "api/test_schema.py"),
+    "api/test_tokens.py",
+    *("core/test_navigation.py", "core/test_page_names.py", "core/test_response_headers.py"),
+    *("judges/endpoints/test_client.py", "judges/endpoints/test_evaluation_steps.py"),
+    *("judges/endpoints/test_keys_ask_for_the_password.py", "judges/endpoints/test_limits.py"),
+    *("judges/endpoints/test_shipped_wordings.py", "judges/endpoints/test_stolen_keys.py"),
+    *("judges/laboratory/test_alignment.py", "judges/laboratory/test_experiments.py"),
+    *("judges/laboratory/test_panels.py", "judges/laboratory/test_pilot.py"),
+    "judges/metrics/test_perplexity.py",
+    *("judges/results/test_doors", "judges/results/test_measurement_levels.py"),
+    *("judges/results/test_one_indicator.py", "judges/results/test_own_scales.py"),
+    "judges/routing/test_verdicts.py",
+    *("judges/runs/test_calls.py", "judges/runs/test_judge_command.py", "judges/runs/test_plans.py"),
+    *("judges/runs/test_probing.py", "judges/runs/test_problems.py", "judges/runs/test_rates.py"),
+    "judges/runs/test_unreadable.py",
+    *("material/test_column_mappings.py", "material/test_data_set_folders.py"),
+    *("material/test_shipped_mappings.py", "material/test_upload_limits.py", "material/test_worksheets.py"),
+    *("people/test_account", "people/test_addresses.py", "people/test_blocking.py", "people/test_keys.py"),
+    *("people/test_notices.py", "people/test_people.py", "people/test_preferences.py"),
+    *("people/test_second_factor.py", "people/test_sessions.py", "people/test_single_sign_on.py"),
+    "published/test_releases.py",
+    *("rating/test_first_visit.py", "rating/test_independence.py", "rating/test_my_work.py"),
+    *("results/test_compared_systems.py", "results/test_named_categories.py"),
+    *("setup/test_dimensions.py", "setup/test_images.py", "setup/test_project_settings.py"),
+    *("setup/test_setup.py", "setup/test_template"),
+    "test_command_line.py",
+)
