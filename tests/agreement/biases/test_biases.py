@@ -200,12 +200,8 @@ def test_a_planted_bias_is_found_and_lies_outside_the_control(measure):
 def test_a_judge_without_the_bias_is_called_biased_no_more_often_than_the_level_says(
     measure: Measured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (
-        anchoring,
-        errors,
-        measures,
-        order,
-    ):  # the answer does not ask the controls, which take longest
+    # The answer follows from the interval alone, and controls take longest.
+    for module in (anchoring, errors, measures, order):
         monkeypatch.setattr(module, "CONTROLS", 1)
     found = [measure(Scene(seed), 0.0, Stream(seed)).is_apart for seed in range(RUNS)]
     reached = np.mean([bool(each) for each in found])
