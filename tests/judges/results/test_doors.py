@@ -229,12 +229,16 @@ DOORS_WITH_CHOICES: list[Door] = [by_command, by_csv_of_the_page, by_markdown, b
 DOORS: list[Door] = [*DOORS_WITH_CHOICES, by_the_data_sheet]
 
 
-def test_every_door_gives_every_figure(client: Client, cast: Cast) -> None:
-    for name in NAMES:
-        tables = tables_of(of_api(cast, name))
+@pytest.mark.long
+def test_every_door_gives_every_figure(client: Client, cast: Cast, tmp_path: Path) -> None:
+    """Compute all pages once, for every door, across tables, and in the lines of a paper."""
+    pages = {name: tables_of(of_api(cast, name)) for name in NAMES}
+    for name, tables in pages.items():
         assert tables
         for door in DOORS:
             door(client, cast, name, tables, NONE)
+    expect_one_interval_in_all_tables(pages)
+    expect_no_table_beyond_the_line_of_a_paper(client, cast, pages, tmp_path)
 
 
 def test_every_door_leaves_corrected_judgments_out_as_if_nobody_had_made_them(
@@ -258,11 +262,14 @@ def test_every_door_leaves_corrected_judgments_out_as_if_nobody_had_made_them(
     assert figures_of(cast, OF_JUDGES) == without_gaps
 
 
-@pytest.mark.skipif(not shutil.which("pdflatex"), reason="There is no pdflatex here; CI installs it.")
-def test_no_table_stands_out_of_the_line_of_a_paper(client: Client, cast: Cast, tmp_path: Path) -> None:
-    tables = [(name, table) for name in NAMES for table in tables_of(of_api(cast, name))]
+def expect_no_table_beyond_the_line_of_a_paper(
+    client: Client, cast: Cast, pages: dict[str, list[Table]], folder: Path
+) -> None:
+    if not shutil.which("pdflatex"):
+        pytest.skip("There is no pdflatex here; CI installs it.")
+    tables = [(name, table) for name, tables in pages.items() for table in tables]
     files = [file_of(client, cast, name, table, "tex") for name, table in tables if table.rows]
-    assert overfull(files, tmp_path) == []
+    assert overfull(files, folder) == []
 
 
 def file_of(client: Client, cast: Cast, name: str, table: Table, ending: str, **chosen: str) -> str:
@@ -312,10 +319,10 @@ SAME = [
 ]  # fmt: skip
 
 
-def test_one_figure_has_one_interval_in_all_its_tables(cast: Cast) -> None:
-    pages = {name: {table.key: table for table in tables_of(of_api(cast, name))} for name in NAMES}
+def expect_one_interval_in_all_tables(pages: dict[str, list[Table]]) -> None:
+    named = {(name, table.key): table for name, tables in pages.items() for table in tables}
     for places in SAME:
-        first, *others = [column_of(pages[name][key], column) for name, key, column in places]
+        first, *others = [column_of(named[name, key], column) for name, key, column in places]
         assert first
         assert others == [first] * len(others), places
 
@@ -328,16 +335,29 @@ def column_of(table: Table, key: str) -> list[tuple[Any, float | None, float | N
 # What is beside a figure does not change it.
 
 
-def test_another_dimension_changes_no_figure(cast: Cast) -> None:
-    """But sums over all of them, and which systems are neighbours: they are in people's ranking over all."""
-    changed = changed_between(figures_of(scene(DIMENSIONS[:1])), figures_of(cast))
+@pytest.mark.long
+def test_neither_a_dimension_nor_a_judge_nor_a_copy_changes_a_figure(cast: Cast, tmp_path: Path) -> None:
+    figures = figures_of(cast)
+    changed = changed_between(figures_of(scene(DIMENSIONS[:1])), figures)
+    # But sums over all dimensions, and which systems are neighbours: they are in people's ranking over all.
     assert [each for each in changed if each[2][0] != "all" and not each[3].startswith("neighbours")] == []
-
-
-def test_another_judge_changes_no_figure(cast: Cast) -> None:
-    changed = changed_between(figures_of(cast), figures_of(scene(judges=(*JUDGES, "Third"))))
+    changed = changed_between(figures, figures_of(scene(judges=(*JUDGES, "Third"))))
     # p values of pairs of judges are corrected over all pairs, and who is highest is asked of all judges.
     assert [each for each in changed if not is_about_all_judges(each)] == []
+    assert figures_of(copy_of(cast, tmp_path)) == figures
+
+
+def copy_of(cast: Cast, folder: Path) -> Cast:
+    """Export a project and import it. Others were there before it, so it has no key of the first."""
+    (folder / "export").mkdir()
+    write_folder(cast.project, ExportChoice(Format.JSONL), folder / "export")
+    slug = cast.project.slug
+    Project.objects.filter(pk=cast.project.pk).update(slug="elsewhere")
+    call_command("import_export", str(folder / "export"))
+    copy = replace(cast, project=Project.objects.get(slug=slug))
+    make_member(copy.project, Role.RESEARCHER, user=cast.researcher)
+    assert copy.project.pk != cast.project.pk
+    return copy
 
 
 def is_about_all_judges(place: Place) -> bool:
@@ -349,17 +369,3 @@ def is_about_all_judges(place: Place) -> bool:
 def changed_between(before: dict[Place, Figure], after: dict[Place, Figure]) -> list[Place]:
     assert before
     return [place for place, figure in before.items() if after.get(place) != figure]
-
-
-def test_a_copy_in_another_installation_has_the_same_figures(cast: Cast, tmp_path: Path) -> None:
-    """Other projects were there before it, so that no key in the database is the same."""
-    before = figures_of(cast)
-    (tmp_path / "export").mkdir()
-    write_folder(cast.project, ExportChoice(Format.JSONL), tmp_path / "export")
-    slug = cast.project.slug
-    Project.objects.filter(pk=cast.project.pk).update(slug="elsewhere")
-    call_command("import_export", str(tmp_path / "export"))
-    copy = replace(cast, project=Project.objects.get(slug=slug))
-    make_member(copy.project, Role.RESEARCHER, user=cast.researcher)
-    assert copy.project.pk != cast.project.pk
-    assert figures_of(copy) == before
