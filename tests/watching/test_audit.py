@@ -181,7 +181,7 @@ def test_a_download_begins_with_few_rows_of_the_log(cast: Cast, monkeypatch: pyt
     with CaptureQueriesContext(connection) as queries:
         next(audit_rows(cast.project, AuditFilter()))
     assert len(queries) == 2 + len(SOURCES)
-    assert all("LIMIT 1" in query["sql"] for query in queries[2:])
+    assert all("LIMIT 1" in query["sql"] for query in queries.captured_queries[2:])
 
 
 @pytest.mark.parametrize("who", ["annotator", "researcher", "outsider"])
