@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotate.core.errors import DisputeClosedError, FrozenError, InvalidValueError, NotReadyError
 from annotate.core.jobs import run_job
-from annotate.core.models import Dimension, Dispute, Nudge, Role, System
+from annotate.core.models import Dimension, Dispute, DisputeRater, Nudge, Role, System
 from annotate.disputes import views
 from annotate.disputes.commands.disputes import answer_dispute, ask_again, post_message
 from annotate.disputes.commands.nudges import nudge_raters
@@ -301,6 +301,7 @@ def test_only_a_settled_unit_is_answered_again():
     with pytest.raises(InvalidValueError, match="why"):
         ask_again(dispute=dispute, note=" ", by=cast.admin)
     Dispute.objects.update(status="left_open")
+    DisputeRater.objects.update(since=None)  # a dispute that ended waits for nobody
     with pytest.raises(DisputeClosedError, match="open it again instead"):
         ask_again(dispute=dispute, note="Please.", by=cast.admin)
 
