@@ -22,7 +22,7 @@ from tests.config.running import LONGEST, ROOT, eventually
 from tests.config.serving import make_bucket, nginx, s3_server
 from tests.ports import free_port
 
-PEOPLE, ITEMS = 4, 100
+PEOPLE, ITEMS = 4, 600  # more than they can rate until the last restart
 THINKS = 0.1  # seconds before each answer
 WEB = "config.web --workers 2 --blocking-threads 4 --host 127.0.0.1 --log-level warning --port {port}"
 WORKER = "celery -A config worker --pool threads --concurrency 4 --loglevel WARNING"
