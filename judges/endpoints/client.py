@@ -44,6 +44,7 @@ class Client:
             "user-agent": f"AsyncOpenAI/Python {openai.__version__}",
         }
         self._completions = httpx2.URL(base).join(COMPLETIONS.removeprefix("/v1/"))
+        self._models = httpx2.URL(base).join("models")
 
     async def close(self) -> None:
         """Close the connections."""
@@ -70,6 +71,16 @@ class Client:
         name = question.max_tokens_name or learned
         return [replace(reply, rest=rest, max_tokens_name=name) for reply in replies]
 
+    async def list_models(self) -> list[str]:
+        """Return the names of the server's models in alphabetical order. Raises as asking does."""
+        with in_sentences(self._server):
+            listed = (await self._send("GET", self._models)).json()
+        rows = listed.get("data") if isinstance(listed, dict) else None
+        if not isinstance(rows, list):
+            raise RequestFailed(no_server_sentence(self._server))
+        names = {row["id"] for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)}
+        return sorted(names)
+
     async def _complete(self, question: Question) -> "httpx2.Response":
         """Ask; OpenAI's models that reason name the longest reply otherwise, and say so when asked."""
         body = body_of(question)
@@ -90,9 +101,10 @@ class Client:
         a third of a call's processor time; `chat.completions.create` looks through every field besides.
         """
         written = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-        request = self._http.build_request(
-            "POST", self._completions, content=written.encode(), headers=self._headers
-        )
+        return await self._send("POST", self._completions, written.encode())
+
+    async def _send(self, method: str, url: "httpx2.URL", content: bytes | None = None) -> "httpx2.Response":
+        request = self._http.build_request(method, url, content=content, headers=self._headers)
         try:
             response = await self._http.send(request)
         except httpx2.TimeoutException as error:
@@ -109,6 +121,15 @@ async def ask_once(server: Server, question: Question) -> Reply:
     client = Client(server)
     try:
         return await client.ask(question)
+    finally:
+        await client.close()
+
+
+async def list_models_once(server: Server) -> list[str]:
+    """Return the names of a server's models by a client of its own; raises RequestFailed."""
+    client = Client(server)
+    try:
+        return await client.list_models()
     finally:
         await client.close()
 

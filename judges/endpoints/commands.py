@@ -33,7 +33,7 @@ from judges.core.models import (
 )
 from judges.core.specification import EndpointSpec, JudgeSpec
 from judges.endpoints.addresses import refuse_address
-from judges.endpoints.client import ask_once
+from judges.endpoints.client import ask_once, list_models_once
 from judges.endpoints.encryption import UnreadableKeyError, encrypt, encrypt_again
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.keys import server_of
@@ -52,6 +52,7 @@ from judges.methods.template import placeholders
 LONGEST_KEY = 2000  # characters
 SHOWN = 4  # characters at the end of a key
 SHOWN_FROM = 16  # a shorter key would lose too much
+MOST_MODELS = 500  # that a page suggests
 PRINTABLE = re.compile(r"[!-~]+")
 
 
@@ -215,6 +216,27 @@ def try_endpoint(*, endpoint: Endpoint, model: str, message: str) -> Trial:
         output_tokens=reply.output_tokens,
         cost=Prices.of(endpoint).cost(reply.input_tokens, reply.output_tokens, reply.cached_tokens),
     )
+
+
+@dataclass(frozen=True)
+class FoundModels:
+    """The models that a server lists, or why there are none."""
+
+    names: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def find_models(*, endpoint: Endpoint) -> FoundModels:
+    """Ask a server for its models, outside any transaction; nothing is written."""
+    try:
+        names = asyncio.run(list_models_once(server_of(endpoint, calls_in_flight=1)))
+    except KeyMissingError as error:
+        return FoundModels(problem=error.message)
+    except RequestFailed as error:
+        return FoundModels(problem=error.sentence)
+    if not names:
+        return FoundModels(problem=gettext("The server lists no models. Enter the name of one yourself."))
+    return FoundModels(tuple(names[:MOST_MODELS]))
 
 
 @sensitive_variables()

@@ -37,6 +37,7 @@ class Provider:
     finish_reason: str = "stop"
     refusal: str | None = None
     headers: dict[str, str] = field(default_factory=dict)
+    models: list[str] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     asked: list[dict[str, Any]] = field(default_factory=list)
     in_flight: Counter[str] = field(default_factory=Counter)  # calls of each model
@@ -96,6 +97,17 @@ def providing(**says: Any) -> Iterator[Provider]:
             self.end_headers()
             with suppress(ConnectionError):  # who asked may have given up
                 self.wfile.write(content)
+
+        def do_GET(self) -> None:
+            provider.keys.append(self.headers["Authorization"].removeprefix("Bearer "))
+            is_known = self.path.endswith("/models")
+            listed = json.dumps({"object": "list", "data": [{"id": each} for each in provider.models]})
+            content = (provider.body if provider.body is not None else listed if is_known else "{}").encode()
+            self.send_response(provider.status if is_known else 404)
+            self.send_header("Content-Type", provider.kind)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
 
         def log_message(self, format: str, *args: Any) -> None:
             pass

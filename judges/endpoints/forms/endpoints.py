@@ -16,6 +16,17 @@ from judges.endpoints.commands import KEY_SUFFIX, LONGEST_KEY, refuse_key, refus
 
 CALLS_PATH = "/chat/completions"
 SECRETS = ("key", "password")
+KNOWN_SERVERS = (
+    ("OpenAI", "https://api.openai.com/v1"),
+    ("Azure OpenAI", "https://RESOURCE.openai.azure.com/openai/v1"),
+    ("Anthropic", "https://api.anthropic.com/v1"),
+    ("Gemini", "https://generativelanguage.googleapis.com/v1beta/openai"),
+    ("OpenRouter", "https://openrouter.ai/api/v1"),
+    ("Together", "https://api.together.xyz/v1"),
+    ("vLLM, --port 8001", "http://127.0.0.1:8001/v1"),
+    ("llama.cpp", "http://127.0.0.1:8080/v1"),
+    ("Ollama", "http://127.0.0.1:11434/v1"),
+)
 PRICES = ("input_price", "output_price", "cached_price")
 
 
@@ -26,7 +37,9 @@ class EndpointForm(forms.Form):
     base_url = forms.CharField(
         label=_("Address"),
         max_length=300,
-        widget=forms.TextInput(attrs={"inputmode": "url", "placeholder": "https://api.openai.com/v1"}),
+        widget=forms.TextInput(
+            attrs={"inputmode": "url", "list": "known-servers", "placeholder": "https://api.openai.com/v1"}
+        ),
         help_text=_("The base URL of the OpenAI-compatible API. It usually ends in /v1."),
     )
     key = forms.CharField(
@@ -115,6 +128,8 @@ class EndpointForm(forms.Form):
         help_text=_("Once the server answers again. 0: never. Empty: 24."),
     )
 
+    known_servers = KNOWN_SERVERS
+
     def __init__(self, *args: Any, password_is_due: bool = False, **options: Any) -> None:
         super().__init__(*args, **options)
         if not password_is_due:
@@ -181,7 +196,7 @@ class TrialForm(forms.Form):
 
     model = forms.CharField(
         max_length=120,
-        widget=forms.TextInput(attrs={"spellcheck": "false"}),
+        widget=forms.TextInput(attrs={"list": "found-models", "spellcheck": "false"}),
         help_text=_("As the server calls it. On Azure it is the name of the deployment."),
     )
     message = forms.CharField(

@@ -20,7 +20,7 @@ from annotate.core.password_again import give_password_again, password_again, pa
 from judges.core.access import endpoint_in, project_for_judges
 from judges.core.models import Endpoint
 from judges.core.page import add_refusal, render_judges
-from judges.endpoints.commands import add_endpoint, remove_key, try_endpoint, update_endpoint
+from judges.endpoints.commands import add_endpoint, find_models, remove_key, try_endpoint, update_endpoint
 from judges.endpoints.forms.endpoints import EndpointForm, TrialForm, initial_of
 from judges.endpoints.queries import endpoints_of, entered_key_of, usual_trial
 
@@ -57,12 +57,15 @@ def endpoint(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def endpoint_test(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Make one call and show what came of it."""
+    """Make one call and show what came of it, or list the server's models."""
     project = project_for_admin(request.user, slug)
     tried = endpoint_in(project, pk)
-    form = TrialForm(request.POST)
+    lists_models = "list" in request.POST
+    form = TrialForm(initial=request.POST.dict()) if lists_models else TrialForm(request.POST)
     context: dict[str, Any] = {"trial_form": form, "endpoint": tried}
-    if form.is_valid():
+    if lists_models:
+        context["found"] = find_models(endpoint=tried)
+    elif form.is_valid():
         context["trial"] = try_endpoint(endpoint=tried, **form.cleaned_data)
     shown = EndpointForm(initial=initial_of(tried), password_is_due=password_is_due(request))
     context |= {"form": shown, "entered": entered_key_of(tried)}

@@ -168,6 +168,41 @@ def test_a_test_without_a_model_asks_nobody(client, cast, provider):
     assert not provider.asked
 
 
+def test_the_models_of_a_server_are_suggested(client, cast, provider):
+    provider.models = ["small", "large"]
+    endpoint = make_endpoint(cast.project, provider.base_url)
+    sent = {"model": "", "message": "Say yes.", "list": "1"}
+    shown = client.post(address(cast, f"endpoints/{endpoint.pk}/test/"), sent)
+    assert shown.status_code == 200
+    html = html_of(shown)
+    found = [html.index(f'<option value="{name}">') for name in ("large", "small")]
+    assert found == sorted(found)
+    assert 'list="found-models"' in html
+    assert "Say yes." in html
+    assert "The server has 2 models." in text_of(shown)
+    assert not provider.asked
+
+
+@pytest.mark.parametrize("body", ["<html>", "[]", '{"data": 1}', '{"models": []}'])
+def test_another_server_lists_no_models(client, cast, provider, body):
+    provider.body = body
+    endpoint = make_endpoint(cast.project, provider.base_url)
+    shown = client.post(address(cast, f"endpoints/{endpoint.pk}/test/"), {"list": "1"})
+    assert f"No OpenAI-compatible server answers at {provider.base_url}" in text_of(shown)
+
+
+def test_a_server_without_models_is_said_so(client, cast, provider):
+    endpoint = make_endpoint(cast.project, provider.base_url)
+    shown = client.post(address(cast, f"endpoints/{endpoint.pk}/test/"), {"list": "1"})
+    assert "The server lists no models. Enter the name of one yourself." in text_of(shown)
+
+
+def test_addresses_of_usual_servers_are_suggested(client, cast):
+    html = html_of(client.get(address(cast, "endpoints/new/")))
+    assert 'list="known-servers"' in html
+    assert '<option value="http://127.0.0.1:11434/v1">Ollama</option>' in html
+
+
 def test_the_fragment_of_a_test_is_its_part_of_the_page(client, cast, provider):
     provider.status, provider.error = 404, "No such model"
     endpoint = make_endpoint(cast.project, provider.base_url)
