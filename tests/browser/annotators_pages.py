@@ -71,7 +71,10 @@ def while_rating() -> Visit:
     Item.objects.update(text="What a system wrote about it. " * 40)
     first = _answered(cast, opened(cast), cast.annotators[0], cast.items[0], replace(REASONED, unsure=True))
     home = _home(cast)
-    return Visit(_user(cast), [home, f"{home}rate/{first}/", f"{home}rate/mine/", f"{home}guideline/"])
+    return Visit(
+        _user(cast),
+        [home, f"{home}rate/{first}/", f"{home}rate/mine/", f"{home}rate/mine/values/", f"{home}guideline/"],
+    )
 
 
 def while_discussing() -> Visit:
