@@ -70,7 +70,9 @@ class Pointer:
         self.lift(x, y)
 
     def press(self, element: Locator) -> tuple[float, float]:
-        middle = element.evaluate(MIDDLE)
+        give_up = time.monotonic() + PATIENCE / 1000
+        while (middle := element.evaluate(MIDDLE)) is None and time.monotonic() < give_up:
+            self.page.wait_for_timeout(20)  # a busy machine still shows the question before
         assert middle is not None, "something covers what is to be tapped"
         self.down(middle["x"], middle["y"])
         return middle["x"], middle["y"]
