@@ -16,8 +16,7 @@ class CompressionMiddleware(GZipMiddleware):
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Compress the response if the browser accepts that."""
-        if response.streaming or not response.get("Content-Type", "").startswith(TYPES):
-            return response
-        if len(response.content) < PACKET:  # type: ignore[attr-defined]
+        is_text = not response.streaming and response.get("Content-Type", "").startswith(TYPES)
+        if not is_text or len(response.content) < PACKET:  # type: ignore[attr-defined]
             return response
         return super().process_response(request, response)

@@ -33,7 +33,7 @@ class WriterQueue:
         self._file: int | None = None
 
     def acquire(self, seconds: float) -> bool:
-        """Wait for the right to write; return False where it did not come in so many seconds."""
+        """Wait at most so many seconds for the right to write; return whether it came."""
         until = monotonic() + seconds
         if not self._wait_in_process(seconds):
             return False

@@ -3,7 +3,8 @@
 import asyncio
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -116,22 +117,26 @@ class Client:
         return response
 
 
-async def ask_once(server: Server, question: Question) -> Reply:
-    """Ask a server one question by a client of its own; raises RequestFailed."""
+@asynccontextmanager
+async def use_client(server: Server) -> AsyncIterator[Client]:
+    """Give a client of a server, and close it."""
     client = Client(server)
     try:
-        return await client.ask(question)
+        yield client
     finally:
         await client.close()
+
+
+async def ask_once(server: Server, question: Question) -> Reply:
+    """Ask a server one question by a client of its own; raises RequestFailed."""
+    async with use_client(server) as client:
+        return await client.ask(question)
 
 
 async def list_models_once(server: Server) -> list[str]:
     """Return the names of a server's models by a client of its own; raises RequestFailed."""
-    client = Client(server)
-    try:
+    async with use_client(server) as client:
         return await client.list_models()
-    finally:
-        await client.close()
 
 
 def call_once(server: Server, question: Question) -> Reply:

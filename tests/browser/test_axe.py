@@ -7,7 +7,7 @@ from tests.browser.axe import AXE, poor_contrasts
 POOR, FINE = "color: rgb(200, 200, 200)", "color: rgb(20, 20, 20)"
 
 
-def shown(context: BrowserContext, body: str) -> Page:
+def open_page(context: BrowserContext, body: str) -> Page:
     page = context.new_page()
     page.set_content(f"<!doctype html><title>T</title><body style='background: white'>{body}")
     page.add_script_tag(path=AXE)
@@ -15,7 +15,9 @@ def shown(context: BrowserContext, body: str) -> Page:
 
 
 def test_texts_of_one_look_are_looked_at_once(context: BrowserContext) -> None:
-    page = shown(context, f"<p style='{POOR}'>One</p><p style='{POOR}'>Two</p><p style='{FINE}'>Three</p>")
+    page = open_page(
+        context, f"<p style='{POOR}'>One</p><p style='{POOR}'>Two</p><p style='{FINE}'>Three</p>"
+    )
     seen: set[int] = set()
     (found,) = poor_contrasts(page, seen)
     assert "One" in found
@@ -24,7 +26,7 @@ def test_texts_of_one_look_are_looked_at_once(context: BrowserContext) -> None:
 
 
 def test_a_text_on_another_ground_has_a_look_of_its_own(context: BrowserContext) -> None:
-    page = shown(context, f"<p style='{FINE}'>One</p>")
+    page = open_page(context, f"<p style='{FINE}'>One</p>")
     seen: set[int] = set()
     assert poor_contrasts(page, seen) == []
     page.evaluate("document.body.style.background = 'rgb(40, 40, 40)'")

@@ -107,11 +107,13 @@ def settle_or_reopen_all(
     asked = ask_raters(apart)
     everyone = {rater for raters in asked.values() for rater in raters}
     active = set(Membership.objects.filter(pk__in=everyone, active=True).values_list("pk", flat=True))
+    stay_ended: list[Dispute] = []  # are not decided again below
     for dispute in apart:
         discussed = not active.isdisjoint(asked[dispute.pk])
         became[Dispute.Status.OPEN if discussed else Dispute.Status.IRRESOLVABLE].append(dispute)
-        if not discussed and dispute.status == Dispute.Status.IRRESOLVABLE:  # is not decided again below
-            DisputeRater.objects.filter(dispute=dispute).update(since=None)
+        if not discussed and dispute.status == Dispute.Status.IRRESOLVABLE:
+            stay_ended.append(dispute)
+    DisputeRater.objects.filter(dispute__in=stay_ended).update(since=None)
     for status, own in became.items():
         decide_all([dispute for dispute in own if dispute.status != status], status, by)
 
