@@ -7,12 +7,12 @@ import sys
 from django.core.management import execute_from_command_line
 from django.db import OperationalError
 
-from config.environment import SettingError
+from concord.environment import SettingError
 
 
 def main() -> None:
     """Run one management command."""
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "concord.settings")
     try:
         execute_from_command_line(sys.argv)
     except SettingError as error:

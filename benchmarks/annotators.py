@@ -45,7 +45,7 @@ from benchmarks.stopping import clean_up_when_stopped
 from tests.ports import free_port
 
 HERE = Path(__file__).resolve().parent
-CONCORD = "config.web"
+CONCORD = "concord.web"
 BARE_NAME = "bare"
 BARE = "granian --interface wsgi benchmarks.annotators_yardstick:application"
 SERVER = "--workers {} --blocking-threads 4 --log-level warning --host 127.0.0.1 --port {}"

@@ -25,7 +25,7 @@ from annotate.rating.commands.wording import acknowledge_wording  # noqa: E402
 from annotate.setup.commands import create_project  # noqa: E402
 from annotate.setup.presets import TEMPLATES  # noqa: E402
 from benchmarks.export_fill import add_items  # noqa: E402
-from config.management.commands.start import collect_static_files  # noqa: E402
+from concord.management.commands.start import collect_static_files  # noqa: E402
 
 ANSWERS = "CREATE TABLE IF NOT EXISTS yardstick (person TEXT, address TEXT, answer TEXT)"
 

@@ -58,7 +58,7 @@ def own_database(folder: Path, server: str | None = None) -> Iterator[dict[str, 
     server: the URL of a PostgreSQL server, else DATABASE_URL's; empty for SQLite.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CONCORD_")}
-    environment |= {"CONCORD_DATA": str(folder), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    environment |= {"CONCORD_DATA": str(folder), "DJANGO_SETTINGS_MODULE": "concord.settings"}
     told = environment.pop("DATABASE_URL", "")
     url = urlsplit(told if server is None else server)
     if url.scheme not in ("postgres", "postgresql"):

@@ -76,7 +76,7 @@ def replaying(latency: int) -> Iterator[str]:
 def working(environment: Mapping[str, str], number: int) -> Iterator[int]:
     """Run a Celery worker as the documents say; give its process."""
     options = f"--pool threads --concurrency 2 --loglevel WARNING --hostname judges{number}@%h"
-    command = [sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker", *options.split()]
+    command = [sys.executable, "-m", "celery", "--quiet", "-A", "concord", "worker", *options.split()]
     with subprocess.Popen(
         command, cwd=HERE.parent, env=dict(environment), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as process:

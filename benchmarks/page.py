@@ -33,7 +33,7 @@ from benchmarks.annotators_process import cpu_seconds, family
 from benchmarks.export import own_database
 from benchmarks.judges import run
 from benchmarks.stopping import clean_up_when_stopped
-from config.scripts import JOINED
+from concord.scripts import JOINED
 
 HERE = Path(__file__).resolve().parent
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")

@@ -185,7 +185,7 @@ def measure_memory(environment: dict[str, str]) -> bool:
     django.setup()
 
     from benchmarks.annotators import CONCORD, serving
-    from config.management.commands.start import collect_static_files
+    from concord.management.commands.start import collect_static_files
 
     collect_static_files()
     people, names = prepare()
@@ -346,7 +346,7 @@ def addresses(table: str, who: str, names: dict[str, Any]) -> Iterator[str]:
 @contextmanager
 def kept_database(folder: Path) -> Iterator[dict[str, str]]:
     """Yield the environment of DATABASE_URL's database, which is kept for the next run."""
-    yield os.environ | {"CONCORD_DATA": str(folder), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    yield os.environ | {"CONCORD_DATA": str(folder), "DJANGO_SETTINGS_MODULE": "concord.settings"}
 
 
 def main() -> None:

@@ -32,7 +32,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["DATABASE_URL"] = f"sqlite:///{folder}/preview.sqlite3"
         os.environ["CONCORD_DATA"] = folder
-        os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+        os.environ["DJANGO_SETTINGS_MODULE"] = "concord.settings"
         import django
 
         django.setup()

@@ -39,7 +39,7 @@ WITHOUT = 8.0  # seconds of saves without a job
 @contextmanager
 def serving(environment: dict[str, str], port: int) -> Iterator[None]:
     """Run the web server as `manage.py start` does."""
-    options = f"-m config.web --workers 1 --blocking-threads 4 --log-level warning --port {port}"
+    options = f"-m concord.web --workers 1 --blocking-threads 4 --log-level warning --port {port}"
     command = [sys.executable, *options.split()]
     with subprocess.Popen(command, cwd=HERE.parent, env=environment, stdin=subprocess.DEVNULL) as process:
         try:

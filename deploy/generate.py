@@ -34,13 +34,13 @@ class Process:
 # Without its bucket, a web server is not ready but still serves most pages, and a restart does not help.
 LIVE = "/health/live"
 PROBE = f"import urllib.request; urllib.request.urlopen('http://127.0.0.1:{PORT}{LIVE}', timeout=5)"
-PING = ".venv/bin/python -m celery -A config inspect ping -t 10"
+PING = ".venv/bin/python -m celery -A concord inspect ping -t 10"
 PREPARE = ".venv/bin/python manage.py migrate && .venv/bin/python manage.py collectstatic --no-input"
 PROCESSES = (
     Process(
         name="web",
         title="web server",
-        command="config.web --workers 2 --blocking-threads 4",
+        command="concord.web --workers 2 --blocking-threads 4",
         stop_seconds=30,
         reason="A killed worker process is replaced by the server, a killed server by what started it.",
         container_options=f" --host 0.0.0.0 --port {PORT}",
@@ -49,7 +49,7 @@ PROCESSES = (
     Process(
         name="worker",
         title="worker %i",
-        command="celery -A config worker --pool threads --concurrency 8",
+        command="celery -A concord worker --pool threads --concurrency 8",
         stop_seconds=660,
         reason="SIGTERM lets paid calls of judges end; an endpoint's timeout is at most ten minutes.",
         container_options=" --hostname worker@%h",

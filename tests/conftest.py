@@ -27,7 +27,7 @@ ASKING = {"db", "django_db_setup", "live_server", "transactional_db"}
 # What `make test-fast` leaves out: whole data sets, pages, exports, plots, and processes. Most of the time
 # of a test on the database is a page that is rendered.
 SLOW = (
-    *("api/", "config/", "exports/", "published/", "results/", "upgrades/", "test_access_table.py"),
+    *("api/", "concord/", "exports/", "published/", "results/", "upgrades/", "test_access_table.py"),
     *("agreement/test_coefficient_properties.py", "material/test_import_", "watching/test_worker_health.py"),
     *("judges/core/", "judges/interchange/", "judges/results/", "judges/routing/", "rating/test_annotators"),
     *("judges/endpoints/test_stolen_keys.py", "judges/methods/test_reading_anything.py"),
@@ -53,7 +53,7 @@ socketserver.StreamRequestHandler.disable_nagle_algorithm = True
 # uploads and secret key stay out of the developer's installation. Messages to the worker go nowhere.
 for name in [name for name in os.environ if name.startswith("CONCORD_") and name not in KEPT]:
     del os.environ[name]
-os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+os.environ["DJANGO_SETTINGS_MODULE"] = "concord.settings"
 os.environ["CONCORD_DATA"] = str(FOLDER)
 os.environ["CONCORD_BROKER_URL"] = "memory://"
 os.environ["CONCORD_LOCAL_ENDPOINTS"] = "127.0.0.1:*"  # the tests' own providers

@@ -8,7 +8,7 @@ play saves, assignments, disputes, imports, exports, jobs, leases, histories and
 ONCE = (
     *("api/test_document.py", "api/test_notebook.py", "api/test_python_client.py", "api/test_schema.py"),
     "api/test_tokens.py",
-    *("config/test_bucket.py", "config/test_logs.py"),
+    *("concord/test_bucket.py", "concord/test_logs.py"),
     *("core/test_navigation.py", "core/test_page_names.py", "core/test_response_headers.py"),
     *("judges/endpoints/test_client.py", "judges/endpoints/test_evaluation_steps.py"),
     *("judges/endpoints/test_keys_ask_for_the_password.py", "judges/endpoints/test_limits.py"),

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 MAP = (ROOT / "docs" / "explanation" / "architecture.md").read_text()
 FLOWS = MAP.partition("\n## Four flows\n")[2].partition("\n## ")[0]
-NAMES = sorted(set(re.findall(r"`((?:agreement|annotate|judges|config)(?:\.\w+)+)`", FLOWS)))
+NAMES = sorted(set(re.findall(r"`((?:agreement|annotate|judges|concord)(?:\.\w+)+)`", FLOWS)))
 FILES = sorted(set(re.findall(r"`((?:agreement|static|templates|annotate|judges|tests)/[\w./-]+)`", MAP)))
 
 

@@ -17,7 +17,7 @@ from tests.material.files import item, jsonl, source
 from tests.rating.rounds import discussed, opened, rate
 
 DOCUMENTATION = Path(__file__).parents[1] / "docs" / "reference" / "command-line.md"
-OURS = sorted(name for name, app in get_commands().items() if app in ("annotate", "judges", "config"))
+OURS = sorted(name for name, app in get_commands().items() if app in ("annotate", "judges", "concord"))
 PRINTS_NO_RESULT = {"reencrypt_keys", "start"}
 
 

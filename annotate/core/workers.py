@@ -47,7 +47,7 @@ def _problem(url: str | None) -> str:
 
 
 SILENT_AFTER = timedelta(minutes=2)
-HOW_TO_RUN = ".venv/bin/python -m celery -A config worker --pool threads --concurrency 8"
+HOW_TO_RUN = ".venv/bin/python -m celery -A concord worker --pool threads --concurrency 8"
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import doctest, importlib.util, sys
 folder, example = sys.argv[1:]
 sys.modules["django"] = None  # which is installed here: importing it fails
 sys.path.insert(0, folder)
-assert not any(importlib.util.find_spec(name) for name in ("annotate", "judges", "config"))
+assert not any(importlib.util.find_spec(name) for name in ("annotate", "judges", "concord"))
 import agreement, agreement.biases, agreement.comparison, agreement.reliability
 assert agreement.__file__.startswith(folder), agreement.__file__
 test = doctest.DocTestParser().get_doctest(example, {}, "README.md", None, 0)

@@ -5,7 +5,7 @@ IMPORT_ALONE = """
 import sys
 import agreement, agreement.biases, agreement.comparison, agreement.reliability
 loaded = {name.partition(".")[0] for name in sys.modules}
-print(*sorted(loaded & {"django", "rest_framework", "celery", "openai", "config", "annotate", "judges"}))
+print(*sorted(loaded & {"django", "rest_framework", "celery", "openai", "concord", "annotate", "judges"}))
 """
 
 

@@ -12,7 +12,7 @@ from django.core.signals import request_finished, request_started
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
-from config.celery import app
+from concord.celery import app
 
 # Milliseconds. It only ends what hangs: a busy machine takes a minute for an import within a request.
 PATIENCE = 120_000

@@ -12,7 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 from annotate.core.models import Dispute, Project, Rating
 from annotate.setup.commands import create_project
 from annotate.setup.presets import TEMPLATES
-from config.management.commands.start import first_account
+from concord.management.commands.start import first_account
 from judges.core.models import RoutedUnit
 from tests.browser.people import prove_address, sign_in_at_the_door, signed_in
 from tests.browser.waiting import expect_stored, read_news

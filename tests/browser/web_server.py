@@ -11,11 +11,11 @@ from pathlib import Path
 
 from django.conf import settings
 
-from tests.config.running import ROOT, Started, environment, eventually, manage
+from tests.concord.running import ROOT, Started, environment, eventually, manage
 from tests.judges.workers import database_url
 from tests.ports import free_port
 
-SERVER = "config.web --workers 1 --blocking-threads 2 --log-level warning --host 127.0.0.1 --port"
+SERVER = "concord.web --workers 1 --blocking-threads 2 --log-level warning --host 127.0.0.1 --port"
 
 
 @dataclass

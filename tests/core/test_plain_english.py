@@ -32,7 +32,7 @@ def interface() -> Iterator[str]:
 
 
 def docstrings() -> Iterator[str]:
-    for package in ("agreement", "annotate", "judges", "config", "client"):
+    for package in ("agreement", "annotate", "judges", "concord", "client"):
         for path in (ROOT / package).rglob("*.py"):
             if "migrations" not in path.parts:
                 yield from prose_of(path.read_text())

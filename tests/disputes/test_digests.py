@@ -16,7 +16,7 @@ from annotate.disputes.digest_mail import digest_token
 from annotate.people.commands import save_preferences
 from annotate.periodic_tasks import enqueue_digests
 from annotate.rating.commands.rounds import close_round_two
-from config.celery import app
+from concord.celery import app
 from tests.factories import make_project
 from tests.jobs import run_due
 from tests.rating.rounds import discussed

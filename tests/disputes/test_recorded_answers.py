@@ -24,7 +24,7 @@ from annotate.exports.registry import TABLES
 from annotate.material.commands.imports import import_file
 from annotate.people.commands import add_member
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
-from config.celery import app
+from concord.celery import app
 from tests.factories import make_user
 from tests.material.files import empty_project, item, jsonl, rating, read_uploads, source
 from tests.material.test_import_command_line import run

@@ -35,6 +35,6 @@ def described_document() -> str:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "concord.settings")
     django.setup()
     DOCUMENT.write_text(described_document(), encoding="utf-8")

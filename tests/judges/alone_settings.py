@@ -1,7 +1,7 @@
 """Settings of a Concord without judges, in memory."""
 
-from config.settings import *  # noqa: F403
-from config.settings import INSTALLED_APPS
+from concord.settings import *  # noqa: F403
+from concord.settings import INSTALLED_APPS
 
 INSTALLED_APPS = [app for app in INSTALLED_APPS if app != "judges"]
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}

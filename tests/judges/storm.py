@@ -130,7 +130,7 @@ def end_backends(url: str) -> None:
 
 def plan(database: str, arguments: list[str], folder: Path) -> None:
     environment = {**os.environ, "DATABASE_URL": database, "CONCORD_DATA": str(folder)}
-    environment |= {"DJANGO_SETTINGS_MODULE": "config.settings", "CONCORD_BROKER_URL": ""}
+    environment |= {"DJANGO_SETTINGS_MODULE": "concord.settings", "CONCORD_BROKER_URL": ""}
     subprocess.run([sys.executable, "-c", PLAN, *arguments], cwd=ROOT, env=environment, check=True)
 
 

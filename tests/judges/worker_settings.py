@@ -2,8 +2,8 @@
 
 import os
 
-from config.settings import *  # noqa: F403
-from config.settings import CELERY_BROKER_TRANSPORT_OPTIONS
+from concord.settings import *  # noqa: F403
+from concord.settings import CELERY_BROKER_TRANSPORT_OPTIONS
 
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     **CELERY_BROKER_TRANSPORT_OPTIONS,

@@ -26,7 +26,7 @@ class Worker:
 
     def start(self) -> None:
         """Start the worker in a process group of its own."""
-        command = "celery -A config worker --pool threads --concurrency 2 --loglevel WARNING"
+        command = "celery -A concord worker --pool threads --concurrency 2 --loglevel WARNING"
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", *command.split()],

@@ -18,7 +18,7 @@ from annotate.core.models import DataImport, Item, Project, Rating, RecordedName
 from annotate.people.commands import add_member
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.rounds import open_round_one
-from config.celery import app
+from concord.celery import app
 from tests.factories import make_member, make_user
 from tests.material.files import empty_project, item, rating, read_uploads
 from tests.reference import reference_data
@@ -260,7 +260,7 @@ def test_a_page_that_no_worker_has_answered_says_so_with_the_cure(
     DataImport.objects.update(touched_at=timezone.now() - timedelta(seconds=9))
     shown = text(client.get(page, headers=HTMX))
     assert "No worker has taken this import yet" in shown
-    assert "celery -A config worker" in shown
+    assert "celery -A concord worker" in shown
     monkeypatch.undo()
     monkeypatch.setitem(app.conf, "task_always_eager", True)
     client.post(f"{page}again/")

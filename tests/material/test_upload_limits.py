@@ -22,7 +22,7 @@ from annotate.material.reading import columnar, lines, readers, worksheets
 from annotate.material.reading.opening import opening_from_json, read_opening
 from annotate.material.reading.readers import first_records
 from annotate.material.reading.rows import UnreadableFileError
-from config.celery import app
+from concord.celery import app
 from tests.factories import Cast, make_project
 from tests.material.files import item, read_uploads
 

@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from annotate.core.models import User
 from annotate.people.first_account import first_account_token
-from config.management.commands.start import first_account
+from concord.management.commands.start import first_account
 
 pytestmark = pytest.mark.django_db
 GIVEN = {

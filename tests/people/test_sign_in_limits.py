@@ -196,7 +196,7 @@ def test_processes_count_together(tmp_path: Path) -> None:
         cwd=ROOT,
         env={
             **kept,
-            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "DJANGO_SETTINGS_MODULE": "concord.settings",
             "DATABASE_URL": database_url(),
             "CONCORD_DATA": str(tmp_path),
             "CONCORD_DEBUG": "1",

@@ -23,7 +23,7 @@ from annotate.people.blocking import block_person
 from annotate.people.commands import accept_invitation, change_address, invite
 from annotate.people.invitations import invitation_token
 from annotate.people.proven_addresses import is_proven, mark_proven
-from config.single_sign_on import single_sign_on, single_sign_on_accounts
+from concord.single_sign_on import single_sign_on, single_sign_on_accounts
 from tests.factories import Cast, make_project, make_user
 from tests.people.mails import sent_mails
 from tests.people.oidc import SECRET, Provider, providing

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 
 from annotate.core.version import VERSION
-from tests.config.running import manage
+from tests.concord.running import manage
 
 FOLDER = Path(__file__).parent
 DATABASE = "concord_upgrade_base"

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django.plugin import DjangoDbBlocker
 
-from config.schema.comparison import compare_database
+from concord.schema.comparison import compare_database
 from tests.upgrades.bases import bases
 from tests.upgrades.connecting import connected_to_base
 

@@ -39,7 +39,7 @@ from annotate.webhooks.commands import (
 )
 from annotate.webhooks.events import EVENTS
 from annotate.webhooks.signing import signature
-from config.celery import app
+from concord.celery import app
 from judges.runs.commands.runs import start_run
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_run

@@ -136,7 +136,7 @@ class Command(ConcordCommand):
         self._show(progress, options)
         if work is None and not self._asked_for_worker and waits_for_worker(progress):
             self._asked_for_worker = True
-            self.stderr.write("\nNo worker is asking. Start one: celery -A config worker; or use --here.")
+            self.stderr.write("\nNo worker is asking. Start one: celery -A concord worker; or use --here.")
         if work is not None and work.done():
             work.result()
             return True

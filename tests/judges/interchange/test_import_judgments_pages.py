@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotate.core.jobs import run_job
 from annotate.core.models import DataImport, Role
 from annotate.rating.commands.rounds import close_round_one, open_round_one
-from config.celery import app
+from concord.celery import app
 from judges.core.models import Judge, Judgment
 from tests.factories import make_member, make_project
 from tests.judges.factories import make_judge

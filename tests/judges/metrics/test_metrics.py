@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from scipy.stats import spearmanr
 
 from annotate.core.models import Item, System
-from config.celery import app
+from concord.celery import app
 from judges.core.errors import MetricRefusedError
 from judges.core.models import Metric, MetricValue
 from judges.metrics.commands import compute_metrics

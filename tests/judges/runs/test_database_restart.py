@@ -50,7 +50,7 @@ def test_a_database_that_crashes_costs_no_judgment(tmp_path):
 
 def plan(database: str, server: str, folder: Path) -> None:
     environment = {**os.environ, "DATABASE_URL": database, "CONCORD_DATA": str(folder)}
-    environment |= {"DJANGO_SETTINGS_MODULE": "config.settings", "CONCORD_BROKER_URL": ""}
+    environment |= {"DJANGO_SETTINGS_MODULE": "concord.settings", "CONCORD_BROKER_URL": ""}
     subprocess.run([sys.executable, "-c", PLAN, server], cwd=ROOT, env=environment, check=True)
 
 

@@ -1,0 +1,31 @@
+"""manage.py backup FILE, backup FILE --verify."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from concord.backups.archive import BackupError
+from concord.backups.commands import make_backup, read_passphrase, verify_backup
+from concord.backups.printing import add_arguments, print_summary
+
+
+class Command(BaseCommand):
+    """Writes a backup while people go on working, or checks one."""
+
+    help = "Writes all that this installation holds into one file: database, uploads, exports and secrets."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the file."""
+        add_arguments(parser)
+        parser.add_argument("--verify", action="store_true", help="check a backup instead of making one")
+
+    def handle(self, *_args: Any, file: str, verify: bool, **options: Any) -> None:
+        """Write or check it, and say what it holds."""
+        try:
+            do = verify_backup if verify else make_backup
+            holds = do(Path(file), passphrase=read_passphrase(options["passphrase_file"]))
+        except BackupError as error:
+            raise CommandError(str(error)) from error
+        print_summary(self, holds, as_json=options["json"], done="is whole" if verify else "was written")

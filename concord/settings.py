@@ -1,0 +1,320 @@
+"""Settings of Concord. All come from the environment; docs/reference/settings.md lists the variables."""
+
+from datetime import timedelta
+from pathlib import Path
+
+from concord.environment import (
+    api_rate,
+    broker,
+    data_folder,
+    database,
+    days_kept,
+    email,
+    environment_keys,
+    fast_path,
+    file_storage,
+    key_encryption,
+    local_endpoints,
+    log_format,
+    log_level,
+    metrics_token,
+    positive,
+    read,
+    secret_key,
+    time_zone,
+)
+from concord.single_sign_on import single_sign_on, single_sign_on_accounts
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = data_folder(BASE_DIR / "var")
+
+DEBUG = read("bool", "CONCORD_DEBUG", False)
+SECRET_KEY = secret_key(DATA_DIR / "secret_key")
+SECRET_KEY_FALLBACKS = read("list", "CONCORD_SECRET_KEY_FALLBACKS", [])
+ALLOWED_HOSTS = read("list", "CONCORD_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+HTTPS = read("bool", "CONCORD_HTTPS", False)
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.usersessions",
+    "django_htmx",
+    "template_partials",
+    "rest_framework",
+    "drf_spectacular",
+    "concord",
+    "annotate",
+    "judges",
+]
+
+MIDDLEWARE = [
+    "concord.health.HealthMiddleware",
+    "concord.metrics.exposition.MetricsMiddleware",
+    "concord.request_log.RequestLogMiddleware",
+    "concord.heavy_pages.HeavyPagesMiddleware",
+    "concord.waiting_writers.WaitingWritersMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "concord.compression.CompressionMiddleware",
+    "concord.static_files.StaticFilesMiddleware",
+    "annotate.core.response_headers.ResponseHeadersMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "annotate.people.sessions.SessionLimitsMiddleware",
+    "annotate.core.preferences.LanguageMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "annotate.core.audit.ActingMiddleware",
+]
+
+ROOT_URLCONF = "concord.urls"
+WSGI_APPLICATION = "concord.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "annotate.core.preferences.preferences",
+            ],
+        },
+    }
+]
+
+DATABASES = {"default": database(DATA_DIR / "concord.sqlite3")}
+# What all processes count together, and what each one keeps for itself.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "annotate_sharedentry",
+        "OPTIONS": {"MAX_ENTRIES": 10_000},  # Django's 300 would forget attempts while they count
+    },
+    "process": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "process"},
+    "template_fragments": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "fragments",
+    },
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_USER_MODEL = "annotate.User"
+AUTHENTICATION_BACKENDS = ["annotate.people.accounts.Backend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "annotate.people.passwords.UnlikeItsOwner"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "/"
+ACCOUNT_ADAPTER = "annotate.people.accounts.AccountAdapter"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
+ACCOUNT_FORMS = {
+    "signup": "annotate.people.forms.SignupForm",
+    "reset_password": "annotate.people.forms.ResetPasswordForm",
+    "reset_password_from_key": "annotate.people.forms.ResetPasswordKeyForm",
+    "change_password": "annotate.people.forms.ChangePasswordForm",
+}
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "Concord: "
+ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+ACCOUNT_SESSION_REMEMBER = True
+# Whoever follows the link reads the owner's mail, so that device is known from then on, see sign_in_limits.
+ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
+# allauth limits what one person does. What many do from one address at once (signing in, making accounts,
+# asking for mails) is limited by annotate.people.sign_in_limits: allauth's lock would refuse some of them.
+ACCOUNT_RATE_LIMITS = {
+    "login": None,
+    "signup": None,
+    "reset_password": None,
+    "reset_password_from_key": None,
+    # Codes of the second factor: in a day, too, for who has the password and tries for weeks.
+    "login_failed": "10/m/ip,5/5m/key,20/d/key",
+}
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 60 * positive("CONCORD_PASSWORD_AGAIN_MINUTES", 5)
+MFA_ADAPTER = "annotate.people.factor_secrets.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_FORMS = {
+    "authenticate": "annotate.people.code_forms.CodeForm",
+    "reauthenticate": "annotate.people.code_forms.CodeAgainForm",
+    "reauthenticate_webauthn": "annotate.people.passkey_forms.PasskeyAgainForm",
+    "login_webauthn": "annotate.people.passkey_forms.PasskeyLoginForm",
+    "authenticate_webauthn": "annotate.people.passkey_forms.PasskeyFactorForm",
+}
+MFA_PASSKEY_LOGIN_ENABLED = True
+# A link that was passed on proves no address, and most join by one. Whoever proves it later by a mailed link
+# keeps the second factor: only an operator removes it, see ResetPasswordKeyForm.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_WEBAUTHN_USER_VERIFICATION = "required"  # by PIN, finger or face: a passkey stands for the password, too
+MFA_RATE_LIMITS = {
+    "webauthn_login": None
+}  # nothing is guessed, and a class signs in from one address at once
+MFA_TOTP_ISSUER = "Concord"
+MFA_TOTP_TOLERANCE = 1  # a clock may differ by half a minute
+# Sign-in by providers of OpenID Connect, see annotate.people.single_sign_on.
+SOCIALACCOUNT_ADAPTER = "annotate.people.single_sign_on.SingleSignOnAdapter"
+SOCIALACCOUNT_PROVIDERS = single_sign_on()
+SSO_ACCOUNTS = single_sign_on_accounts()
+# Admins without one are asked to set it up before they see a project.
+ADMINS_NEED_SECOND_FACTOR = read("bool", "CONCORD_ADMINS_NEED_SECOND_FACTOR", False)
+SESSION_ENGINE = "annotate.fastpath.sessions"
+FAST_PATH = fast_path()
+SESSION_LASTS = timedelta(days=positive("CONCORD_SESSION_DAYS", 30))
+SESSION_IDLE = timedelta(hours=positive("CONCORD_SESSION_IDLE_HOURS", 14 * 24))
+SESSION_COOKIE_AGE = int(SESSION_LASTS.total_seconds())
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("de", "Deutsch")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = "concord.formats"
+TIME_ZONE = time_zone("CONCORD_TIME_ZONE")
+USE_I18N = True
+USE_TZ = True
+
+STATIC_URL = "static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "concord.scripts.JoinedScripts",
+]
+MEDIA_ROOT = DATA_DIR / "uploads"
+# Texts under licences, and exports with what people wrote: not for other accounts of the machine.
+FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
+STORAGES = {
+    "default": file_storage(),
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
+
+vars().update(email("CONCORD_EMAIL_URL", "console://", https=HTTPS))
+DEFAULT_FROM_EMAIL = read("str", "CONCORD_FROM_EMAIL", "concord@localhost")
+
+CELERY_BROKER_URL = broker("CONCORD_BROKER_URL")
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+# A message that waits in a worker behind slices of runs is not acknowledged: no more wait than threads work.
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# One that waits for longer than RabbitMQ allows (30 minutes, behind long imports, say) costs the channel,
+# which is opened again; without this the worker ends.
+CELERY_BROKER_CHANNEL_ERROR_RETRY = True
+# After a lost connection Celery would raise the number of messages that wait, step by step, and the thread
+# that ends a task would read the broker's answer from the socket that the main thread reads: half a frame
+# is lost, and the worker waits for ever for a frame of a length that nobody sent.
+CELERY_WORKER_ENABLE_PREFETCH_COUNT_REDUCTION = False
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_TIMER_PRECISION = 0.2  # seconds that a worker's timer may sleep while the worker is to stop
+if CELERY_BROKER_URL.startswith("filesystem"):
+    CELERY_BROKER_TRANSPORT = "concord.broker:Transport"
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "data_folder_in": str(DATA_DIR / "broker" / "queue"),
+        "data_folder_out": str(DATA_DIR / "broker" / "queue"),
+        "control_folder": str(DATA_DIR / "broker" / "control"),
+        "polling_interval": 0.2,
+    }
+    # Nobody asks a lone worker how it is, and every answer would leave files behind.
+    CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+elif CELERY_BROKER_URL.startswith("redis"):
+    # A page that sends a message to a host that does not answer waits no longer.
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5}
+
+# Uploads that wait and exports that are kept, of each project.
+PROJECT_BYTES = positive("CONCORD_PROJECT_GIB", 20) * 1024**3
+# With less, a web server is not ready.
+FREE_BYTES = positive("CONCORD_FREE_MIB", 512) * 1024**2
+UPLOAD_DAYS = positive("CONCORD_UPLOAD_DAYS", 90)
+REPLY_DAYS, AUDIT_DAYS = days_kept("CONCORD_REPLY_DAYS"), days_kept("CONCORD_AUDIT_DAYS")
+
+# Webhooks go to addresses of the internet only, and are given up after days of failing.
+PRIVATE_WEBHOOKS = read("bool", "CONCORD_PRIVATE_WEBHOOKS", False)
+WEBHOOK_DAYS = positive("CONCORD_WEBHOOK_DAYS", 5)
+
+# Judges' endpoints too, but for those that the operator lists; variables go to listed hosts only.
+LOCAL_ENDPOINTS = local_endpoints("CONCORD_LOCAL_ENDPOINTS")
+ENVIRONMENT_KEYS = environment_keys("CONCORD_ENVIRONMENT_KEYS")
+KEY_ENCRYPTION = key_encryption("CONCORD_KEY_ENCRYPTION")
+
+# That what a dead worker was asking waits for another one.
+LEASE_SECONDS = positive("CONCORD_LEASE_SECONDS", 10)
+
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = read("int", "CONCORD_HSTS_SECONDS", 31_536_000 if HTTPS else 0)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
+# Browsers' lists are left again only in months: a choice of the operator, which no check asks for.
+SECURE_HSTS_PRELOAD = read("bool", "CONCORD_HSTS_PRELOAD", False)
+SILENCED_SYSTEM_CHECKS = ["security.W021", "models.W040"]
+if HTTPS:  # browsers take these names from this host alone, by HTTPS, for every path
+    SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+CSRF_TRUSTED_ORIGINS = read("list", "CONCORD_TRUSTED_ORIGINS", [])
+ALLAUTH_TRUSTED_PROXY_COUNT = read("int", "CONCORD_PROXIES", 0)
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": ["annotate.api.permissions.Nobody"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_THROTTLE_RATES": {"token": api_rate("CONCORD_API_RATE")},
+    "DEFAULT_SCHEMA_CLASS": "annotate.api.schema.OperationSchema",
+    "EXCEPTION_HANDLER": "annotate.api.errors.error_answer",
+    "NUM_PROXIES": ALLAUTH_TRUSTED_PROXY_COUNT,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Concord",
+    "DESCRIPTION": "Benchmarks: experts rate in two rounds, models judge beside them, agreement of both.",
+    "VERSION": "v1",
+    "OAS_VERSION": "3.1.1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "DISABLE_DOCSTRING_DESCRIPTIONS": True,
+    "COMPONENT_SPLIT_PATCH": False,
+    "PATH_CONVERTER_OVERRIDES": {"position": int},
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "ENUM_NAME_OVERRIDES": {"ProposalKind": ["examples", "clarification", "wording"]},
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "annotate.api.examples.add_examples",
+        "judges.api_examples.add_examples",
+    ],
+}
+
+# Who may read /metrics, which tells numbers of the whole installation.
+METRICS_TOKEN = metrics_token("CONCORD_METRICS_TOKEN")
+
+LOG_FORMAT = log_format("CONCORD_LOG_FORMAT")
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "line": {"()": "concord.request_log.LineFormatter"},
+        "json": {"()": "concord.request_log.JsonFormatter"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
+    "root": {"handlers": ["console"], "level": log_level("CONCORD_LOG_LEVEL")},
+    # A line for each of a run’s thousands of calls, or glyph of a plot, would bury everything else.
+    "loggers": {
+        name: {"level": "WARNING"} for name in ("httpx", "httpx2", "openai", "fontTools", "matplotlib")
+    },
+}

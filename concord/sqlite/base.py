@@ -1,0 +1,86 @@
+"""Django finds the backend here."""
+
+import re
+from functools import partial
+from typing import Any
+
+from django.db import OperationalError
+from django.db.backends.sqlite3.base import DatabaseWrapper as DjangoWrapper
+from django.db.backends.sqlite3.base import SQLiteCursorWrapper
+
+from concord.sqlite.writer_queue import WriterQueue, queue_of
+
+_WRITES = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE)\b", re.IGNORECASE)
+
+
+class QueuingCursor(SQLiteCursorWrapper):
+    """Queues for a statement that writes in a transaction of its own."""
+
+    def __init__(self, wrapper: "DatabaseWrapper", connection: Any) -> None:
+        super().__init__(connection)
+        self._wrapper = wrapper
+
+    def execute(self, query: str, params: Any = None) -> Any:
+        """Run a statement."""
+        if self.connection.in_transaction or not _WRITES.match(query):
+            return super().execute(query, params)
+        self._wrapper.wait_to_write()
+        try:
+            return super().execute(query, params)
+        finally:
+            self._wrapper.let_others_write()
+
+
+class DatabaseWrapper(DjangoWrapper):
+    """Queues for each transaction that begins as a writer."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._queue: WriterQueue | None = None
+
+    def create_cursor(self, name: str | None = None) -> Any:  # noqa: ARG002
+        """Return a cursor."""
+        return self.connection.cursor(factory=partial(QueuingCursor, self))
+
+    def wait_to_write(self) -> None:
+        """Wait as long as the connection would wait for SQLite's lock; OperationalError after that."""
+        if self._queue or self.is_in_memory_db():
+            return
+        queue = queue_of(str(self.settings_dict["NAME"]))
+        (milliseconds,) = self.connection.execute("PRAGMA busy_timeout").fetchone()
+        if not queue.acquire(milliseconds / 1000):
+            raise OperationalError("database is locked")
+        self._queue = queue
+
+    def let_others_write(self) -> None:
+        """Leave the queue, in which nobody need be."""
+        queue, self._queue = self._queue, None
+        if queue:
+            queue.release()
+
+    def _start_transaction_under_autocommit(self) -> None:
+        if self.transaction_mode != "IMMEDIATE":  # type: ignore[attr-defined]
+            super()._start_transaction_under_autocommit()  # type: ignore[misc]
+            return
+        self.wait_to_write()
+        try:
+            super()._start_transaction_under_autocommit()  # type: ignore[misc]
+        except BaseException:
+            self.let_others_write()
+            raise
+
+    def _commit(self) -> None:
+        super()._commit()  # type: ignore[misc]
+        self.let_others_write()
+
+    def _rollback(self) -> None:
+        try:
+            super()._rollback()  # type: ignore[misc]
+        finally:
+            self.let_others_write()
+
+    def _close(self) -> None:
+        try:
+            super()._close()  # type: ignore[misc]
+        finally:
+            self.let_others_write()
