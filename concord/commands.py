@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from datetime import timedelta
 
-from concord.processes import find_port
+from concord.processes import HOST, find_port
 
 NO_ACCOUNT = "Nobody has an account here yet: open {address} and make the first one."
 TOKEN_LASTS = timedelta(days=366)
@@ -18,12 +18,14 @@ def run_demonstration(arguments: Sequence[str]) -> None:
     """Serve the demonstration from a temporary folder, and open it in a browser."""
     parser = argparse.ArgumentParser("concord demo", description=run_demonstration.__doc__)
     parser.add_argument("--port", type=int, help="8000 or, if it is in use, any other one")
+    parser.add_argument("--host", default=HOST, help="another address to answer at, behind a proxy")
     parser.add_argument("--no-browser", action="store_true")
     chosen = parser.parse_args(arguments)
     os.environ.pop("DATABASE_URL", None)
     os.environ["CONCORD_DATA"] = tempfile.mkdtemp(prefix="concord-")
     options = [] if chosen.no_browser else ["--open"]
-    manage(["start", "--temporary", *options, "--port", str(chosen.port or _free_port())])
+    port = chosen.port or _find_usual_port()
+    manage(["start", "--temporary", *options, "--host", chosen.host, "--port", str(port)])
 
 
 def serve(arguments: Sequence[str]) -> None:
@@ -86,7 +88,7 @@ def make_local_token(address: str) -> str:
     return secret
 
 
-def _free_port() -> int:
+def _find_usual_port() -> int:
     try:
         return find_port(8000)
     except OSError:

@@ -55,11 +55,11 @@ class Program:
     process: "subprocess.Popen[bytes] | None" = None
 
 
-def find_port(port: int = 0) -> int:
+def find_port(port: int = 0, host: str = HOST) -> int:
     """Return the port if it is free here, or any free one for 0. Raises OSError, OverflowError."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind((HOST, port))
+        probe.bind((host, port))
         found: int = probe.getsockname()[1]
         return found
 

@@ -43,13 +43,14 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the port to answer at."""
         parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--host", default=HOST, help="the address to answer at, behind a proxy")
         parser.add_argument("--empty", action="store_true", help="begin without the demonstration projects")
         parser.add_argument("--open", action="store_true", help="open the start page in a browser")
         parser.add_argument("--temporary", action="store_true", help="remove the folder of data at the end")
 
-    def handle(self, *_args: Any, port: int, empty: bool, **options: Any) -> None:
+    def handle(self, *_args: Any, host: str, port: int, empty: bool, **options: Any) -> None:
         """Prepare everything, say where it is, and run until stopped."""
-        refuse_unusable_port(port)
+        refuse_unusable_port(port, host)
         refuse_other_schema()
         call_command("migrate", interactive=False, verbosity=0)
         collect_static_files()
@@ -57,7 +58,7 @@ class Command(BaseCommand):
         self.stdout.write(welcome(address, first_account(address) if empty else demonstrations()))
         self.stdout.flush()
         commands = {
-            "web": ["-m", *WEB.split(), "--host", HOST, "--port", str(port)],
+            "web": ["-m", *WEB.split(), "--host", host, "--port", str(port)],
             "worker": ["-m", *WORKER.split()],
         }
         if not empty:
@@ -73,10 +74,10 @@ class Command(BaseCommand):
         become_supervisor(plan, {**os.environ, **local_models(port)})
 
 
-def refuse_unusable_port(port: int) -> None:
+def refuse_unusable_port(port: int, host: str) -> None:
     """Say in one sentence why nothing can answer at this port."""
     try:
-        find_port(port)
+        find_port(port, host)
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or "a port is a number from 1 to 65535"
         raise CommandError(f"Port {port} cannot be used ({reason}): try --port {OTHER_PORT}.") from error
