@@ -102,7 +102,7 @@ def fast_path() -> str:
 
 
 def own_data_folder() -> Path:
-    """Return where an installed Concord keeps this person's data, by the conventions of XDG."""
+    """Return the default folder of data of an installed package; XDG_DATA_HOME can move it."""
     return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "concord"
 
 

@@ -27,7 +27,7 @@ from concord.environment import (
 from concord.single_sign_on import single_sign_on, single_sign_on_accounts
 
 PACKAGE = Path(__file__).resolve().parent
-# Templates, static files and translations lie in an installed package, and beside it in the repository.
+# The wheel contains templates, static files and translations. In the repository they are outside the package.
 IS_INSTALLED = (PACKAGE / "templates").is_dir()
 BASE_DIR = PACKAGE if IS_INSTALLED else PACKAGE.parent
 DATA_DIR = data_folder(own_data_folder() if IS_INSTALLED else BASE_DIR / "var")

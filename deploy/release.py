@@ -1,4 +1,4 @@
-"""Prints what CHANGELOG.md says of a release, after checking that every place names its version.
+"""Prints the notes of a release from CHANGELOG.md, and checks that every file names its version.
 
 .venv/bin/python deploy/release.py 0.1.0
 """
@@ -27,7 +27,7 @@ def named_versions() -> dict[str, str]:
 
 
 def section_of(version: str, changelog: str) -> str:
-    """Return what the changelog says of a version. Raises ValueError where it has no day of release."""
+    """Return the section of a version. Raises ValueError if its heading has no day."""
     found = re.search(
         rf"^## {re.escape(version)}, (\d{{4}}-\d\d-\d\d)\n(.*?)(?=^## |\Z)", changelog, re.M | re.S
     )
@@ -37,7 +37,7 @@ def section_of(version: str, changelog: str) -> str:
 
 
 def main(version: str) -> None:
-    """Print the section, or end with the sentence that says what is wrong."""
+    """Print the section. Exit with an error message if a version or the day is missing."""
     if other := {file: named for file, named in named_versions().items() if named != version}:
         sys.exit(f"The release is {version}, but other versions stand in {other}.")
     try:

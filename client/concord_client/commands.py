@@ -22,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 # In a package; in the repository.
 DESCRIPTIONS = (HERE / "openapi.json", HERE.parents[1] / "docs" / "api" / "openapi.json")
 VERBS = {"post": "add", "put": "set", "patch": "change", "delete": "remove"}
-# Where the path's words are no name for what is done.
+# Names of operations whose path has no verb.
 NAMES = {
     "getExportFile": "download",
     "getResultFile": "download",
@@ -60,12 +60,12 @@ class Operation:
 
     @property
     def arguments(self) -> list[str]:
-        """The parts of the path that the person names, in their order."""
+        """The variable parts of the path, in their order."""
         return [each for each in re.findall(r"\{(\w+)\}", self.path) if not (each == "step" and self.step)]
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command and exit with its code."""
     sys.exit(run(sys.argv[1:]))
 
 
@@ -139,7 +139,7 @@ def parse(
     description: JsonObject,
     own: dict[str, EntryPoint],
 ) -> argparse.Namespace:
-    """Return what is asked for; only the commands of the named resource are declared."""
+    """Read the command line. To start fast, declare only the commands of the resource it names."""
     parser = argparse.ArgumentParser("concord", description=__doc__)
     resources = parser.add_subparsers(metavar="COMMAND", required=True)
     for name in sorted(own):

@@ -23,7 +23,7 @@ def find_access() -> tuple[str, str]:
     if address and token:
         return address, token
     if address:
-        raise RefusedError(f"Set CONCORD_TOKEN, too: *Account > API tokens* at {address} makes one.")
+        raise RefusedError(f"Set CONCORD_TOKEN, too: the page “Tokens of the API” at {address} makes one.")
     try:
         running = json.loads(state_file().read_text())
         address, data = running["address"], Path(running["data"])
@@ -52,7 +52,7 @@ def _read_token(address: str, data: Path) -> str:
         return file.read_text().strip()
     makers = entry_points(group="concord.local", name="make_token")
     if not makers:
-        raise RefusedError(f"Set CONCORD_TOKEN: *Account > API tokens* at {address} makes one.")
+        raise RefusedError(f"Set CONCORD_TOKEN: the page “Tokens of the API” at {address} makes one.")
     os.environ["CONCORD_DATA"] = str(data)
     try:
         token: str = next(iter(makers)).load()(address)

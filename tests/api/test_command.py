@@ -25,7 +25,7 @@ Said = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def said(capsys: pytest.CaptureFixture[str]) -> Said:
-    """Run a command; return its exit code, what it wrote and what it complained about."""
+    """Run a command and return its exit code, output and error messages."""
 
     def run(*arguments: str) -> tuple[int, str, str]:
         capsys.readouterr()

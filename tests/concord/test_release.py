@@ -1,4 +1,4 @@
-"""What a release is made of: one version everywhere, and its section of the changelog."""
+"""A release has one version in every file, and a section in the changelog."""
 
 import subprocess
 import sys
