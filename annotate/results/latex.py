@@ -128,19 +128,28 @@ class _Grid:
         )
 
 
-def latex(table: Table, choices: LatexChoices | None = None, *, project: str = "") -> str:
+def latex(
+    table: Table,
+    choices: LatexChoices | None = None,
+    *,
+    project: str = "",
+    caption: str = "",
+    notes: Sequence[str] | None = None,
+) -> str:
     r"""Return a table for the packages array, booktabs and longtable, in UTF-8.
 
     It is made to fit: letters get smaller, intervals go below, texts are broken, and at last its columns
     stand in several parts; what is longer than a page is a `longtable`. The caption names the project,
     `\label` is `tab:` and the table's key; how its figures were computed follows in small print.
+
+    caption: LaTeX in place of the title. notes: texts in place of the small print.
     """
     choices = choices or LatexChoices()
     grid = _grid(table, choices)
     setting = _setting(grid, choices)
     parts = list(_parts(grid, setting, choices.width))
-    caption = escape_latex(". ".join(each for each in (project, table.title) if each))
-    notes = [escape_latex(note) for note in notes_of(table)]
+    caption = caption or escape_latex(". ".join(each for each in (project, table.title) if each))
+    notes = [escape_latex(note) for note in (notes_of(table) if notes is None else notes)]
     if _environment(choices, parts, setting) is Environment.LONG:
         return _long(parts, setting, choices, caption, table.key, notes)
     name = Environment.WIDE if choices.environment is Environment.WIDE else Environment.TABLE
@@ -297,7 +306,10 @@ def _body(grid: _Grid, setting: _TableSetting) -> Iterator[str]:
     for row in grid.rows:
         lines = [_lines_of(cell, setting) for cell in row]
         has_second = any(second for _, second in lines)
-        yield " & ".join(first for first, _ in lines) + (r" \\*" if has_second else r" \\")
+        line = " & ".join(first for first, _ in lines)
+        # LaTeX would read a bracket or a star here as belonging to the line break before.
+        guard = "{}" if line.startswith(("[", "*")) else ""
+        yield guard + line + (r" \\*" if has_second else r" \\")
         if has_second:
             yield (" & ".join(rf"\scriptsize {second}" if second else "" for _, second in lines) + r" \\")
 
