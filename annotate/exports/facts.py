@@ -33,7 +33,7 @@ class RoundFacts:
         """The days on which values were given, in words."""
         if self.first is None or self.last is None:
             return "recorded elsewhere, on days that are not known"
-        return f"from {write_day(self.first)} to {write_day(self.last)}"
+        return write_days(self.first, self.last)
 
 
 @dataclass(frozen=True)
@@ -86,3 +86,9 @@ def _facts_of_round(round: Round) -> RoundFacts:
 def write_day(at: datetime) -> str:
     """Return the day in UTC as 5 March 2026."""
     return f"{at.day} {at:%B %Y}"
+
+
+def write_days(first: datetime, last: datetime) -> str:
+    """Return “on” one day, or “from” one day “to” another."""
+    one, other = write_day(first), write_day(last)
+    return f"on {one}" if one == other else f"from {one} to {other}"

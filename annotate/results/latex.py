@@ -157,7 +157,7 @@ def latex(
     for part in parts:
         align = _align(part, setting, choices.width)
         bodies += [r"\par\medskip"] if bodies else []
-        bodies += [rf"\begin{{tabular}}{{{align}}}", *_head(part), *_body(part, setting)]
+        bodies += [rf"\begin{{tabular}}{{{align}}}", *_head(part, setting), *_body(part, setting)]
         bodies += [r"\bottomrule", r"\end{tabular}"]
     lines = [
         rf"\begin{{{name}}}",
@@ -231,15 +231,20 @@ def _parts(grid: _Grid, setting: _TableSetting, width: float) -> Iterator[_Grid]
 
 
 def _narrow_widths(grid: _Grid, setting: _TableSetting, width: float) -> list[float]:
-    """Return the columns' widths where texts are broken if the whole is too wide: to a third of the line."""
+    """Return the columns' widths where texts are broken if the whole is too wide: to a third of the line,
+    or what the other columns leave."""
     widths = _widths(grid, setting)
     if sum(widths) <= width:
         return widths
     words = [_longest_word(grid, at, setting) for at in range(len(widths))]
-    return [
+    narrow = [
         max(min(each, width / 3), longest) if is_words else each
         for each, longest, is_words in zip(widths, words, grid.words, strict=True)
     ]
+    for at, whole in enumerate(widths):  # what is left of the line goes to the texts that are broken
+        # A tenth of a point stays, so that no rounding makes the parts wider than the line.
+        narrow[at] += max(min(whole - narrow[at], width - sum(narrow) - 0.1), 0)
+    return narrow
 
 
 def _longest_word(grid: _Grid, at: int, setting: _TableSetting) -> float:
@@ -291,15 +296,25 @@ def _align(grid: _Grid, setting: _TableSetting, width: float) -> str:
     )
 
 
-def _head(grid: _Grid) -> list[str]:
-    """Return the line of names; those of figures are broken at every space."""
-    names = [
-        escape_latex(name)
-        if words or " " not in name
-        else r"\shortstack[r]{" + r"\\".join(map(escape_latex, name.split())) + "}"
-        for name, words in zip(grid.names, grid.words, strict=True)
-    ]
+def _head(grid: _Grid, setting: _TableSetting) -> list[str]:
+    """Return the line of names; those of figures are broken where they are wider than their column."""
+    names = []
+    for name, words, width in zip(grid.names, grid.words, _widths(grid, setting), strict=True):
+        room = (width - 2 * setting.gap) / setting.part
+        lines = [name] if words else _break_name(name, room)
+        set_lines = r"\\".join(map(escape_latex, lines))
+        names.append(set_lines if len(lines) == 1 else rf"\shortstack[r]{{{set_lines}}}")
     return [r"\toprule", " & ".join(names) + r" \\", r"\midrule"]
+
+
+def _break_name(name: str, room: float) -> list[str]:
+    lines: list[str] = []
+    for word in name.split():
+        if lines and _width(longer := f"{lines[-1]} {word}") <= room:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines or [name]
 
 
 def _body(grid: _Grid, setting: _TableSetting) -> Iterator[str]:
@@ -335,7 +350,7 @@ def _long(
         lines += [
             rf"\begin{{longtable}}{{{_align(part, setting, choices.width)}}}",
             first if number == 0 else r"\caption[]{(continued)}\\",
-            *_head(part),
+            *_head(part, setting),
             r"\endhead",
             r"\bottomrule",
             r"\endfoot",
