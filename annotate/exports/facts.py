@@ -1,4 +1,4 @@
-"""How a project's ratings were made: the facts that datasheets and papers write sentences from."""
+"""Facts on the ratings of a project. Datasheets and papers write sentences from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class RoundFacts:
     """What was given in a round; first, last: None where the times are not known.
 
     seconds: active time that was measured. without_value: answers “cannot rate” or “not applicable”.
-    unfinished: assignments that nobody has completed.
+    unfinished: the number of open assignments.
     """
 
     round: Round
@@ -30,7 +30,7 @@ class RoundFacts:
 
     @property
     def days(self) -> str:
-        """The days on which values were given, in words."""
+        """The first and the last day with values, in words."""
         if self.first is None or self.last is None:
             return "recorded elsewhere, on days that are not known"
         return write_days(self.first, self.last)

@@ -297,7 +297,7 @@ def _align(grid: _Grid, setting: _TableSetting, width: float) -> str:
 
 
 def _head(grid: _Grid, setting: _TableSetting) -> list[str]:
-    """Return the line of names; those of figures are broken where they are wider than their column."""
+    """Return the line of names; a name over numbers breaks if it is wider than its column."""
     names = []
     for name, words, width in zip(grid.names, grid.words, _widths(grid, setting), strict=True):
         room = (width - 2 * setting.gap) / setting.part

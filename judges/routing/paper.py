@@ -1,4 +1,4 @@
-"""The section of a paper about judges: what they were, how they agree with people, what they may decide."""
+"""The section of a paper about judges: settings, agreement with people, verdicts."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -11,6 +11,7 @@ from annotate.core.rounds import last_round
 from annotate.exports.facts import write_days
 from annotate.exports.paper.parts import (
     Latex,
+    PaperPage,
     PaperPart,
     PaperTable,
     cite,
@@ -18,6 +19,7 @@ from annotate.exports.paper.parts import (
     format_latex,
     join_words,
     read_page,
+    write_caption,
 )
 from annotate.results.registry import result_of
 from annotate.results.table import DIMENSION, Column, ColumnKind, Table, text
@@ -62,6 +64,7 @@ def judges_in_paper(project: Project) -> list[PaperPart]:
                     title="Judges compared with people: Spearman's rho and Krippendorff's alpha with the "
                     f"mean of people, and alpha among people, by {_of_round(project)}",
                 ),
+                *_alphas(page),
                 *_verdicts(trusts),
             ],
             limitations=list(_limitations(judges, trusts)),
@@ -125,6 +128,25 @@ def _of_round(project: Project) -> str:
     if last is None or last.is_independent:
         return "values of Round I (independent)"
     return "values at the end of Round II (after discussion)"
+
+
+def _alphas(page: PaperPage) -> Iterator[PaperTable]:
+    """Yield the figure of alpha with each judge as one more rater: dimensions in rows, judges in columns."""
+    table = page.kept.table("alphas") if page.kept else None
+    if table is None:
+        return
+    cells = {(row[1].value, row[0].value): (row[1], row[3]) for row in table.rows}
+    dimensions, names = (list(dict.fromkeys(key[place] for key in cells)) for place in (0, 1))
+    rows = []
+    for dimension in dimensions:
+        own = [cells[dimension, name] for name in names if (dimension, name) in cells]
+        if len(own) == len(names):
+            rows.append([own[0][0], *(alpha for _, alpha in own)])
+    columns = [DIMENSION, *(Column(f"judge_{place}", str(name)) for place, name in enumerate(names))]
+    drawn = Table("with-judges", "Krippendorff's alpha with the judge", columns, rows, plot="intervals")
+    title = "Krippendorff's alpha of people with each judge as one more rater"
+    if rows:
+        yield PaperTable("judges", drawn, write_caption(drawn, title), is_figure=True)
 
 
 def _verdicts(trusts: dict[str, Sequence[TrustEvidence]]) -> Iterator[PaperTable]:

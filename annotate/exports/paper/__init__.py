@@ -1,1 +1,1 @@
-"""A report in LaTeX that pdflatex compiles: how the ratings were made, and what they show."""
+"""A report in LaTeX that pdflatex compiles: methods, results and limitations."""

@@ -1,4 +1,4 @@
-"""What a paper consists of: sections of sentences, tables and figures; apps add sections."""
+"""Parts of a paper: sections of sentences, tables and figures. Apps add sections."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -16,13 +16,13 @@ from annotate.results.table import Table
 
 
 class Latex(str):
-    """Text that is LaTeX already."""
+    """Text in LaTeX, which needs no escaping."""
 
     __slots__ = ()
 
 
 def format_latex(template: str, **values: object) -> Latex:
-    """Return a LaTeX template with values in its braces: texts escaped, numbers with thousands separated."""
+    """Fill the braces of a LaTeX template; texts are escaped, numbers get separators of thousands."""
     return Latex(template.format(**{name: _set(value) for name, value in values.items()}))
 
 
@@ -47,7 +47,7 @@ def count_words(number: int, noun: str) -> str:
 class PaperTable:
     """A table with its caption, or a figure that is drawn from it.
 
-    page: the name of the results page, which the file is named after.
+    page: the name of the results page; the name of the file begins with it.
     """
 
     page: str
@@ -57,12 +57,12 @@ class PaperTable:
 
     @property
     def key(self) -> str:
-        """What its file and its label are called."""
+        """The name of its file and its label."""
         return f"{self.page}-{self.table.key}"
 
     @property
     def named(self) -> Table:
-        """The table under that name, from which its label is made."""
+        """The table with that key, so that labels are unique."""
         return replace(self.table, key=self.key)
 
     @property
@@ -97,14 +97,14 @@ PAPER_SECTIONS: dict[str, PaperSection] = {}
 
 @dataclass(frozen=True)
 class PaperPage:
-    """A page of results as the data are now; reason: why there is none."""
+    """A current page of results; reason: why it cannot be computed."""
 
     name: str
     kept: KeptPage | None = None
     reason: str = ""
 
     def table(self, key: str, *columns: str, title: str, level: str = "", name: str = "") -> list[PaperTable]:
-        """Return a table with some of its columns; none if the page does not have it, or it has no rows.
+        """Return a table with some of its columns, or an empty list if it has no rows.
 
         name: its key in the paper, for the second table from one.
         """
@@ -115,7 +115,7 @@ class PaperPage:
         return [PaperTable(self.name, chosen, write_caption(chosen, title, level))]
 
     def figure(self, key: str, *, title: str, level: str = "") -> list[PaperTable]:
-        """Return the figure of a table, none if there is nothing to draw."""
+        """Return the figure of a table, or an empty list if the table has no plot."""
         table = self._find(key)
         if table is None or not table.plot:
             return []
@@ -127,7 +127,7 @@ class PaperPage:
 
 
 def read_page(project: Project, name: str, **asked: str) -> PaperPage:
-    """Return a page of results, computed if it is not kept for the data as they are now."""
+    """Return a current page of results; compute it if necessary."""
     try:
         return PaperPage(name, current_page(project=project, result=result_of(project, name, asked)))
     except DomainError as error:
@@ -170,7 +170,7 @@ def sources_of(table: Table) -> list[str]:
 
 
 def write_caption(table: Table, title: str, level: str = "") -> Latex:
-    """Return a caption: what is shown and of which round, the level of measurement, interval and sources."""
+    """Return a caption with title, level of measurement, kind of interval and sources."""
     found = [match[1] for how in table.how if (match := _INTERVAL.search(how))]
     intervals = list(dict.fromkeys(found))
     parts = [format_latex("{title}.", title=title)]

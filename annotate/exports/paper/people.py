@@ -1,4 +1,4 @@
-"""The sections of a paper about people: how they rated, how they agree, what they say of systems."""
+"""The sections of a paper about people: methods, agreement, and means of systems."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime

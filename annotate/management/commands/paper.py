@@ -20,17 +20,17 @@ from annotate.management.projects import project_called
 class Command(ConcordCommand):
     """Writes a report in LaTeX: how the ratings were made, agreement, systems, judges and limitations.
 
-    A folder that has the same files already is left as it is; one with others is not touched.
+    It never overwrites a folder: a second run compares the files.
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what can be asked for."""
+        """Add project, folder and the form of the output."""
         parser.add_argument("project", help="The project's short name, as in its address.")
         parser.add_argument("folder", type=Path, help="A new folder for the report.")
         parser.add_argument("--json", action="store_true", help="Print what was written as JSON.")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002
-        """Write beside the folder and put it in place when it is complete."""
+        """Write a temporary folder next to the target, then rename it."""
         project, target = project_called(options["project"]), options["folder"].absolute()
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
