@@ -87,22 +87,24 @@ def _description(judges: Sequence[Judge]) -> Latex:
 
 
 def _one(judge: Judge) -> Latex:
-    method = METHODS[judge.method].label if judge.method in METHODS else judge.method
-    temperature = "not sent" if judge.temperature is None else f"{judge.temperature:g}"
-    samples = "1 sample" if judge.samples == 1 else f"{judge.samples} samples"
     return format_latex(
-        "{name}: model {model}, method {method}, prompt {prompt}, temperature {temperature}, {samples} of "
-        "each unit; {values} and {gaps} without a value, {days}.",
+        "{name}: model {model}, method {method}, {settings}; {values} and {gaps} without a value, {days}.",
         name=judge.name,
         model=judge.model or "unknown",
-        method=method,
-        prompt=str(judge.template) if judge.template else "unknown",
-        temperature=temperature,
-        samples=samples,
+        method=METHODS[judge.method].label if judge.method in METHODS else judge.method,
+        settings=_settings(judge),
         values=count_words(judge.values_count, "value"),  # type: ignore[attr-defined]
         gaps=count_words(judge.without_value, "judgment"),  # type: ignore[attr-defined]
         days=_days(judge.first, judge.last),  # type: ignore[attr-defined]
     )
+
+
+def _settings(judge: Judge) -> str:
+    if judge.template is None:  # its judgments were made elsewhere, and its columns hold defaults
+        return "prompt and temperature not recorded"
+    temperature = "not sent" if judge.temperature is None else f"{judge.temperature:g}"
+    samples = count_words(judge.samples, "sample")
+    return f"prompt {judge.template}, temperature {temperature}, {samples} of each unit"
 
 
 def _days(first: datetime | None, last: datetime | None) -> str:

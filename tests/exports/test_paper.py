@@ -139,7 +139,7 @@ def expect_facts_of_discussion(project: Project, text: str) -> None:
 def expect_facts_of_judges(project: Project, text: str) -> None:
     for judge in Judge.objects.filter(project=project, judgments__status="done").distinct():
         done = judge.judgments.filter(status="done").count()
-        temperature = f"temperature {judge.temperature:g}"
+        temperature = f"temperature {judge.temperature:g}" if judge.template else "temperature not recorded"
         (line,) = re.findall(rf"item ({judge.name}: model.*)", text)
         assert all(word in line for word in (f"model {judge.model},", temperature, f"{done} values"))
     verdicts = current_page(
