@@ -45,6 +45,7 @@ RATER_PAGES = frozenset(
         "document_end",
         "guideline",
         "hold_items",
+        "how_rating_works",
         "my_work",
         "practice",
         "practice_again",

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from django.db.models import Count, Max, Min, Q
+from django.utils.translation import gettext
 
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
@@ -145,10 +146,11 @@ def _alphas(page: PaperPage) -> Iterator[PaperTable]:
         if len(own) == len(names):
             rows.append([own[0][0], *(alpha for _, alpha in own)])
     columns = [DIMENSION, *(Column(f"judge_{place}", str(name)) for place, name in enumerate(names))]
-    drawn = Table("with-judges", "Krippendorff's alpha with the judge", columns, rows, plot="intervals")
-    title = "Krippendorff's alpha of people with each judge as one more rater"
+    title = gettext("Alpha with each judge as one more rater")
+    drawn = Table("with-judges", title, columns, rows, plot="intervals")
+    caption = write_caption(drawn, "Krippendorff's alpha of people with each judge as one more rater")
     if rows:
-        yield PaperTable("judges", drawn, write_caption(drawn, title), is_figure=True)
+        yield PaperTable("judges", drawn, caption, is_figure=True)
 
 
 def _verdicts(trusts: dict[str, Sequence[TrustEvidence]]) -> Iterator[PaperTable]:
@@ -159,11 +161,11 @@ def _verdicts(trusts: dict[str, Sequence[TrustEvidence]]) -> Iterator[PaperTable
     ]
     if rows:
         columns = [
-            Column("judge", "Judge", ColumnKind.TEXT),
+            Column("judge", gettext("Judge"), ColumnKind.TEXT),
             DIMENSION,
-            Column("verdict", "Verdict", ColumnKind.TEXT),
+            Column("verdict", gettext("Verdict"), ColumnKind.TEXT),
         ]
-        table = Table("verdicts", "Verdicts", columns, rows, heads=2)
+        table = Table("verdicts", gettext("Verdicts"), columns, rows, heads=2)
         yield PaperTable("trust", table, Latex("Verdict on each judge by dimension."))
 
 

@@ -126,6 +126,7 @@ FOR_ANNOTATORS = (
     "templates/rating/ahead.html",
     "templates/rating/document_end.html",
     "templates/rating/guideline.html",
+    "templates/rating/how_rating_works.html",
     "templates/rating/item.html",
     "templates/rating/my_work.html",
     "templates/rating/nothing_to_rate.html",

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from django.db.models import Max
+from django.utils.translation import gettext
 
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.guidelines import guideline_at
@@ -58,10 +59,10 @@ def _dimensions(project: Project, guideline: FrozenGuideline) -> PaperTable:
     live = {each.pk: each for each in Dimension.objects.filter(project=project)}
     columns = [
         DIMENSION,
-        Column("scale", "Scale", ColumnKind.TEXT),
-        Column("level", "Level of measurement", ColumnKind.TEXT),
-        Column("threshold", "Disputed from", decimals=1),
-        Column("tolerance", "Settled within", decimals=1),
+        Column("scale", gettext("Scale"), ColumnKind.TEXT),
+        Column("level", gettext("Level of measurement"), ColumnKind.TEXT),
+        Column("threshold", gettext("Disputed from"), decimals=1),
+        Column("tolerance", gettext("Settled within"), decimals=1),
     ]
     rows = []
     for each in guideline.dimensions:
@@ -79,7 +80,7 @@ def _dimensions(project: Project, guideline: FrozenGuideline) -> PaperTable:
         "Dimensions, their scales, and the rule of disputes: the difference of two values in Round~I that "
         "opens a dispute, and the difference within which all values settle it."
     )
-    return PaperTable("design", Table("dimensions", "Dimensions", columns, rows), caption)
+    return PaperTable("design", Table("dimensions", gettext("Dimensions"), columns, rows), caption)
 
 
 def _rounds(project: Project, facts: Facts, guideline: FrozenGuideline, table: PaperTable) -> Latex:
