@@ -27,7 +27,7 @@ help:
 	@echo "make agreement-wheel  builds the statistics as the package concord-agreement in dist/"
 	@echo "make wheels        builds the packages concord-eval, concord-client and concord-agreement in dist/"
 	@echo "make messages      collects what is to be translated and compiles the translations (needs gettext)"
-	@echo "make screenshot    takes the three images of the README"
+	@echo "make screenshot    takes the images of the README and the tutorials"
 	@echo "make screenshots   takes these, and images of every page of the finished demonstration; checks budgets"
 	@echo "make openapi       writes the description of the API anew, and the client's types of it"
 	@echo "make docs          writes the generated reference pages, and builds the site in var/site"
