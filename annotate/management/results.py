@@ -35,7 +35,9 @@ class ResultsCommand(ConcordCommand):
         """Declare what can be asked for: the project, the page's parameters, what is printed and how."""
         parser.add_argument("project", help="The project's short name, as in its address.")
         for parameter in PAGES[self.page].parameters:
-            parser.add_argument(_option(parameter), dest=parameter.name, help=str(parameter.label))
+            parser.add_argument(
+                _option(parameter), dest=parameter.name, help=f"{parameter.label}, as on the page."
+            )
         parser.add_argument("--table", help="Only the table with this key; all where it is “all”.")
         parser.add_argument("--format", choices=sorted(CONTENT_TYPES), default="md", help="Of the tables.")
         add_latex_arguments(parser)

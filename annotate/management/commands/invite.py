@@ -31,7 +31,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare whom to invite as what."""
         parser.add_argument("project", help="the project's short name, as in its address")
-        parser.add_argument("email", nargs="*", help="whom")
+        parser.add_argument("email", nargs="*", help="the addresses to invite")
         parser.add_argument("--file", type=Path, help="addresses, one on a line; - for the standard input")
         parser.add_argument("--by", required=True, metavar="EMAIL", help="the admin who invites")
         parser.add_argument("--role", choices=Role.values, default=Role.ANNOTATOR)

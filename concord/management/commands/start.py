@@ -42,7 +42,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the port to answer at."""
-        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--port", type=int, default=8000, help="of the web server")
         parser.add_argument("--host", default=HOST, help="the address to answer at, behind a proxy")
         parser.add_argument("--empty", action="store_true", help="begin without the demonstration projects")
         parser.add_argument("--open", action="store_true", help="open the start page in a browser")

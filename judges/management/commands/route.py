@@ -57,7 +57,11 @@ class Command(ConcordCommand):
             help="of R's interval",
         )
         parser.add_argument(
-            "--audit", type=float, default=_default("audit_share"), metavar="SHARE", help="of what stays"
+            "--audit",
+            type=float,
+            default=_default("audit_share"),
+            metavar="SHARE",
+            help="of the units that stay with the judge",
         )
         parser.add_argument(
             "--audit-least",
@@ -69,7 +73,7 @@ class Command(ConcordCommand):
         parser.add_argument(
             "--audit-where-errors-are-expected",
             action="store_true",
-            help="more of the units on which RTS and MCQ differ",
+            help="audit more of the units on which RTS and MCQ differ",
         )
         parser.add_argument("--raters", type=int, metavar="N", help="people per unit; else the project's")
         parser.add_argument(
