@@ -25,7 +25,9 @@ def test_page_and_tutorial_have_the_same_steps() -> None:
 
 def test_raters_reach_it_from_their_work_in_their_language(db: None, client: Client) -> None:
     cast = make_project()
-    client.force_login(cast.annotators[0].user)
+    rater = cast.annotators[0].user
+    assert rater
+    client.force_login(rater)
     page = reverse("how_rating_works", args=[cast.project.slug])
     assert page in client.get(reverse("my_work", args=[cast.project.slug])).content.decode()
     shown = unescape(client.get(page, headers={"accept-language": "de"}).content.decode())
