@@ -100,7 +100,7 @@ def _rounds(project: Project, facts: Facts, guideline: FrozenGuideline, table: P
         return Latex(" ".join([*sentences, "Round~I has not been opened, so there are no ratings."]))
     first = facts.rounds[0]
     sentences += [
-        _given(first, "They rated independently: no rater saw the values of another."),
+        _describe_round(first, "They rated independently: no rater saw the values of another."),
         format_latex(
             "The plan was {raters} for each item. Assignments: {plans}.",
             raters=count_words(guideline.raters_per_item, "rater"),
@@ -125,7 +125,7 @@ def _rounds(project: Project, facts: Facts, guideline: FrozenGuideline, table: P
     return Latex(" ".join(sentences))
 
 
-def _given(found: RoundFacts, how: str) -> Latex:
+def _describe_round(found: RoundFacts, how: str) -> Latex:
     if not found.values:
         return format_latex("Round~{numeral} has no ratings yet.", numeral=found.round.numeral)
     state = "is still open" if found.round.is_open else "is closed"
@@ -168,7 +168,7 @@ def _disputes(project: Project, facts: Facts, table: PaperTable) -> Latex:
             "The raters of a disputed unit saw the values and reasons of each other, discussed them, and "
             "kept or changed their values. Round~II is therefore agreement after discussion, not reliability."
         )
-        sentences.append(_given(facts.rounds[1], how))
+        sentences.append(_describe_round(facts.rounds[1], how))
     else:
         sentences.append(Latex("Round~II has not been opened."))
     excluded = len(uncounted_annotators(project))

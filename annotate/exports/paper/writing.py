@@ -120,7 +120,10 @@ def _sections(parts: Sequence[PaperPart], tables: Sequence[PaperTable]) -> Itera
         yield from _floats(part.tables)
     yield "\n\\section{Limitations}"
     yield r"\begin{itemize}"
-    found = [limit for part in parts for limit in part.limitations] + [*_undefined(tables), *_doubts(tables)]
+    found = [limit for part in parts for limit in part.limitations] + [
+        *_list_reasons(tables),
+        *_doubts(tables),
+    ]
     yield from (rf"\item {limit}" for limit in found or [Latex("The data show none.")])
     yield r"\end{itemize}"
     yield "\n\\bibliographystyle{plainnat}"
@@ -153,7 +156,7 @@ def _floats(tables: Iterable[PaperTable]) -> Iterator[str]:
         yield r"\end{figure}"
 
 
-def _undefined(tables: Sequence[PaperTable]) -> Iterator[Latex]:
+def _list_reasons(tables: Sequence[PaperTable]) -> Iterator[Latex]:
     for each in tables:
         if not each.is_figure and each.table.reasons:
             yield format_latex(

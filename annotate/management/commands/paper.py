@@ -18,7 +18,7 @@ from annotate.management.projects import project_called
 
 
 class Command(ConcordCommand):
-    """Writes a report in LaTeX: how the ratings were made, agreement, systems, judges and limitations.
+    """Writes a report in LaTeX: methods, agreement, systems, judges and limitations.
 
     It never overwrites a folder: a second run compares the files.
     """
