@@ -346,12 +346,14 @@ def _long(
 ) -> str:
     lines = [rf"{{{setting.size}\setlength{{\tabcolsep}}{{{setting.gap:g}pt}}"]
     for number, part in enumerate(parts):
-        first = rf"\caption{{{caption}}}\label{{tab:{key}}}\\"
+        continued = r"\caption[]{(continued)}\\"
+        first = rf"\caption{{{caption}}}\label{{tab:{key}}}\\" if number == 0 else continued
+        head = _head(part, setting)
         lines += [
+            *([r"\addtocounter{table}{-1}"] if number else []),  # all parts have one number
             rf"\begin{{longtable}}{{{_align(part, setting, choices.width)}}}",
-            first if number == 0 else r"\caption[]{(continued)}\\",
-            *_head(part, setting),
-            r"\endhead",
+            *(first, *head, r"\endfirsthead"),
+            *(continued, *head, r"\endhead"),
             r"\bottomrule",
             r"\endfoot",
             *_body(part, setting),

@@ -26,6 +26,7 @@ from annotate.exports.paper.parts import (
 )
 from annotate.results.answers import RELIABLE, TENTATIVE
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
+from annotate.results.text import MINUS
 
 FEW_RATERS = 5
 FEW_DOCUMENTS = 20
@@ -243,17 +244,21 @@ def _low_alphas(page: PaperPage) -> Iterator[Latex]:
     keys = [column.key for column in rows.columns]
     alphas: Mapping[str, Cell] = {str(row[0].value): row[keys.index("round_1_alpha")] for row in rows.rows}
     known = {name: cell.value for name, cell in alphas.items() if isinstance(cell.value, float)}
-    if low := [f"{name} ({value:.3f})" for name, value in known.items() if value < TENTATIVE]:
+    if low := [f"{name} ({_write_alpha(value)})" for name, value in known.items() if value < TENTATIVE]:
         yield format_latex(
             "Alpha of Round~I is below .667, too low for conclusions by the convention, on {low}.",
             low=join_words(low),
         )
     if middling := [
-        f"{name} ({value:.3f})" for name, value in known.items() if TENTATIVE <= value < RELIABLE
+        f"{name} ({_write_alpha(value)})" for name, value in known.items() if TENTATIVE <= value < RELIABLE
     ]:
         yield format_latex(
             "Alpha of Round~I allows only tentative conclusions on {low}.", low=join_words(middling)
         )
+
+
+def _write_alpha(value: float) -> str:
+    return f"{value:.3f}".replace("-", MINUS)
 
 
 def _few(facts: Facts) -> Iterator[Latex]:

@@ -1,7 +1,7 @@
 """Writing a paper's folder: main.tex, tables, figures, references and how to compile them."""
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from annotate.results.latex import LatexChoices, latex
 from annotate.results.plots import draw
 from annotate.results.text import reasons_and_counts
 
-COMPILE = "pdflatex main && bibtex main && pdflatex main && pdflatex main"
+COMPILE = "pdflatex main && bibtex main && pdflatex main && pdflatex main && pdflatex main"
 WIDTH = 455  # points of a line between margins of 25 mm on A4
 _HEAD = r"""% Compile: {compile}
 \documentclass[10pt]{{article}}
@@ -34,6 +34,7 @@ _HEAD = r"""% Compile: {compile}
 \usepackage[round]{{natbib}}
 \setlength{{\emergencystretch}}{{3em}}
 \setlength{{\belowcaptionskip}}{{6pt}}
+\setlength{{\LTcapwidth}}{{\linewidth}}
 \renewcommand{{\topfraction}}{{.9}}
 \renewcommand{{\textfraction}}{{.07}}
 \renewcommand{{\floatpagefraction}}{{.8}}
@@ -76,9 +77,8 @@ def write_paper(project: Project, folder: Path) -> datetime | None:
         tables = [table for part in parts for table in (*part.design, *part.tables)]
         for name in ("tables", "figures"):
             (folder / name).mkdir()
-        for each in tables:
-            _write_table(each, folder)
-        body = "\n".join(_sections(parts, tables))
+        long = {each.key for each in tables if r"\begin{longtable}" in _write_table(each, folder)}
+        body = "\n".join(_sections(parts, tables, long))
     state = f"{latest.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if latest else "a project without data"
     sources = [body, project.name, *(path.read_text("utf-8") for path in sorted(folder.glob("tables/*.tex")))]
     signs = sorted(
@@ -99,16 +99,18 @@ def write_paper(project: Project, folder: Path) -> datetime | None:
     return latest
 
 
-def _write_table(each: PaperTable, folder: Path) -> None:
+def _write_table(each: PaperTable, folder: Path) -> str:
+    """Write a table or a figure; return the table's LaTeX."""
     if each.is_figure:
         (folder / "figures" / f"{each.key}.pdf").write_bytes(draw(each.table, "pdf"))
-        return
+        return ""
     notes = reasons_and_counts(each.table)
     content = latex(each.named, LatexChoices(width=WIDTH), caption=each.caption, notes=notes)
     _write(folder / "tables" / f"{each.key}.tex", content)
+    return content
 
 
-def _sections(parts: Sequence[PaperPart], tables: Sequence[PaperTable]) -> Iterator[str]:
+def _sections(parts: Sequence[PaperPart], tables: Sequence[PaperTable], long: Set[str]) -> Iterator[str]:
     yield r"\section{How the ratings were made}"
     yield "\n\n".join(paragraph for part in parts for paragraph in part.methods)
     yield from _floats(table for part in parts for table in part.design)
@@ -118,6 +120,8 @@ def _sections(parts: Sequence[PaperPart], tables: Sequence[PaperTable]) -> Itera
         if part.tables:
             yield f"{_references(part.tables)}"
         yield from _floats(part.tables)
+        if any(each.key in long for each in part.tables):
+            yield r"\clearpage"  # tables over pages would push the floats of this section into the next
     yield "\n\\section{Limitations}"
     yield r"\begin{itemize}"
     found = [limit for part in parts for limit in part.limitations] + [
@@ -151,7 +155,8 @@ def _floats(tables: Iterable[PaperTable]) -> Iterator[str]:
             yield rf"\input{{tables/{each.key}}}"
             continue
         yield r"\begin{figure}\centering"
-        yield rf"\includegraphics[width=.85\linewidth]{{figures/{each.key}.pdf}}"
+        size = r"width=.85\linewidth,height=.8\textheight,keepaspectratio"
+        yield rf"\includegraphics[{size}]{{figures/{each.key}.pdf}}"
         yield rf"\caption{{{each.caption}}}\label{{fig:{each.key}}}"
         yield r"\end{figure}"
 
