@@ -52,7 +52,7 @@ def judges_in_paper(project: Project) -> list[PaperPart]:
     if not judges:
         nothing = Latex("No judge has given a value.")
         return [PaperPart("Judges", methods=[Latex("No language model judged the items.")], text=nothing)]
-    page = read_page(project, "judges")
+    page, values = read_page(project, "judges"), _values_of_people(project)
     trusts = {judge.name: trust for judge in measured_judges(project) if (trust := _trust(project, judge))}
     return [
         PaperPart(
@@ -63,10 +63,10 @@ def judges_in_paper(project: Project) -> list[PaperPart]:
                 *page.table(
                     *("scoring", "judge", "dimension", "items", "spearman", "with_mean", "among_people"),
                     title="Judges compared with people: Spearman's rho and Krippendorff's alpha with the "
-                    f"mean of people, and alpha among people, by {_of_round(project)}",
+                    f"mean of people, and alpha among people, by {values}",
                 ),
-                *_alphas(page),
-                *_verdicts(trusts),
+                *_alphas(page, values),
+                *_verdicts(trusts, values),
             ],
             limitations=list(_limitations(judges, trusts)),
             latest=max((judge.last for judge in judges if judge.last), default=None),
@@ -125,15 +125,15 @@ def _text(reason: str) -> Latex:
     )
 
 
-def _of_round(project: Project) -> str:
-    """Return the round whose values the page of judges compares with: the last that was opened."""
+def _values_of_people(project: Project) -> str:
+    """Return the values that the page of judges compares with: those of the last round."""
     last = last_round(project)
     if last is None or last.is_independent:
         return "values of Round I (independent)"
     return "values at the end of Round II (after discussion)"
 
 
-def _alphas(page: PaperPage) -> Iterator[PaperTable]:
+def _alphas(page: PaperPage, values: str) -> Iterator[PaperTable]:
     """Yield the figure of alpha with each judge as one more rater: dimensions in rows, judges in columns."""
     table = page.kept.table("alphas") if page.kept else None
     if table is None:
@@ -148,12 +148,13 @@ def _alphas(page: PaperPage) -> Iterator[PaperTable]:
     columns = [DIMENSION, *(Column(f"judge_{place}", str(name)) for place, name in enumerate(names))]
     title = gettext("Alpha with each judge as one more rater")
     drawn = Table("with-judges", title, columns, rows, plot="intervals")
-    caption = write_caption(drawn, "Krippendorff's alpha of people with each judge as one more rater")
+    says = f"Krippendorff's alpha of people with each judge as one more rater, by {values}"
+    caption = write_caption(drawn, says)
     if rows:
         yield PaperTable("judges", drawn, caption, is_figure=True)
 
 
-def _verdicts(trusts: dict[str, Sequence[TrustEvidence]]) -> Iterator[PaperTable]:
+def _verdicts(trusts: dict[str, Sequence[TrustEvidence]], values: str) -> Iterator[PaperTable]:
     rows = [
         [text(name), text(each.dimension.name, key=each.dimension.key), text(each.verdict.says)]
         for name, trust in trusts.items()
@@ -166,7 +167,9 @@ def _verdicts(trusts: dict[str, Sequence[TrustEvidence]]) -> Iterator[PaperTable
             Column("verdict", gettext("Verdict"), ColumnKind.TEXT),
         ]
         table = Table("verdicts", gettext("Verdicts"), columns, rows, heads=2)
-        yield PaperTable("trust", table, Latex("Verdict on each judge by dimension."))
+        yield PaperTable(
+            "trust", table, write_caption(table, f"Verdict on each judge by dimension, {values}")
+        )
 
 
 def _limitations(judges: Sequence[Judge], trusts: dict[str, Sequence[TrustEvidence]]) -> Iterator[Latex]:
