@@ -46,6 +46,7 @@ RATER_PAGES = frozenset(
         "guideline",
         "hold_items",
         "how_rating_works",
+        "my_values",
         "my_work",
         "practice",
         "practice_again",

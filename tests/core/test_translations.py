@@ -128,6 +128,7 @@ FOR_ANNOTATORS = (
     "templates/rating/guideline.html",
     "templates/rating/how_rating_works.html",
     "templates/rating/item.html",
+    "templates/rating/my_values.html",
     "templates/rating/my_work.html",
     "templates/rating/nothing_to_rate.html",
     "templates/socialaccount",
