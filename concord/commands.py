@@ -43,6 +43,11 @@ def restore(arguments: Sequence[str]) -> None:
     manage(["restore", *arguments])
 
 
+def write_paper(arguments: Sequence[str]) -> None:
+    """Write a report in LaTeX from a project."""
+    manage(["paper", *arguments])
+
+
 def manage(arguments: Sequence[str], *, name: str = "concord manage") -> None:
     """Run a management command of the server; `concord manage help` lists them."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "concord.settings")

@@ -45,6 +45,8 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000, help="of the web server")
         parser.add_argument("--empty", action="store_true", help="start without the demonstration projects")
         parser.add_argument("--host", default=HOST, help="the address to answer at, behind a proxy")
+        parser.add_argument("--open", action="store_true", help="open the start page in a browser")
+        parser.add_argument("--temporary", action="store_true", help="remove the folder of data at the end")
 
     def handle(self, *_args: Any, host: str, port: int, empty: bool, **options: Any) -> None:
         """Prepare everything, say where it is, and run until stopped."""
