@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.concord.running import LONGEST, ROOT, alive, descendants, eventually
+from tests.concord.running import LONGEST, ROOT, Started, alive, descendants, eventually
 from tests.ports import free_port
 
 pytestmark = pytest.mark.long
@@ -88,8 +88,8 @@ def test_the_wheel_alone_serves_the_demonstration(
         )
     state = tmp_path / "state" / "concord" / "server.json"
     try:
-        assert eventually(lambda: demo.poll() is not None or state.exists()), log.read_text()
-        assert eventually(lambda: demo.poll() is not None or "ready." in log.read_text()), log.read_text()
+        started = Started(demo, port, log)
+        eventually(lambda: demo.poll() is not None or (started.works() and started.answers()))
         assert demo.poll() is None, log.read_text()
         page = browser.new_context(base_url=f"http://localhost:{port}").new_page()
         page.set_default_timeout(LONGEST * 1000)
@@ -100,6 +100,7 @@ def test_the_wheel_alone_serves_the_demonstration(
         page.get_by_role("link", name="Demonstration: opinions about three products").first.click()
         assert page.evaluate("getComputedStyle(document.body).fontFamily"), "static files are there"
         page.context.close()
+        assert state.exists()
         asked = subprocess.run(
             [*command, "projects", "list"], cwd=tmp_path, env=home, capture_output=True, text=True
         )
