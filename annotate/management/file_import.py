@@ -14,8 +14,9 @@ from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
 from annotate.material.commands.imports import Writing, import_file
 from annotate.material.queries.check import FileCheck
+from annotate.material.reading.guessing import guess_mapping
 from annotate.material.reading.mapping_json import MappingError, mapping_from_options, shipped_mapping
-from annotate.material.reading.mappings import SHIPPED, Mapping, guess_mapping, misfit
+from annotate.material.reading.mappings import SHIPPED, Mapping, misfit
 from annotate.material.reading.progress import OnProgress
 from annotate.material.reading.readers import FORMATS, first_records
 from annotate.material.reading.refused import refused_csv, refused_jsonl

@@ -19,8 +19,9 @@ from annotate.core.errors import NotReadyError
 from annotate.core.models import DataImport, Project
 from annotate.core.quotas import refuse_over_quota
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
+from annotate.material.reading.guessing import guess_mapping
 from annotate.material.reading.mapping_json import mapping_from_json, mapping_to_json
-from annotate.material.reading.mappings import SHIPPED, Mapping, guess_mapping, misfit
+from annotate.material.reading.mappings import SHIPPED, Mapping, misfit
 from annotate.material.reading.opening import Opening
 from annotate.material.reading.readers import FORMATS, SUFFIXES
 
@@ -225,6 +226,16 @@ class ColumnsForm(forms.Form):
         """The reason why the guessed mapping cannot be used."""
         return self.find_problem(self.guess)
 
+    @property
+    def unused(self) -> list[str]:
+        """The columns without a meaning, unless a mapping by name reads the file."""
+        named = self["mapping_name"].value() if "mapping_name" in self.fields else ""
+        return (
+            []
+            if named
+            else [each for at, each in enumerate(self.columns) if not self[f"meaning_{at}"].value()]
+        )
+
     def file_fields(self) -> list[forms.BoundField]:
         """Return the controls for the whole file."""
         return [self[name] for name in self.fields if not name.startswith(("meaning_", "label_"))]
@@ -315,7 +326,8 @@ class MappingForm(ColumnsForm):
         what = self.cleaned_data["what"] if self.is_bound else self.guessed_what
         if what in (What.ITEMS, What.BOTH) and not mapping.gives_items:
             return gettext(
-                "For items, choose the columns of the document and of the system and output, or of the parts."
+                "For items, choose the columns of the document and of the system and output, or of the parts "
+                "alone. Each output needs its system."
             )
         if what != What.ITEMS and not mapping.gives_ratings:
             return gettext("For ratings, choose the columns of the document, system, rater and values.")

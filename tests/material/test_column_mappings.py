@@ -5,13 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
+from annotate.material.reading.guessing import guess_mapping
 from annotate.material.reading.mapping_json import (
     MappingError,
     mapping_from_json,
     mapping_from_options,
     mapping_to_json,
 )
-from annotate.material.reading.mappings import SHIPPED, guess_mapping, rows_of
+from annotate.material.reading.mappings import SHIPPED, rows_of
 from annotate.material.reading.rows import (
     ImportedDocument,
     ImportedItem,
