@@ -191,7 +191,7 @@ class _ColumnGuess:
                 found[field] = "" if never_repeats or column.longest > KEY_LIMIT else found[field]
         if found["value"] and _word(found["value"]) not in PLAIN_VALUES:
             found["value"] = found["value"] if self.columns[found["value"]].is_numeric else ""
-        if not all(_is_round(record.fields.get(found["round"])) for record in records):
+        if not all(is_round(record.fields.get(found["round"]), 1, 2) for record in records):
             found["round"] = ""
 
     def _free(self) -> list[str]:
@@ -311,9 +311,10 @@ def _first(by_word: abc.Mapping[str, str], words: Iterable[str]) -> str:
     return next((by_word[word] for word in words if word in by_word), "")
 
 
-def _is_round(value: object) -> bool:
+def is_round(value: object, *rounds: int) -> bool:
+    """Return whether a cell names one of these rounds."""
     try:
-        return bool(round_of(value, ""))
+        return round_of(value, "") in rounds
     except RefusedFieldError:
         return False
 
