@@ -1,12 +1,14 @@
 """Guesses of mappings on tables as people make them; no Django."""
 
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from annotate.material.reading.columns import ColumnMapping
-from annotate.material.reading.guessing import guess_mapping
+from annotate.material.reading.guessing import COLUMN_WORDS, guess_mapping
 from annotate.material.reading.rows import Record
 
 LONG = "The council of the town met on Monday and agreed, after a long debate, on a new budget for schools. "
@@ -181,6 +183,22 @@ NOTHING_CERTAIN = [
 )
 def test_uncertain_columns_are_not_used(records: list[Record], guessed: str) -> None:
     assert guess(records) == guessed
+
+
+names = st.sampled_from(
+    [*chain.from_iterable(COLUMN_WORDS.values()), "Artikel", "prompt", "a", "b", "Text (1)"]
+)
+cells = st.one_of(st.none(), st.integers(1, 3), st.text(max_size=4), st.sampled_from([LONG, LONG * 3, ["a"]]))
+
+
+@given(st.lists(st.dictionaries(names, cells, max_size=6), min_size=1, max_size=6))
+def test_no_column_gets_two_meanings_whatever_a_table_holds(rows: list[dict[str, Any]]) -> None:
+    mapping = guess_mapping([Record(line, fields) for line, fields in enumerate(rows)])
+    if isinstance(mapping, ColumnMapping):
+        used = [*(getattr(mapping, each) for each in MEANINGS), *(part.column for part in mapping.parts)]
+        named = [column for column in used if column]
+        assert len(set(named)) == len(named)
+        assert set(named) <= {name for fields in rows for name in fields}
 
 
 def test_dimensions_in_other_scripts_are_told_apart() -> None:
