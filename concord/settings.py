@@ -18,6 +18,7 @@ from concord.environment import (
     log_format,
     log_level,
     metrics_token,
+    own_data_folder,
     positive,
     read,
     secret_key,
@@ -25,8 +26,11 @@ from concord.environment import (
 )
 from concord.single_sign_on import single_sign_on, single_sign_on_accounts
 
-BASE_DIR = Path(__file__).resolve().parent.parent
-DATA_DIR = data_folder(BASE_DIR / "var")
+PACKAGE = Path(__file__).resolve().parent
+# The wheel contains templates, static files and translations. In the repository they are outside the package.
+IS_INSTALLED = (PACKAGE / "templates").is_dir()
+BASE_DIR = PACKAGE if IS_INSTALLED else PACKAGE.parent
+DATA_DIR = data_folder(own_data_folder() if IS_INSTALLED else BASE_DIR / "var")
 
 DEBUG = read("bool", "CONCORD_DEBUG", False)
 SECRET_KEY = secret_key(DATA_DIR / "secret_key")

@@ -35,7 +35,7 @@ class Process:
 LIVE = "/health/live"
 PROBE = f"import urllib.request; urllib.request.urlopen('http://127.0.0.1:{PORT}{LIVE}', timeout=5)"
 PING = ".venv/bin/python -m celery -A concord inspect ping -t 10"
-PREPARE = ".venv/bin/python manage.py migrate && .venv/bin/python manage.py collectstatic --no-input"
+PREPARE = "concord manage migrate && concord manage collectstatic --no-input"
 PROCESSES = (
     Process(
         name="web",

@@ -24,7 +24,7 @@ def demonstration() -> Iterator[str]:
     """Start Concord, so that no one's data is touched; give its address; stop it."""
     with tempfile.TemporaryDirectory() as folder:
         port = _free_port()
-        environment = {**os.environ, "CONCORD_DATA": folder}
+        environment = {**os.environ, "CONCORD_DATA": folder, "XDG_STATE_HOME": folder}
         command = [sys.executable, str(ROOT / "manage.py"), "start", "--port", str(port)]
         server = subprocess.Popen(
             command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT

@@ -1,4 +1,4 @@
-"""Take the images of the README: rating an item, discussing a dispute, trusting a judge.
+"""Take the images of the README and the tutorials: rating, a dispute, verdicts, results, sign-in.
 
 Run by `make screenshot`, and before the other images by `make screenshots`.
 """
@@ -11,26 +11,30 @@ from screenshots import find_finished_project
 
 IMAGES = ROOT / "docs" / "images"
 MANY_POSTS = 3
-RATING = "/projects/demonstration-opinions-about-three-products/rate/"
+OPEN = "/projects/demonstration-opinions-about-three-products/"
 
 
 def main() -> None:
-    """Rate two dimensions and photograph the page, then a dispute and the verdicts on a judge."""
+    """Photograph pages for annotators and admins; the open project's agreement before anyone rates."""
     IMAGES.mkdir(exist_ok=True)
     with demonstration() as address, browser() as chromium:
         page = chromium.new_page(base_url=address, viewport={"width": 1280, "height": 800})
+        page.goto("/accounts/login/")
+        page.screenshot(path=IMAGES / "sign-in.png", clip={"x": 0, "y": 0, "width": 1280, "height": 500})
+        admin = chromium.new_page(base_url=address, viewport={"width": 1280, "height": 900})
+        sign_in(admin, "admin@example.org")
+        photograph(admin, f"{OPEN}results/agreement/", "agreement.png")
         sign_in(page, "cem@example.org")
-        page.goto(RATING)
+        page.goto(f"{OPEN}rate/")
         page.keyboard.press("5")
         page.keyboard.press("4")
         page.wait_for_selector("#save-mark[data-state=saved]")
         page.screenshot(path=IMAGES / "rating.png")
-        admin = chromium.new_page(base_url=address, viewport={"width": 1280, "height": 900})
-        sign_in(admin, "admin@example.org")
         home = find_finished_project(admin)
         wait_for_export(admin, home)
         photograph_dispute(admin, home)
-        photograph_trust(admin, home)
+        photograph(admin, f"{home}results/trust/", "trust.png")
+        photograph(admin, f"{home}results/", "results.png")
 
 
 def wait_for_export(page: Page, home: str) -> None:
@@ -60,11 +64,12 @@ def photograph_dispute(page: Page, home: str) -> None:
     page.screenshot(path=IMAGES / "dispute.png")
 
 
-def photograph_trust(page: Page, home: str) -> None:
-    """Photograph the verdicts once a worker has computed them."""
-    page.goto(f"{home}results/trust/")
+def photograph(page: Page, path: str, name: str) -> None:
+    """Photograph a page of results once a worker has computed it."""
+    page.goto(path)
     page.locator("figure.chart svg").first.wait_for(timeout=120_000)
-    page.screenshot(path=IMAGES / "trust.png")
+    page.wait_for_selector("#figures[hx-get], #cards[hx-trigger]", state="detached", timeout=120_000)
+    page.screenshot(path=IMAGES / name)
 
 
 if __name__ == "__main__":

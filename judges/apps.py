@@ -36,6 +36,7 @@ class JudgesConfig(AppConfig):
         from judges.results.queries.disagreements import JUDGES_AND_PEOPLE
         from judges.results.tables.pages import JUDGES_RESULTS
         from judges.routing.commands.places import ask_for_routed_units
+        from judges.routing.paper import judges_in_paper
         from judges.routing.queries.watching import needs_of_routing
         from judges.routing.results import TRUST_PAGE
         from judges.runs.commands.leases import RUN_FINISHED, RUN_STOPPED
@@ -66,6 +67,7 @@ class JudgesConfig(AppConfig):
                 item_marks=ITEM_MARKS,
                 item_lead=ITEM_LEAD,
                 collection_lines=judges_in_datasheet,
+                paper_section=judges_in_paper,
                 judge_scores=scores_by_item,
                 restorer=restore_judges,
                 finish_round_one=ask_for_routed_units,

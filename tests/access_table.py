@@ -41,6 +41,7 @@ n     POST      {home}disputes/{dispute}/wording/
 n     GET       {home}rate/
 n     GET       {home}rate/mine/
 n     GET       {home}rate/mine/values/
+n     GET       {home}rate/how/
 arnj  GET       {home}guideline/
 n     GET       {home}rate/progress/
 n     GET POST  {home}rate/document/{document}/

@@ -55,6 +55,7 @@ for name in [name for name in os.environ if name.startswith("CONCORD_") and name
     del os.environ[name]
 os.environ["DJANGO_SETTINGS_MODULE"] = "concord.settings"
 os.environ["CONCORD_DATA"] = str(FOLDER)
+os.environ["XDG_STATE_HOME"] = str(FOLDER)  # where servers that tests start say so
 os.environ["CONCORD_BROKER_URL"] = "memory://"
 os.environ["CONCORD_LOCAL_ENDPOINTS"] = "127.0.0.1:*"  # the tests' own providers
 (FOLDER / "static").mkdir()

@@ -12,6 +12,8 @@ from django.core.management import CommandError, call_command, get_commands, loa
 
 from annotate.core.models import DataImport, Dispute, Invitation, Item, Project, Round, Webhook
 from annotate.material.commands.imports import import_file
+from tests.documentation.options import DOCUMENT as OPTIONS
+from tests.documentation.options import described_options
 from tests.factories import Cast, make_project
 from tests.material.files import item, jsonl, source
 from tests.rating.rounds import discussed, opened, rate
@@ -39,6 +41,11 @@ def cast(db: None) -> Cast:
 def test_every_command_is_documented_and_none_that_is_not_there() -> None:
     rows = re.findall(r"^\| `(\w+)", DOCUMENTATION.read_text(), flags=re.M)
     assert sorted(rows) == OURS
+
+
+def test_the_options_in_the_documentation_are_those_of_the_commands() -> None:
+    assert OPTIONS.read_text() == described_options(), "make docs"
+    assert "|  |\n" not in OPTIONS.read_text(), "an option without a help"
 
 
 @pytest.mark.parametrize("name", OURS)

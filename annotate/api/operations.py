@@ -1,10 +1,12 @@
 """What an operation of the API is: its scope, what it takes and answers, and all of that in the schema."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import wraps
 from typing import Any, TypeVar
 
 from django.db.models import QuerySet
+from django.http import Http404
+from django.utils.translation import gettext
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError
@@ -54,11 +56,18 @@ class ApiView(APIView):
     throttle_classes = (TokenThrottle,)
     parser_classes = (StrictJSONParser,)
     metadata_class = None
+    steps: Collection[str] = ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Check who asks; then read what was sent, of which Django refuses too much."""
         super().initial(request, *args, **kwargs)
         _ = request._request.body
+
+    def check_step(self, step: str) -> None:
+        """Raise Http404, which names the steps, unless it is one of them."""
+        if step not in self.steps:
+            names = ", ".join(self.steps)
+            raise Http404(gettext("There is no such step; there are {names}.").format(names=names))
 
     def check(self, shape: type[Shape], **context: Any) -> Any:
         """Return what was sent, checked; raises ValidationError with a sentence for each field."""

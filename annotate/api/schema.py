@@ -17,6 +17,14 @@ class OperationSchema(AutoSchema):
         """Return what the view is about."""
         return [str(getattr(self.view, "about", ""))]
 
+    def _resolve_path_parameters(self, variables: list[str]) -> list[dict[str, Any]]:
+        """Name the steps that a view has."""
+        found: list[dict[str, Any]] = super()._resolve_path_parameters(variables)  # type: ignore[no-untyped-call]
+        for each in found:
+            if each["name"] == "step":
+                each["schema"] = {"type": "string", "enum": list(getattr(self.view, "steps", ()))}
+        return found
+
 
 class AmountDescription(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
     """Describes an amount of money: a number, or one in quotes."""

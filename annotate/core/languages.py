@@ -45,6 +45,8 @@ RATER_PAGES = frozenset(
         "document_end",
         "guideline",
         "hold_items",
+        "how_rating_works",
+        "my_values",
         "my_work",
         "practice",
         "practice_again",

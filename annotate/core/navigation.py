@@ -64,7 +64,7 @@ GROUPS = [
         "pencil",
         [
             Page(gettext_noop("Rate"), "rate", ANNOTATORS, also=("practice",), icon="pencil"),
-            Page(gettext_noop("My work"), "my_work", ANNOTATORS, icon="history"),
+            Page(gettext_noop("My work"), "my_work", ANNOTATORS, also=("how_rating_works",), icon="history"),
             Page(gettext_noop("Guidelines"), "guideline", ANNOTATORS, icon="file-text"),
         ],
     ),

@@ -19,6 +19,7 @@ class Format(StrEnum):
     PARQUET = "parquet"
     XLSX = "xlsx"
     HUGGING_FACE = "huggingface"
+    PAPER = "paper"
 
 
 LABELS = {
@@ -27,6 +28,7 @@ LABELS = {
     Format.PARQUET: "Parquet",
     Format.XLSX: gettext_lazy("XLSX (one workbook)"),
     Format.HUGGING_FACE: gettext_lazy("Hugging Face data set"),
+    Format.PAPER: gettext_lazy("Report (LaTeX)"),
 }
 
 

@@ -15,6 +15,7 @@ from annotate.exports.formats.parquet import write_parquet, write_shards
 from annotate.exports.formats.text import FORMATS as TEXT_FORMATS
 from annotate.exports.formats.text import in_pieces
 from annotate.exports.manifest import Manifest, Passed, write_manifest
+from annotate.exports.paper.writing import write_paper
 from annotate.exports.registry import ExportTable, Row
 
 OnProgress = Callable[[int], None]
@@ -36,7 +37,10 @@ def write_folder(
 
     with snapshot():
         project.refresh_from_db()
-        _WRITERS[choice.format](project, choice, folder, rows_of)
+        if choice.format == Format.PAPER:
+            passed.latest = write_paper(project, folder)
+        else:
+            _WRITERS[choice.format](project, choice, folder, rows_of)
         if choice.format == Format.HUGGING_FACE:
             write_data_set(project, choice, folder, passed)
     return write_manifest(project, choice, passed, folder)

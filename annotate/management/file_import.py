@@ -106,18 +106,18 @@ class FileImportCommand(ReportedImport):
             "--map",
             action="append",
             metavar="FIELD=COLUMN",
-            help="what a column means, once per column: document_key, document_title, part (or part:LABEL), "
-            "system, text, rater, dimension, value, round, dimension:NAME; "
-            "without it the file's names decide",
+            help="the meaning of a column, once per column: document_key, document_title, part (or "
+            "part:LABEL), system, text, rater, dimension, value, round, dimension:NAME; without it the "
+            "file's names decide",
         )
         parser.add_argument(
-            "--only-good", action="store_true", help="leave refused lines out instead of importing nothing"
+            "--only-good", action="store_true", help="skip invalid lines instead of importing nothing"
         )
         parser.add_argument(
             "--refused",
             type=Path,
             metavar="FILE",
-            help="write the refused lines with the reasons to this .jsonl or .csv file",
+            help="write the invalid lines with the reasons to this .jsonl or .csv file",
         )
 
     def take(

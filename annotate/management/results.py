@@ -35,8 +35,10 @@ class ResultsCommand(ConcordCommand):
         """Declare what can be asked for: the project, the page's parameters, what is printed and how."""
         parser.add_argument("project", help="The project's short name, as in its address.")
         for parameter in PAGES[self.page].parameters:
-            parser.add_argument(_option(parameter), dest=parameter.name, help=str(parameter.label))
-        parser.add_argument("--table", help="Only the table with this key; all where it is “all”.")
+            parser.add_argument(
+                _option(parameter), dest=parameter.name, help=f"{parameter.label}, as on the page."
+            )
+        parser.add_argument("--table", help="Only the table with this key; “all” for every table.")
         parser.add_argument("--format", choices=sorted(CONTENT_TYPES), default="md", help="Of the tables.")
         add_latex_arguments(parser)
         parser.add_argument("--json", action="store_true", help="Everything, as JSON.")
@@ -74,10 +76,10 @@ class ResultsCommand(ConcordCommand):
 
 def add_latex_arguments(parser: ArgumentParser) -> None:
     """Declare how LaTeX is set."""
-    parser.add_argument("--intervals", choices=list(Intervals), help="LaTeX: where intervals stand.")
+    parser.add_argument("--intervals", choices=list(Intervals), help="LaTeX: position of intervals.")
     parser.add_argument("--environment", choices=list(Environment), help="LaTeX: what holds the table.")
     parser.add_argument("--transposed", action="store_true", help="LaTeX: rows as columns.")
-    parser.add_argument("--digits", type=int, help="LaTeX: decimals of figures.")
+    parser.add_argument("--digits", type=int, help="LaTeX: decimals of values.")
     parser.add_argument(
         "--width", type=int, help="LaTeX: points of a line: 345 in article, 219 in a column for the ACL."
     )

@@ -245,6 +245,14 @@ def my_values(request: Request, slug: str) -> HttpResponse:
 
 @login_required
 @require_GET
+def how_rating_works(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show annotators the tutorial of the rating page."""
+    place = access.membership(request.user, slug, Role.ANNOTATOR)
+    return render_in_project(request, place.project, "rating/how_rating_works.html")
+
+
+@login_required
+@require_GET
 def guideline(request: HttpRequest, slug: str) -> HttpResponse:
     """Show what is asked and how: the wording in force, or before a round the one that it would freeze."""
     place = access.membership(request.user, slug)

@@ -128,19 +128,28 @@ class _Grid:
         )
 
 
-def latex(table: Table, choices: LatexChoices | None = None, *, project: str = "") -> str:
+def latex(
+    table: Table,
+    choices: LatexChoices | None = None,
+    *,
+    project: str = "",
+    caption: str = "",
+    notes: Sequence[str] | None = None,
+) -> str:
     r"""Return a table for the packages array, booktabs and longtable, in UTF-8.
 
     It is made to fit: letters get smaller, intervals go below, texts are broken, and at last its columns
     stand in several parts; what is longer than a page is a `longtable`. The caption names the project,
     `\label` is `tab:` and the table's key; how its figures were computed follows in small print.
+
+    caption: LaTeX in place of the title. notes: texts in place of the small print.
     """
     choices = choices or LatexChoices()
     grid = _grid(table, choices)
     setting = _setting(grid, choices)
     parts = list(_parts(grid, setting, choices.width))
-    caption = escape_latex(". ".join(each for each in (project, table.title) if each))
-    notes = [escape_latex(note) for note in notes_of(table)]
+    caption = caption or escape_latex(". ".join(each for each in (project, table.title) if each))
+    notes = [escape_latex(note) for note in (notes_of(table) if notes is None else notes)]
     if _environment(choices, parts, setting) is Environment.LONG:
         return _long(parts, setting, choices, caption, table.key, notes)
     name = Environment.WIDE if choices.environment is Environment.WIDE else Environment.TABLE
@@ -148,7 +157,7 @@ def latex(table: Table, choices: LatexChoices | None = None, *, project: str = "
     for part in parts:
         align = _align(part, setting, choices.width)
         bodies += [r"\par\medskip"] if bodies else []
-        bodies += [rf"\begin{{tabular}}{{{align}}}", *_head(part), *_body(part, setting)]
+        bodies += [rf"\begin{{tabular}}{{{align}}}", *_head(part, setting), *_body(part, setting)]
         bodies += [r"\bottomrule", r"\end{tabular}"]
     lines = [
         rf"\begin{{{name}}}",
@@ -222,15 +231,20 @@ def _parts(grid: _Grid, setting: _TableSetting, width: float) -> Iterator[_Grid]
 
 
 def _narrow_widths(grid: _Grid, setting: _TableSetting, width: float) -> list[float]:
-    """Return the columns' widths where texts are broken if the whole is too wide: to a third of the line."""
+    """Return the columns' widths where texts are broken if the whole is too wide: to a third of the line,
+    or what the other columns leave."""
     widths = _widths(grid, setting)
     if sum(widths) <= width:
         return widths
     words = [_longest_word(grid, at, setting) for at in range(len(widths))]
-    return [
+    narrow = [
         max(min(each, width / 3), longest) if is_words else each
         for each, longest, is_words in zip(widths, words, grid.words, strict=True)
     ]
+    for at, whole in enumerate(widths):  # what is left of the line goes to the texts that are broken
+        # A tenth of a point stays, so that no rounding makes the parts wider than the line.
+        narrow[at] += max(min(whole - narrow[at], width - sum(narrow) - 0.1), 0)
+    return narrow
 
 
 def _longest_word(grid: _Grid, at: int, setting: _TableSetting) -> float:
@@ -282,22 +296,35 @@ def _align(grid: _Grid, setting: _TableSetting, width: float) -> str:
     )
 
 
-def _head(grid: _Grid) -> list[str]:
-    """Return the line of names; those of figures are broken at every space."""
-    names = [
-        escape_latex(name)
-        if words or " " not in name
-        else r"\shortstack[r]{" + r"\\".join(map(escape_latex, name.split())) + "}"
-        for name, words in zip(grid.names, grid.words, strict=True)
-    ]
+def _head(grid: _Grid, setting: _TableSetting) -> list[str]:
+    """Return the line of names; a name over numbers breaks if it is wider than its column."""
+    names = []
+    for name, words, width in zip(grid.names, grid.words, _widths(grid, setting), strict=True):
+        room = (width - 2 * setting.gap) / setting.part
+        lines = [name] if words else _break_name(name, room)
+        set_lines = r"\\".join(map(escape_latex, lines))
+        names.append(set_lines if len(lines) == 1 else rf"\shortstack[r]{{{set_lines}}}")
     return [r"\toprule", " & ".join(names) + r" \\", r"\midrule"]
+
+
+def _break_name(name: str, room: float) -> list[str]:
+    lines: list[str] = []
+    for word in name.split():
+        if lines and _width(longer := f"{lines[-1]} {word}") <= room:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines or [name]
 
 
 def _body(grid: _Grid, setting: _TableSetting) -> Iterator[str]:
     for row in grid.rows:
         lines = [_lines_of(cell, setting) for cell in row]
         has_second = any(second for _, second in lines)
-        yield " & ".join(first for first, _ in lines) + (r" \\*" if has_second else r" \\")
+        line = " & ".join(first for first, _ in lines)
+        # LaTeX would read a bracket or a star here as belonging to the line break before.
+        guard = "{}" if line.startswith(("[", "*")) else ""
+        yield guard + line + (r" \\*" if has_second else r" \\")
         if has_second:
             yield (" & ".join(rf"\scriptsize {second}" if second else "" for _, second in lines) + r" \\")
 
@@ -319,12 +346,14 @@ def _long(
 ) -> str:
     lines = [rf"{{{setting.size}\setlength{{\tabcolsep}}{{{setting.gap:g}pt}}"]
     for number, part in enumerate(parts):
-        first = rf"\caption{{{caption}}}\label{{tab:{key}}}\\"
+        continued = r"\caption[]{(continued)}\\"
+        first = rf"\caption{{{caption}}}\label{{tab:{key}}}\\" if number == 0 else continued
+        head = _head(part, setting)
         lines += [
+            *([r"\addtocounter{table}{-1}"] if number else []),  # all parts have one number
             rf"\begin{{longtable}}{{{_align(part, setting, choices.width)}}}",
-            first if number == 0 else r"\caption[]{(continued)}\\",
-            *_head(part),
-            r"\endhead",
+            *(first, *head, r"\endfirsthead"),
+            *(continued, *head, r"\endhead"),
             r"\bottomrule",
             r"\endfoot",
             *_body(part, setting),

@@ -227,12 +227,7 @@ class ShownPage:
     def _in_view(self, table: Table) -> Table:
         """Return the table with the columns in view."""
         keys = self.arrangement.columns.get(self.tab)
-        if not keys:
-            return table
-        shown = [place for place, column in enumerate(table.columns) if column.key in keys]
-        heads = sum(place < table.heads for place in shown)
-        rows = [[row[place] for place in shown] for row in table.rows]
-        return replace(table, columns=[table.columns[place] for place in shown], rows=rows, heads=heads)
+        return table.select(keys) if keys else table
 
     def _filter(self, table: Table) -> Table:
         place = _dimension_place(table)

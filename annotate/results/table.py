@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, overload
@@ -167,6 +167,13 @@ class Table:
     def reasons(self) -> list[str]:
         """The different reasons why figures are undefined."""
         return list(dict.fromkeys(cell.reason for cell in self.cells() if cell.reason))
+
+    def select(self, keys: Collection[str]) -> "Table":
+        """Return the table with only the columns of these keys, in the order that they have."""
+        shown = [place for place, column in enumerate(self.columns) if column.key in keys]
+        rows = [[row[place] for place in shown] for row in self.rows]
+        heads = sum(place < self.heads for place in shown)
+        return replace(self, columns=[self.columns[place] for place in shown], rows=rows, heads=heads)
 
     def cells(self) -> Iterator[Cell]:
         """Yield every cell, row by row."""

@@ -99,8 +99,13 @@ def _letters() -> Iterator[str]:
 
 def notes_of(table: Table) -> Sequence[str]:
     """Return what is to be read below: why figures are undefined, their counts, how they were computed."""
+    return [note for note in (table.says, *reasons_and_counts(table), *table.how) if note]
+
+
+def reasons_and_counts(table: Table) -> list[str]:
+    """Return the reason behind each letter of an undefined figure, then the counts."""
     undefined = [f"({letter}) {reason}" for reason, letter in marks_of(table).items()]
-    return [note for note in (table.says, *undefined, _counts_line(table), *table.how) if note]
+    return [note for note in (*undefined, _counts_line(table)) if note]
 
 
 def _counts_line(table: Table) -> str:

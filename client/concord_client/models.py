@@ -246,7 +246,7 @@ class ExcludedShape(TypedDict):
 ExportRowStatusEnum: TypeAlias = Literal["waiting", "writing", "ready", "stopped"]
 
 
-FormatEnum: TypeAlias = Literal["jsonl", "csv", "parquet", "xlsx", "huggingface"]
+FormatEnum: TypeAlias = Literal["jsonl", "csv", "parquet", "xlsx", "huggingface", "paper"]
 
 
 GoldRowUseEnum: TypeAlias = Literal["practice", "hidden"]

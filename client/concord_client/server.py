@@ -52,7 +52,8 @@ class Server:
         """Write, once even where an answer is lost and the request is sent again. Raises RefusedError."""
         return self._send("POST", path, json=body or {}, headers={"Idempotency-Key": str(uuid4())})
 
-    def _send(self, method: str, path: str, **options: Any) -> Any:
+    def request(self, method: str, path: str, **options: Any) -> httpx2.Response:
+        """Return the answer to a request, sent again where it was lost or too early. Raises RefusedError."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 answer = self._http.request(method, path, **options)
@@ -65,8 +66,12 @@ class Server:
                 break
             sleep(float(answer.headers.get("Retry-After", 1)))
         if answer.is_success:
-            return answer.json() if answer.content else None
+            return answer
         raise _refusal(answer)
+
+    def _send(self, method: str, path: str, **options: Any) -> Any:
+        answer = self.request(method, path, **options)
+        return answer.json() if answer.content else None
 
 
 def _refusal(answer: httpx2.Response) -> RefusedError:

@@ -3,8 +3,6 @@
 from decimal import Decimal
 from typing import Any
 
-from django.http import Http404
-from django.utils.translation import gettext
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -255,20 +253,20 @@ class ProposalStep(ApiView):
     """A decision on a proposal."""
 
     about = "alignment"
+    steps = ("accept", "dismiss", "send")
 
     @writes(ProposalRow, accepts=DecisionInput)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
         """Accept it as a judge of its own, dismiss it, or send an accepted clarification to the raters."""
+        self.check_step(step)
         proposal = proposal_in(project_for_routing(request.user, slug), pk)
         given, by = self.check(DecisionInput), request_user(request)
         if step == "accept":
             accept_proposal(proposal=proposal, text=given.get("text", proposal.text), by=by)
         elif step == "dismiss":
             dismiss_proposal(proposal=proposal, by=by)
-        elif step == "send":
-            send_to_raters(proposal=proposal, note=given.get("note", ""), by=by)
         else:
-            raise Http404(gettext("There is no such step; there are accept, dismiss, send."))
+            send_to_raters(proposal=proposal, note=given.get("note", ""), by=by)
         return _proposal(proposal)
 
 
@@ -318,19 +316,19 @@ class DraftingStep(ApiView):
     """A step of a drafting."""
 
     about = "alignment"
+    steps = ("start", "discard")
 
     @writes(DraftingDetail, accepts=BudgetOfStep)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
         """Let a worker ask for what is missing (`start`), or leave it out (`discard`)."""
+        self.check_step(step)
         project = project_for_routing(request.user, slug)
         drafting, by = drafting_in(project, pk), request_user(request)
         budget = _budget(self.check(BudgetOfStep))
         if step == "start":
             start_drafting(drafting=drafting, budget=budget, by=by)
-        elif step == "discard":
-            discard_drafting(drafting=drafting, by=by)
         else:
-            raise Http404(gettext("There is no such step; there are start, discard."))
+            discard_drafting(drafting=drafting, by=by)
         return _drafting(drafting_in(project, pk))
 
 
@@ -371,18 +369,18 @@ class PromptSearchStep(ApiView):
     """A step of a search for a better prompt."""
 
     about = "alignment"
+    steps = ("start", "cancel")
 
     @writes(PromptSearchDetail, accepts=BudgetOfStep)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
         """Begin it or go on where it stopped (`start`), or end it for good (`cancel`)."""
+        self.check_step(step)
         search, by = search_in(project_for_routing(request.user, slug), pk), request_user(request)
         budget = _budget(self.check(BudgetOfStep))
         if step == "start":
             start_search(search=search, budget=budget, by=by)
-        elif step == "cancel":
-            cancel_search(search=search, by=by)
         else:
-            raise Http404(gettext("There is no such step; there are start, cancel."))
+            cancel_search(search=search, by=by)
         return _search(search)
 
 

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from django.http import Http404
-from django.utils.translation import gettext
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -145,20 +143,20 @@ class PolicyStep(ApiView):
     """A step of a policy."""
 
     about = "policies"
+    steps = ("route", "follow", "withdraw")
 
     @writes(PolicyDetail, accepts=StepInput)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
         """Route what was shown, follow a proposal that was shown, or withdraw."""
+        self.check_step(step)
         policy = policy_in(project_for_routing(request.user, slug), pk)
         shown, by = self.check(StepInput)["shown"], request_user(request)
         if step == "route":
             policy = route(policy=policy, by=by, shown=shown)
         elif step == "follow":
             follow_proposal(policy=policy, by=by, shown=shown)
-        elif step == "withdraw":
-            withdraw_policy(policy=policy, by=by)
         else:
-            raise Http404(gettext("There is no such step; there are route, follow, withdraw."))
+            withdraw_policy(policy=policy, by=by)
         return _detail(policy_in(policy.project, pk))
 
 

@@ -73,7 +73,10 @@ def while_rating() -> Visit:
     home = _home(cast)
     return Visit(
         _user(cast),
-        [home, f"{home}rate/{first}/", f"{home}rate/mine/", f"{home}rate/mine/values/", f"{home}guideline/"],
+        [
+            *(home, f"{home}rate/{first}/", f"{home}rate/mine/", f"{home}rate/mine/values/"),
+            *(f"{home}rate/how/", f"{home}guideline/"),
+        ],
     )
 
 

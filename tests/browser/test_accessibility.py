@@ -53,7 +53,16 @@ NO_PAGES = {
     "disagreements_file",
     *("judge_comparison", "judge_figures", "judge_reliability", "judge_estimates", "judge_replacement"),
     *("certificate_table", "agreement", "so_far"),
-    *("rate", "my_work", "my_values", "guideline", "rate_progress", "rate_item", "document_end"),
+    *(
+        "rate",
+        "my_work",
+        "my_values",
+        "how_rating_works",
+        "guideline",
+        "rate_progress",
+        "rate_item",
+        "document_end",
+    ),
     *("practice", "practice_item", "practice_feedback"),
     *("keys", "preferences", "own_data", "digest_stop", "invitation"),
     *(

@@ -1,12 +1,17 @@
 """Programs that are kept running together."""
 
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
+import pytest
+
+from concord import processes
 from tests.concord.running import LONGEST, ROOT, eventually
 
 KEEP = """
@@ -17,6 +22,28 @@ processes.LONGEST_BACKOFF = 0.2
 command = [sys.executable, "-c", "import sys; sys.exit(3)"]
 processes.run_together({"worker": command}, environment={})
 """
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_it_says_that_it_runs_until_it_ends_or_another_one_says_so(tmp_path: Path, is_replaced: bool) -> None:
+    state = tmp_path / "states" / "server.json"
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    plan = processes.Plan(
+        {"sleeper": [sys.executable, "-c", "import time; time.sleep(600)"]},
+        state_file=str(state),
+        state="here",
+        temporary=str(temporary),
+    )
+    command = [sys.executable, "-I", processes.__file__, json.dumps(asdict(plan))]
+    with subprocess.Popen(command) as supervisor:
+        assert eventually(lambda: state.exists() and state.read_text() == "here")
+        if is_replaced:
+            state.write_text("there")
+        supervisor.send_signal(signal.SIGTERM)
+    assert supervisor.returncode == 0
+    assert state.exists() == is_replaced
+    assert not temporary.exists()
 
 
 def test_what_dies_again_and_again_is_started_more_and_more_rarely(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def test_a_taken_port_is_said_in_one_sentence_before_anything_is_made(tmp_path: 
         ended = manage("start", "--port", str(port), data=tmp_path)
     assert ended.returncode == 1
     assert ended.stderr.strip() == (
-        f"CommandError: Port {port} cannot be used (Address already in use): try make run PORT=9000."
+        f"CommandError: Port {port} cannot be used (Address already in use): try --port 9000."
     )
     assert not (tmp_path / "concord.sqlite3").exists()
 

@@ -19,7 +19,7 @@ from annotate.core.models import (
     Role,
 )
 from annotate.disputes.commands.disputes import adjudicate
-from annotate.exports.formats.datasheet import _collection
+from annotate.exports.facts import facts_of
 from annotate.exports.registry import TABLES
 from annotate.material.commands.imports import import_file
 from annotate.people.commands import add_member
@@ -177,9 +177,8 @@ def test_when_recorded_ratings_were_given_is_not_known(project: Project, tmp_pat
     rows = list(TABLES["ratings"].rows(project))
     assert {row["round"] for row in rows} == {1, 2}
     assert {(row["first_saved_at"], row["last_saved_at"]) for row in rows} == {(None, None)}
-    said = [line for line in _collection(project) if " raters gave " in line]
-    assert len(said) == 2
-    assert all("recorded elsewhere, on days that are not known" in line for line in said)
+    days = [each.days for each in facts_of(project).rounds]
+    assert days == ["recorded elsewhere, on days that are not known"] * 2
     changed = Rating.objects.filter(assignment__round__number=1).order_by("pk")[0]
     Rating.objects.filter(pk=changed.pk).update(revision=2)
     later = [row for row in TABLES["ratings"].rows(project) if row["last_saved_at"] is not None]

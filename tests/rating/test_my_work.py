@@ -123,6 +123,8 @@ def test_the_spread_is_a_page_and_a_part_of_my_work(scene: tuple[Client, Cast, R
     for html in (page, part):
         assert re.findall(r"<dt[^>]*>(.*?)</dt>", html) == ["Fluency", "Coherence"]
         assert re.findall(r"</meter> (\d)", html)[:5] == ["0", "0", "0", "2", "1"]
+    german = client.get(address, headers={"accept-language": "de"}).content.decode()
+    assert "Wie Ihre Werte verteilt sind" in german
 
 
 def test_queries_are_the_same_whatever_the_number_of_items(

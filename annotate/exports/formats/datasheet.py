@@ -1,15 +1,12 @@
 """A draft of a datasheet (Gebru and others 2021), filled in with what the project itself can tell."""
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
 
-from django.db.models import Count, Max, Min, Q, Sum
-
-from annotate.core.models import Assignment, Dispute, Document, Item, Project, Rating, Round, System
+from annotate.core.models import Project
 from annotate.exports.choice import ExportChoice
 from annotate.exports.citation import Datasheet, DatasheetSection
+from annotate.exports.facts import Facts, facts_of
 from annotate.exports.formats.cards import plain, plain_line
-from annotate.exports.tables.ratings import time_if_known
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
 from annotate.results.table import Cell
@@ -21,6 +18,7 @@ TO_WRITE = "*To be written by the authors.*"
 
 def datasheet(project: Project, choice: ExportChoice) -> str:
     """Return the draft as Markdown."""
+    facts = facts_of(project)
     written = {
         section: plain(text) for section, text in Datasheet.from_dict(project.datasheet).sections.items()
     }
@@ -30,10 +28,10 @@ def datasheet(project: Project, choice: ExportChoice) -> str:
     )
     sections = {
         "Motivation": [written.get(DatasheetSection.MOTIVATION) or plain(project.description) or TO_WRITE],
-        "Composition": [*composition, *_composition(project, choice)],
+        "Composition": [*composition, *_composition(facts, choice)],
         "Collection process": [
             *(collection or [f"Who the raters are and what they were paid: {TO_WRITE}"]),
-            *_collection(project),
+            *_collection(project, facts),
             *(line for lines in COLLECTION_LINES.values() for line in lines(project)),
         ],
         "Agreement": agreement(project) or ["Nothing was rated yet."],
@@ -48,70 +46,33 @@ def datasheet(project: Project, choice: ExportChoice) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _composition(project: Project, choice: ExportChoice) -> list[str]:
-    documents = Document.objects.filter(project=project).count()
-    systems = System.objects.filter(project=project).count()
-    items = Item.objects.filter(document__project=project).count()
-    lines = [f"{items:,} texts of {systems:,} systems about {documents:,} documents."]
+def _composition(facts: Facts, choice: ExportChoice) -> list[str]:
+    lines = [f"{facts.items:,} texts of {facts.systems:,} systems about {facts.documents:,} documents."]
     if choice.left_out:
         lines.append(f"Left out of this release: {', '.join(sorted(choice.left_out))}.")
     return lines
 
 
-def _collection(project: Project) -> Iterator[str]:
+def _collection(project: Project, facts: Facts) -> Iterator[str]:
     dimensions = project.dimensions.count()
-    rounds = Round.objects.filter(project=project).order_by("number")
-    for round in rounds:
-        ratings = Rating.objects.filter(assignment__round=round, value__isnull=False)
-        found = ratings.aggregate(
-            ratings=Count("pk"),
-            raters=Count("assignment__annotator", distinct=True),
-            seconds=Sum("active_seconds"),
-            first=Min(time_if_known("created_at")),
-            last=Max(time_if_known("updated_at", revision=1)),
-        )
-        if not found["ratings"]:
+    for found in facts.rounds:
+        if not found.values:
             continue
         how = (
             f"independently, up to {project.raters_per_item} for each item, on {dimensions} dimensions"
-            if round.is_independent
+            if found.round.is_independent
             else "after they had read each other's values and reasons, on disputed units only"
         )
-        measured = found["seconds"] or 0
-        took = f" {measured / 3600:,.1f} hours of active time were measured." if measured else ""
+        hours = found.seconds / 3600
+        took = f" {hours:,.1f} hours of active time were measured." if found.seconds else ""
+        yield f"{found.round}: {found.raters} raters gave {found.values:,} values {how}, {found.days}.{took}"
+    if facts.plans:
+        plans = (f"{label} ({count:,} places)" for label, count in facts.plans.items())
+        yield f"Who rated what in Round I: {'; '.join(plans)}."
+    if facts.disputed:
         yield (
-            f"{round}: {found['raters']} raters gave {found['ratings']:,} values {how}, "
-            f"{_days(found['first'], found['last'])}.{took}"
-        )
-    yield from _plans(project)
-    yield from _disputes(project)
-
-
-def _days(first: datetime | None, last: datetime | None) -> str:
-    if first is None or last is None:
-        return "recorded elsewhere, on days that are not known"
-    return f"from {first:%d %B %Y} to {last:%d %B %Y}"
-
-
-def _plans(project: Project) -> Iterator[str]:
-    places = Assignment.objects.filter(round__project=project, round__number=1)
-    plans = places.order_by("plan").values_list("plan").annotate(count=Count("pk"))
-    labels = [f"{Assignment.Plan(plan).label} ({count:,} places)" for plan, count in plans]
-    if labels:
-        yield f"Who rated what in Round I: {'; '.join(labels)}."
-
-
-def _disputes(project: Project) -> Iterator[str]:
-    status = Dispute.Status
-    found = Dispute.objects.filter(round__project=project).aggregate(
-        total=Count("pk"),
-        settled=Count("pk", filter=Q(status=status.SETTLED)),
-        adjudicated=Count("pk", filter=Q(status=status.ADJUDICATED)),
-    )
-    if found["total"]:
-        yield (
-            f"{found['total']:,} units were disputed; {found['settled']:,} settled in discussion and "
-            f"{found['adjudicated']:,} were decided by adjudication."
+            f"{facts.disputed:,} units were disputed; {facts.disputes.get('settled', 0):,} settled in "
+            f"discussion and {facts.disputes.get('adjudicated', 0):,} were decided by adjudication."
         )
 
 

@@ -21,7 +21,7 @@ class Command(ConcordCommand):
         parser.add_argument("project", help="the project's short name, as in its address")
         parser.add_argument("dispute", type=int, help="its number, as `disputes` lists it")
         parser.add_argument("value", type=float, help="the final value, on the dimension's scale")
-        parser.add_argument("--note", required=True, help="why; it is kept with the decision")
+        parser.add_argument("--note", required=True, help="the reason for the decision")
         parser.add_argument("--by", required=True, metavar="EMAIL", help="who decides")
         parser.add_argument("--json", action="store_true", help="print the dispute as JSON")
 

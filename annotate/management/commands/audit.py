@@ -30,7 +30,7 @@ class Command(ConcordCommand):
             metavar="HEAD",
             help="check that nothing of any log was changed or removed, and that this head was there",
         )
-        parser.add_argument("--head", action="store_true", help="print a signed head, to be kept elsewhere")
+        parser.add_argument("--head", action="store_true", help="print a signed head to store elsewhere")
         parser.add_argument("--since", metavar="DAY", help="from this day on, as 2026-12-31")
         parser.add_argument("--what", default="", metavar="KIND", help="acts on this kind of thing: round")
         parser.add_argument("--json", action="store_true", help="one JSON object a line, with all it holds")

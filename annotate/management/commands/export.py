@@ -40,8 +40,10 @@ class Command(ConcordCommand):
             help="Left out.",
         )
         parser.add_argument("--licence", default="", help="Under which the data set is published.")
-        parser.add_argument("--author", action="append", default=[], help="Of the data set, as it is cited.")
-        parser.add_argument("--address", default="", help="Where the data set, or its paper, is found.")
+        parser.add_argument(
+            "--author", action="append", default=[], help="An author of the data set, for its citation."
+        )
+        parser.add_argument("--address", default="", help="The URL of the data set or its paper.")
         parser.add_argument(
             "--text-licence", action="append", default=[], metavar="SOURCE:LICENCE", help="Of its texts."
         )

@@ -24,8 +24,7 @@ class Command(FileImportCommand):
             type=int,
             choices=(1, 2),
             default=1,
-            help="which round they are of; those of Round II answer its disputes, and settle them where all "
-            "values have met",
+            help="the round of the ratings; ratings of Round II answer its disputes",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

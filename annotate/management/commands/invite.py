@@ -31,11 +31,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare whom to invite as what."""
         parser.add_argument("project", help="the project's short name, as in its address")
-        parser.add_argument("email", nargs="*", help="whom")
+        parser.add_argument("email", nargs="*", help="the addresses to invite")
         parser.add_argument("--file", type=Path, help="addresses, one on a line; - for the standard input")
         parser.add_argument("--by", required=True, metavar="EMAIL", help="the admin who invites")
         parser.add_argument("--role", choices=Role.values, default=Role.ANNOTATOR)
-        parser.add_argument("--note", default="", help="what the work is; mail and link say it")
+        parser.add_argument("--note", default="", help="a description of the work, for the mail and the link")
         parser.add_argument("--site", required=True, metavar="URL", help="where people reach Concord")
         parser.add_argument("--mail", action="store_true", help="mail the links, too")
         parser.add_argument("--json", action="store_true", help="print the links as JSON")

@@ -25,9 +25,9 @@ class Command(ConcordCommand):
             step.add_argument("email", help="Whose token it is.")
             step.add_argument("--json", action="store_true")
         make, revoke = steps.choices["make"], steps.choices["revoke"]
-        make.add_argument("--name", default="command line", help="What it is for.")
-        make.add_argument("--scope", action="append", choices=SCOPES, help="Read, if none is given.")
-        make.add_argument("--days", type=int, default=90)
+        make.add_argument("--name", default="command line", help="Its purpose.")
+        make.add_argument("--scope", action="append", choices=SCOPES, help="Its rights; default: read.")
+        make.add_argument("--days", type=int, default=90, help="Until it expires.")
         revoke.add_argument("number", type=int, help="As `list` shows it.")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002

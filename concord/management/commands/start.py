@@ -1,8 +1,7 @@
 """The command that prepares and starts everything on one host."""
 
-import gc
+import json
 import os
-import socket
 import sys
 from io import StringIO
 from pathlib import Path
@@ -12,26 +11,27 @@ from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection, connections
 from django.urls import reverse
 
 from annotate.core.models import Project, User
+from annotate.core.version import VERSION
 from annotate.management.demonstration.load import NAME
 from annotate.people.first_account import first_account_token
-from concord.processes import run_together
+from concord.processes import HOST, Plan, become_supervisor, find_port
 from concord.schema.comparison import compare_database
 from judges.management.demonstration.finished import is_wanted
 from judges.management.demonstration.recorded_server import PORT as RECORDED_PORT
-from judges.management.demonstration.recorded_server import serve_recorded_replies
 from judges.management.demonstration.tasks import load_finished_demonstration
 
-# Others come in through a proxy with HTTPS, and not to the demonstration, whose passwords everyone knows.
-HOST = "127.0.0.1"
 LOOPBACK = frozenset({"localhost", HOST, "[::1]"})
 LOCAL_ENDPOINTS, ENDPOINTS_FILE = "CONCORD_LOCAL_ENDPOINTS", "CONCORD_LOCAL_ENDPOINTS_FILE"
 WEB = "concord.web --workers 1 --blocking-threads 4 --log-level warning"
 # Usual ports of model servers: llama.cpp, `make demo-model`, LM Studio, vLLM next to Concord, Ollama;
 # and the demonstration's recorded replies.
 MODEL_PORTS = (8080, 8090, 1234, 8001, 11434, RECORDED_PORT)
+RECORDED_REPLIES = "judges.management.demonstration.serving"
+OTHER_PORT = 9000
 WORKER = "celery --quiet -A concord worker --pool threads --concurrency 4 --loglevel INFO"
 
 
@@ -42,37 +42,64 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the port to answer at."""
-        parser.add_argument("--port", type=int, default=8000)
-        parser.add_argument("--empty", action="store_true", help="begin without the demonstration projects")
+        parser.add_argument("--port", type=int, default=8000, help="of the web server")
+        parser.add_argument("--empty", action="store_true", help="start without the demonstration projects")
+        parser.add_argument("--host", default=HOST, help="the address to answer at, behind a proxy")
+        parser.add_argument("--open", action="store_true", help="open the start page in a browser")
+        parser.add_argument("--temporary", action="store_true", help="remove the folder of data at the end")
 
-    def handle(self, *_args: Any, port: int, empty: bool, **_options: Any) -> None:
+    def handle(self, *_args: Any, host: str, port: int, empty: bool, **options: Any) -> None:
         """Prepare everything, say where it is, and run until stopped."""
-        refuse_unusable_port(port)
+        refuse_unusable_port(port, host)
         refuse_other_schema()
         call_command("migrate", interactive=False, verbosity=0)
         collect_static_files()
         address = f"http://{HOST}:{port}/"
         self.stdout.write(welcome(address, first_account(address) if empty else demonstrations()))
         self.stdout.flush()
-        python = [sys.executable, "-m"]
-        web = [*python, *WEB.split(), "--host", HOST, "--port", str(port)]
-        worker = [*python, *WORKER.split()]
-        environment = {**os.environ, **local_models(port)}
+        commands = {
+            "web": ["-m", *WEB.split(), "--host", host, "--port", str(port)],
+            "worker": ["-m", *WORKER.split()],
+        }
         if not empty:
-            serve_recorded_replies()
-        run_together({"web": web, "worker": worker}, environment=environment)
-        gc.freeze()  # Python's last collections of garbage would take a second, and the process ends anyway
+            commands["worker"] += ["--include", RECORDED_REPLIES]
+        plan = Plan(
+            {name: [sys.executable, *command] for name, command in commands.items()},
+            state_file=state_file(),
+            state=json.dumps({"address": address, "data": str(settings.DATA_DIR)}),
+            opened=address if options["open"] else None,
+            temporary=str(settings.DATA_DIR) if options["temporary"] else None,
+        )
+        connections.close_all()
+        become_supervisor(plan, {**os.environ, **local_models(port)})
 
 
-def refuse_unusable_port(port: int) -> None:
+def refuse_unusable_port(port: int, host: str) -> None:
     """Say in one sentence why nothing can answer at this port."""
     try:
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((HOST, port))
+        find_port(port, host)
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or "a port is a number from 1 to 65535"
-        raise CommandError(f"Port {port} cannot be used ({reason}): try make run PORT=9000.") from error
+        raise CommandError(f"Port {port} cannot be used ({reason}): try --port {OTHER_PORT}.") from error
+
+
+def state_file() -> str | None:
+    """Return the file that tells the command `concord` where this runs; see concord_client.local.
+
+    None where others use the installation, too: whoever reads its folder of data may do everything.
+    """
+    folder = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    return str(Path(folder).expanduser() / "concord" / "server.json") if is_alone() else None
+
+
+def is_alone() -> bool:
+    """Return whether this host alone reaches Concord, and all data are in its folder."""
+    return not is_shared() and connection.vendor == "sqlite"
+
+
+def is_shared() -> bool:
+    """Return whether other hosts reach Concord."""
+    return settings.HTTPS or not LOOPBACK.issuperset(settings.ALLOWED_HOSTS)
 
 
 def refuse_other_schema() -> None:
@@ -87,7 +114,7 @@ def local_models(own_port: int) -> dict[str, str]:
     Nothing where others reach Concord: they must not get at servers that listen to this machine alone. No
     usual ports where the operator says which ones.
     """
-    if settings.HTTPS or not LOOPBACK.issuperset(settings.ALLOWED_HOSTS):
+    if is_shared():
         return {}
     file = os.environ.get(ENDPOINTS_FILE) or str(Path(settings.DATA_DIR, "local-endpoints"))
     if os.environ.get(LOCAL_ENDPOINTS):
@@ -99,10 +126,12 @@ def local_models(own_port: int) -> dict[str, str]:
 
 def collect_static_files() -> None:
     """Gather and compress the static files, unless none changed since the last time."""
-    manifest = Path(settings.STATIC_ROOT, "staticfiles.json")
+    manifest, version = (Path(settings.STATIC_ROOT, name) for name in ("staticfiles.json", "version"))
     gathered = manifest.stat().st_mtime if manifest.exists() else 0.0
-    if any(Path(path).stat().st_mtime > gathered for path in static_files()):
+    is_other = not version.exists() or version.read_text() != VERSION  # a package's files keep older dates
+    if is_other or any(Path(path).stat().st_mtime > gathered for path in static_files()):
         call_command("collectstatic", interactive=False, verbosity=0)
+        version.write_text(VERSION)
 
 
 def static_files() -> list[str]:

@@ -50,7 +50,12 @@ class Command(ConcordCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the project and the steps."""
         parser.add_argument("project", help="the project's short name, as in its address")
-        parser.add_argument("--draw", type=float, metavar="SHARE", help="set documents apart, once")
+        parser.add_argument(
+            "--draw",
+            type=float,
+            metavar="SHARE",
+            help="reserve this share of the documents for development, once",
+        )
         parser.add_argument("--judge", metavar="NAME", help="whose prompt is to change")
         parser.add_argument("--dimension", metavar="KEY", help="on which dimension")
         parser.add_argument("--examples", type=int, metavar="N", help="propose N units as examples")
@@ -63,9 +68,14 @@ class Command(ConcordCommand):
             "--propose", choices=[str(each) for each in Proposal.Kind], help="with --text: propose that"
         )
         parser.add_argument("--text", help="for --propose, --edit or --accept")
-        parser.add_argument("--edit", type=int, metavar="NUMBER", help="of a proposal, which becomes --text")
         parser.add_argument(
-            "--accept", type=int, metavar="NUMBER", help="of a proposal, as it stands or --text"
+            "--edit", type=int, metavar="NUMBER", help="number of a proposal to change to --text"
+        )
+        parser.add_argument(
+            "--accept",
+            type=int,
+            metavar="NUMBER",
+            help="number of a proposal to accept, with the wording of --text if given",
         )
         parser.add_argument("--dismiss", type=int, metavar="NUMBER", help="of a proposal")
         parser.add_argument(
@@ -75,13 +85,11 @@ class Command(ConcordCommand):
         parser.add_argument(
             "--search", action="store_true", help="try combinations of the judge's proposals on --dimension"
         )
-        parser.add_argument("--candidates", type=int, default=8, metavar="N", help="of a search, at most")
-        parser.add_argument("--calls", type=int, metavar="N", help="of a search, at most")
-        parser.add_argument("--budget", metavar="X", help="what drafting, or searching, may cost")
-        parser.add_argument("--dry-run", action="store_true", help="print calls and cost, ask nobody")
-        parser.add_argument(
-            "--here", action="store_true", help="ask in this process, with or without workers"
-        )
+        parser.add_argument("--candidates", type=int, default=8, metavar="N", help="maximum of a search")
+        parser.add_argument("--calls", type=int, metavar="N", help="maximum of a search")
+        parser.add_argument("--budget", metavar="X", help="maximum cost of drafting or searching")
+        parser.add_argument("--dry-run", action="store_true", help="print calls and cost only")
+        parser.add_argument("--here", action="store_true", help="make the calls in this process")
         parser.add_argument("--json", action="store_true", help="print proposals and searches as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:

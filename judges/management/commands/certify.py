@@ -32,9 +32,9 @@ class Command(ConcordCommand):
         """Declare the step and, for plan and draw, the test."""
         parser.add_argument("project", help="the project's short name, as in its address")
         parser.add_argument("step", choices=["plan", "draw", "compute", "show", "withdraw"])
-        parser.add_argument("--name", help="of the calibration; else the newest, or to draw the next number")
+        parser.add_argument("--name", help="of the calibration; default: the newest, or a new number")
         parser.add_argument("--judge", metavar="NAME", help="whose values may stay; else an RTS judge")
-        parser.add_argument("--other", metavar="NAME", help="the MCQ judge that it is held against")
+        parser.add_argument("--other", metavar="NAME", help="the MCQ judge for comparison")
         parser.add_argument(
             "--dimension", action="append", metavar="KEY", help="once per dimension; else all"
         )
@@ -47,7 +47,7 @@ class Command(ConcordCommand):
         parser.add_argument("--accepted-share", type=float, default=0.5, metavar="SHARE", help="hoped for")
         parser.add_argument("--size", type=int, metavar="N", help="units of each dimension; else as needed")
         parser.add_argument("--raters", type=int, metavar="N", help="people per unit; else the project's")
-        parser.add_argument("--dry-run", action="store_true", help="show what it would do and write nothing")
+        parser.add_argument("--dry-run", action="store_true", help="show the steps and write nothing")
         parser.add_argument("--json", action="store_true", help="print the same as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:

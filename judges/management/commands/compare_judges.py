@@ -21,7 +21,7 @@ class Command(ResultsCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what can be asked for."""
         super().add_arguments(parser)
-        parser.add_argument("--judge", action="append", help="This judge; may be given several times.")
+        parser.add_argument("--judge", action="append", help="Only this judge; repeatable.")
 
     def narrow(self, kept: KeptPage, options: dict[str, Any]) -> KeptPage:
         """Return the rows and sections of these judges only, all where none is named."""

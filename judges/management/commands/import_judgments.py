@@ -44,11 +44,11 @@ class Command(ReportedImport):
             "--map",
             action="append",
             metavar="FIELD=COLUMN",
-            help=f"what a column means where its name does not say it, once per column: {', '.join(WORDS)}; "
+            help=f"the meaning of a column with another name, once per column: {', '.join(WORDS)}; "
             "FIELD= for no column",
         )
         parser.add_argument(
-            "--only-good", action="store_true", help="leave refused lines out instead of importing nothing"
+            "--only-good", action="store_true", help="skip invalid lines instead of importing nothing"
         )
 
     def take(

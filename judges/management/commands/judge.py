@@ -62,7 +62,7 @@ class Command(ConcordCommand):
         parser.add_argument(
             "--items", metavar="FILTER", help="only items of a filter, as the list of items has it: tag=hard"
         )
-        parser.add_argument("--budget", metavar="X", help="stop when so much is spent")
+        parser.add_argument("--budget", metavar="X", help="the most to spend")
         parser.add_argument(
             "--pairs", choices=["all", "neighbours"], default="all", help="for judges that compare two texts"
         )
@@ -74,17 +74,15 @@ class Command(ConcordCommand):
         parser.add_argument(
             "--keep-messages",
             action="store_true",
-            help="keep what is sent with each judgment, not only its hash",
+            help="store the messages of each judgment, not only their hash",
         )
         parser.add_argument(
             "--reuse",
             action="store_true",
-            help="answer identical calls at temperature 0 from what the project has stored",
+            help="reuse stored answers of identical calls at temperature 0",
         )
-        parser.add_argument("--dry-run", action="store_true", help="show what it would do and write nothing")
-        parser.add_argument(
-            "--here", action="store_true", help="ask in this process, with or without workers beside it"
-        )
+        parser.add_argument("--dry-run", action="store_true", help="show the steps and write nothing")
+        parser.add_argument("--here", action="store_true", help="make the calls in this process")
         parser.add_argument("--json", action="store_true", help="print plan and result as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:

@@ -23,7 +23,7 @@ class Command(ConcordCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the project, the panel and its members."""
         parser.add_argument("project", help="the project's short name, as in its address")
-        parser.add_argument("name", help="what the panel is called; one that is there is computed anew")
+        parser.add_argument("name", help="the name of the panel; an existing one is recomputed")
         parser.add_argument("--judge", action="append", metavar="NAME", help="a member; give two or more")
         parser.add_argument("--rule", choices=Panel.Rule.values, default=Panel.Rule.MEAN)
         parser.add_argument(

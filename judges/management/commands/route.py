@@ -28,14 +28,14 @@ class Command(ConcordCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the rule."""
         parser.add_argument("project", help="the project's short name, as in its address")
-        parser.add_argument("--rts", metavar="NAME", help="the judge whose values stand")
+        parser.add_argument("--rts", metavar="NAME", help="the judge that decides")
         parser.add_argument("--mcq", metavar="NAME", help="the judge that it is held against")
         parser.add_argument("--threshold", type=float, metavar="R", help="r, between -1 and 1")
         parser.add_argument(
             "--budget",
             type=int,
             metavar="N",
-            help="instead of r: the largest that asks for at most N ratings",
+            help="instead of r: the largest r for up to N ratings",
         )
         parser.add_argument("--certificates", metavar="NAME", help="instead of these: a calibration")
         parser.add_argument(
@@ -47,7 +47,7 @@ class Command(ConcordCommand):
             default=_default("coefficient"),
         )
         parser.add_argument(
-            "--estimate", action="store_true", help="hold R itself against r, not its lower bound"
+            "--estimate", action="store_true", help="compare R itself with r, not its lower bound"
         )
         parser.add_argument(
             "--confidence",
@@ -57,7 +57,11 @@ class Command(ConcordCommand):
             help="of R's interval",
         )
         parser.add_argument(
-            "--audit", type=float, default=_default("audit_share"), metavar="SHARE", help="of what stays"
+            "--audit",
+            type=float,
+            default=_default("audit_share"),
+            metavar="SHARE",
+            help="of the units that stay with the judge",
         )
         parser.add_argument(
             "--audit-least",
@@ -69,14 +73,14 @@ class Command(ConcordCommand):
         parser.add_argument(
             "--audit-where-errors-are-expected",
             action="store_true",
-            help="more of the units on which RTS and MCQ differ",
+            help="audit more of the units on which RTS and MCQ differ",
         )
         parser.add_argument("--raters", type=int, metavar="N", help="people per unit; else the project's")
         parser.add_argument(
             "--risk", type=float, default=_default("risk"), metavar="SHARE", help="accepted share of errors"
         )
         parser.add_argument("--name", default="", help="of the policy")
-        parser.add_argument("--dry-run", action="store_true", help="show what it would do and write nothing")
+        parser.add_argument("--dry-run", action="store_true", help="show the steps and write nothing")
         parser.add_argument("--json", action="store_true", help="print the plan as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:

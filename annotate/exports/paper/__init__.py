@@ -1,0 +1,1 @@
+"""A report in LaTeX that pdflatex compiles: methods, results and limitations."""

@@ -1,0 +1,63 @@
+"""The Concord that runs on this machine, and a token for it: what a single person need not type."""
+
+import json
+import os
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from concord_client.server import RefusedError
+
+ADDRESS, TOKEN = "CONCORD_URL", "CONCORD_TOKEN"
+TOKEN_FILE = "command_token"  # noqa: S105 - in the folder of data
+NO_SERVER = (
+    "No Concord runs on this machine. Start one with `concord serve`, or set CONCORD_URL and CONCORD_TOKEN."
+)
+
+
+def find_access() -> tuple[str, str]:
+    """Return address and token of the server to ask. Raises RefusedError.
+
+    The variables CONCORD_URL and CONCORD_TOKEN come first; without them it is the one that this machine runs.
+    """
+    address, token = os.environ.get(ADDRESS), os.environ.get(TOKEN)
+    if address and token:
+        return address, token
+    if address:
+        raise RefusedError(f"Set CONCORD_TOKEN, too: the page “Tokens of the API” at {address} makes one.")
+    try:
+        running = json.loads(state_file().read_text())
+        address, data = running["address"], Path(running["data"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RefusedError(NO_SERVER) from error
+    return address, token or _read_token(address, data)
+
+
+def state_file() -> Path:
+    """Return the file in which a Concord for one person says where it runs."""
+    return Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "concord" / "server.json"
+
+
+def forget_token() -> bool:
+    """Remove the token that this machine keeps, as it is no longer valid; return whether there was one."""
+    try:
+        Path(json.loads(state_file().read_text())["data"], TOKEN_FILE).unlink()
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return True
+
+
+def _read_token(address: str, data: Path) -> str:
+    file = data / TOKEN_FILE
+    if file.exists():
+        return file.read_text().strip()
+    makers = entry_points(group="concord.local", name="make_token")
+    if not makers:
+        raise RefusedError(f"Set CONCORD_TOKEN: the page “Tokens of the API” at {address} makes one.")
+    os.environ["CONCORD_DATA"] = str(data)
+    try:
+        token: str = next(iter(makers)).load()(address)
+    except LookupError as error:
+        raise RefusedError(str(error)) from error
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as kept:
+        kept.write(token)
+    return token

@@ -1,0 +1,100 @@
+"""What the command `concord` does where the server is installed; see concord_client.commands."""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from datetime import timedelta
+
+from concord.processes import HOST, find_port
+
+NO_ACCOUNT = "Nobody has an account here yet: open {address} and make the first one."
+TOKEN_LASTS = timedelta(days=366)
+NAME_OF_TOKEN = "the command concord on this machine"  # noqa: S105
+
+
+def run_demonstration(arguments: Sequence[str]) -> None:
+    """Serve the demonstration from a temporary folder, and open it in a browser."""
+    parser = argparse.ArgumentParser("concord demo", description=run_demonstration.__doc__)
+    parser.add_argument("--port", type=int, help="8000 or, if it is in use, any other one")
+    parser.add_argument("--host", default=HOST, help="another address to answer at, behind a proxy")
+    parser.add_argument("--no-browser", action="store_true")
+    chosen = parser.parse_args(arguments)
+    os.environ.pop("DATABASE_URL", None)
+    os.environ["CONCORD_DATA"] = tempfile.mkdtemp(prefix="concord-")
+    options = [] if chosen.no_browser else ["--open"]
+    port = chosen.port or _find_usual_port()
+    manage(["start", "--temporary", *options, "--host", chosen.host, "--port", str(port)])
+
+
+def serve(arguments: Sequence[str]) -> None:
+    """Serve Concord on this machine, without the demonstration."""
+    manage(["start", "--empty", *arguments])
+
+
+def back_up(arguments: Sequence[str]) -> None:
+    """Write all that this installation holds into one file, or check such a file."""
+    manage(["backup", *arguments])
+
+
+def restore(arguments: Sequence[str]) -> None:
+    """Read a backup into an empty installation."""
+    manage(["restore", *arguments])
+
+
+def write_paper(arguments: Sequence[str]) -> None:
+    """Write a report in LaTeX from a project."""
+    manage(["paper", *arguments])
+
+
+def manage(arguments: Sequence[str], *, name: str = "concord manage") -> None:
+    """Run a management command of the server; `concord manage help` lists them."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "concord.settings")
+    from django.core.management import execute_from_command_line
+    from django.db import OperationalError
+
+    from concord.environment import SettingError
+
+    try:
+        execute_from_command_line([name, *arguments])
+    except SettingError as error:
+        sys.exit(str(error))
+    except OperationalError as error:
+        if "--traceback" in arguments:
+            raise
+        sys.exit(f"The database cannot be used: {' '.join(str(error).split())}")
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def make_local_token(address: str) -> str:
+    """Return a token for the one person of the installation in CONCORD_DATA. Raises LookupError."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "concord.settings")
+    import django
+
+    django.setup()
+    from annotate.api.commands import SCOPES, make_token
+    from annotate.core.access import may_begin_projects
+    from annotate.core.models import User
+    from annotate.management.demonstration.load import PEOPLE
+
+    makers = [user for user in User.objects.filter(is_active=True).order_by("pk") if may_begin_projects(user)]
+    demonstrators = {person.email for person in PEOPLE}
+    own = [user for user in makers if user.email not in demonstrators] or makers[:1]
+    if not own:
+        raise LookupError(NO_ACCOUNT.format(address=address))
+    if len(own) > 1:
+        names = ", ".join(user.email for user in own)
+        raise LookupError(
+            f"Several people begin projects here ({names}): say by CONCORD_TOKEN whose token to use."
+        )
+    _, secret = make_token(user=own[0], name=NAME_OF_TOKEN, scopes=SCOPES, lasts=TOKEN_LASTS)
+    return secret
+
+
+def _find_usual_port() -> int:
+    try:
+        return find_port(8000)
+    except OSError:
+        return find_port()

@@ -1,0 +1,155 @@
+"""The command `concord`: every operation of the API by a name of its own, on a server of this machine."""
+
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_django.live_server_helper import LiveServer
+
+from annotate.core.models import ApiToken, Project, User
+from concord import commands as server_commands
+from concord_client import commands, local
+from concord_client.commands import list_operations, read_description
+from tests.factories import make_project
+
+OPERATIONS = list_operations(read_description())
+Said = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Said:
+    """Run a command and return its exit code, output and error messages."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        try:
+            code = commands.run(arguments)
+        except SystemExit as end:
+            code = int(end.code or 0)
+        sys.stdout.flush()
+        out, complaints = capsys.readouterr()
+        own = [line for line in complaints.splitlines(keepends=True) if not re.match(r"\d{4}-\d\d-", line)]
+        return code, out, "".join(own)  # the server logs in this process, too
+
+    return run
+
+
+@pytest.fixture
+def project(
+    transactional_db: None, live_server: LiveServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Project:
+    """Give a project on a server that says where it runs, as `manage.py start` does, and has one person."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    for name in (local.ADDRESS, local.TOKEN):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "concord").mkdir()
+    data = tmp_path / "data"
+    data.mkdir()
+    state = {"address": f"{live_server.url}/", "data": str(data)}
+    local.state_file().write_text(json.dumps(state))
+    monkeypatch.setattr(local, "entry_points", lambda **_: [MakeToken()])
+    monkeypatch.setenv("CONCORD_DATA", str(data))  # as it is set for the token, and unset afterwards
+    return make_project().project
+
+
+class MakeToken:
+    """What the package of the server says of itself."""
+
+    def load(self) -> Callable[[str], str]:
+        return server_commands.make_local_token
+
+
+def test_every_operation_has_a_name_of_its_own_and_explains_itself(said: Said) -> None:
+    names = [(each.resource, each.name) for each in OPERATIONS]
+    assert len(names) == len(set(names))
+    described = sum(len(methods) for methods in read_description()["paths"].values())
+    assert len({(each.method, each.path) for each in OPERATIONS}) == described
+    for resource in sorted({resource for resource, _ in names}):
+        code, out, _ = said(resource, "--help")
+        assert code == 0
+        own = [name for of, name in names if of == resource]
+        assert all(name in out for name in own), resource
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: f"{each.resource} {each.name}")
+def test_help_names_every_field(operation: commands.Operation, said: Said) -> None:
+    code, out, _ = said(operation.resource, operation.name, "--help")
+    assert code == 0
+    assert operation.says["summary"][:20] in out.replace("\n", " ")
+
+
+def test_whoever_runs_concord_alone_needs_no_settings(project: Project, said: Said) -> None:
+    code, out, _ = said("projects", "list")
+    assert code == 0
+    assert [each["slug"] for each in json.loads(out)] == [project.slug]
+    (kept,) = (Path(json.loads(local.state_file().read_text())["data"])).glob("command_token")
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    said("me", "show")
+    assert ApiToken.objects.count() == 1, "the token is kept"
+
+
+def test_fields_are_options_or_a_file(project: Project, said: Said, tmp_path: Path) -> None:
+    fields = {
+        "measurement_level": "interval",
+        "name": "Fluency",
+        "definition": "How well it reads.",
+        "guidelines": "Read it.",
+    }
+    file = tmp_path / "fields.json"
+    file.write_text(json.dumps(fields | {"scale_minimum": 1, "scale_maximum": 5}))
+    code, out, complaints = said("dimensions", "add", project.slug, "--json", str(file), "--name", "Language")
+    assert (code, complaints) == (0, "")
+    assert json.loads(out)["name"] == "Language", "an option counts before the file"
+    code, out, _ = said("dimensions", "list", project.slug, "--output", str(tmp_path / "rows"))
+    assert (code, out) == (0, "")
+    assert [each["key"] for each in json.loads((tmp_path / "rows").read_text())] == ["fluency", "language"]
+
+
+def test_a_refusal_is_the_sentence_of_the_server(project: Project, said: Said) -> None:
+    code, out, complaints = said("rounds", "open-1", "unknown")
+    assert (code, out) == (1, "")
+    assert complaints == "There is no such project, or it is not yours.\n"
+    code, _, complaints = said("dimensions", "add", project.slug, "--scale-minimum", "1")
+    assert code == 1
+    assert "name" in complaints
+    code, _, complaints = said("dimensions", "add", project.slug, "--json", "no-such-file")
+    assert code == 1
+    assert complaints.startswith("no-such-file cannot be read as JSON")
+
+
+def test_a_revoked_token_is_replaced(project: Project, said: Said) -> None:
+    assert said("me", "show")[0] == 0
+    ApiToken.objects.all().delete()
+    assert said("me", "show")[0] == 0
+    assert ApiToken.objects.count() == 1
+
+
+@pytest.mark.parametrize(("people", "sentence"), [(0, "Nobody has an account"), (2, "Several people")])
+def test_it_says_why_it_has_no_token(project: Project, said: Said, people: int, sentence: str) -> None:
+    if people:
+        make_project()
+    else:
+        User.objects.update(is_active=False)
+    code, _, complaints = said("me", "show")
+    assert code == 1
+    assert complaints.startswith(sentence)
+
+
+def test_it_says_where_no_server_runs(said: Said, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.delenv(local.ADDRESS, raising=False)
+    assert said("me", "show") == (1, "", f"{local.NO_SERVER}\n")
+
+
+def test_the_command_imports_neither_django_nor_pandas() -> None:
+    program = "import sys, concord_client.commands; print({'django', 'pandas', 'numpy'} & set(sys.modules))"
+    environment: dict[str, Any] = {**os.environ, "PYTHONPATH": "client"}
+    ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    assert ran.stdout == "set()\n", ran.stderr
