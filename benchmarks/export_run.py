@@ -25,7 +25,8 @@ project = Project.objects.get()
 if what == "everything":
     write_file(project, ExportChoice(Format(format)), Path(target))
 elif format == Format.PARQUET:
-    write_parquet(TABLES[what], TABLES[what].rows(project), Path(target))
+    table = TABLES[what].for_dimensions(project.dimensions.values_list("key", flat=True))
+    write_parquet(table, table.rows(project), Path(target))
 else:
     with Path(target).open("wb") as file:
         file.writelines(export_table(project, TABLES[what], format))

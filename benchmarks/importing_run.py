@@ -15,8 +15,8 @@ from django.core.files import File  # noqa: E402
 
 from annotate.core.models import DataImport, Project  # noqa: E402
 from annotate.material.commands.uploads import receive_upload, start_upload  # noqa: E402
+from annotate.material.reading.guessing import guess_mapping  # noqa: E402
 from annotate.material.reading.mapping_json import mapping_to_json  # noqa: E402
-from annotate.material.reading.mappings import guess_mapping  # noqa: E402
 from annotate.material.reading.readers import first_records  # noqa: E402
 
 LOOK = 0.05  # seconds

@@ -32,8 +32,8 @@ from annotate.exports.commands.exports import start_export  # noqa: E402
 from annotate.management.demonstration.load import load_demonstration  # noqa: E402
 from annotate.material.commands.undo import undo_import  # noqa: E402
 from annotate.material.commands.uploads import receive_upload, start_upload  # noqa: E402
+from annotate.material.reading.guessing import guess_mapping  # noqa: E402
 from annotate.material.reading.mapping_json import mapping_to_json  # noqa: E402
-from annotate.material.reading.mappings import guess_mapping  # noqa: E402
 from annotate.material.reading.readers import first_records  # noqa: E402
 from annotate.material.reading.rows import Record  # noqa: E402
 from annotate.people.commands import add_member  # noqa: E402

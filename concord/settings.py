@@ -256,6 +256,7 @@ WEBHOOK_DAYS = positive("CONCORD_WEBHOOK_DAYS", 5)
 
 # Judges' endpoints too, but for those that the operator lists; variables go to listed hosts only.
 LOCAL_ENDPOINTS = local_endpoints("CONCORD_LOCAL_ENDPOINTS")
+LOCAL_ENDPOINTS_FILE = read("str", "CONCORD_LOCAL_ENDPOINTS_FILE", "")
 ENVIRONMENT_KEYS = environment_keys("CONCORD_ENVIRONMENT_KEYS")
 KEY_ENCRYPTION = key_encryption("CONCORD_KEY_ENCRYPTION")
 

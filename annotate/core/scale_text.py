@@ -15,7 +15,7 @@ def extent(lowest: int, highest: int, step: float) -> str:
     )
 
 
-def off_scale_sentence(name: str, value: float, lowest: int, highest: int, step: float) -> str:
+def off_scale_sentence(name: str, value: float | str, lowest: int, highest: int, step: float) -> str:
     """Return the sentence that refuses a value which a dimension's scale does not have."""
     if step == 1:
         return gettext("{name} is rated from {low} to {high}; {value} is not on this scale.").format(
@@ -26,8 +26,8 @@ def off_scale_sentence(name: str, value: float, lowest: int, highest: int, step:
     ).format(name=name, low=lowest, high=highest, step=format_value(step), value=format_value(value))
 
 
-def format_value(value: float) -> str:
-    """Return a value as pages write it in the reader's language: 3, 3.5 or 3,5."""
+def format_value(value: float | str) -> str:
+    """Return a value as pages write it in the reader's language: 3, 3.5 or 3,5; texts as they are."""
     return str(localize(value))
 
 

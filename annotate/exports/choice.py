@@ -46,8 +46,9 @@ class ExportChoice:
 
     def tables_of(self, project: Project) -> list[ExportTable]:
         """Return a project's tables with the columns that go out. One query."""
-        has_steps = project.dimensions.exclude(scale_step=1).exists()
-        return tables_without(self.left_out, ValueKind.NUMBER if has_steps else ValueKind.INTEGER)
+        steps = dict(project.dimensions.values_list("key", "scale_step"))
+        points = ValueKind.INTEGER if all(step == 1 for step in steps.values()) else ValueKind.NUMBER
+        return tables_without(self.left_out, points, list(steps))
 
     def filters(self) -> dict[str, Any]:
         """Return what was chosen, as a manifest has it."""

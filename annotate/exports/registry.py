@@ -4,10 +4,11 @@ A function yields a table's rows. Its columns are lines of `columns.csv`; each a
 """
 
 import csv
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,7 @@ class ExportPart(StrEnum):
 class ExportColumn:
     """A column of a table.
 
+    name: a name with `{dimension}` stands for a column of each dimension of a project.
     source: the path from the table's model to the value; empty if `rows` computes it. An import of an export
     copies columns that are the model's own fields; code in `restoring` brings the others back. part: the part
     without which the column is missing. lost: why an import cannot bring it back.
@@ -58,6 +60,10 @@ class ExportColumn:
     source: str = ""
     part: ExportPart | None = None
     lost: str = ""
+
+    def of_dimension(self, key: str) -> "ExportColumn":
+        """Return the column of one dimension."""
+        return replace(self, name=self.name.format(dimension=key), meaning=self.meaning.format(dimension=key))
 
 
 def read_columns(path: Path) -> dict[str, tuple[ExportColumn, ...]]:
@@ -99,6 +105,14 @@ class ExportTable:
     is_computed: bool = False
     lost: str = ""
 
+    def for_dimensions(self, keys: Iterable[str]) -> "ExportTable":
+        """Return the table with a column per dimension where it declares one for all, else as it is."""
+        columns: list[ExportColumn] = []
+        for is_for_each, declared in groupby(self.columns, key=lambda column: "{dimension}" in column.name):
+            named = list(declared)
+            columns += [each.of_dimension(key) for key in keys for each in named] if is_for_each else named
+        return replace(self, columns=tuple(columns))
+
     @cached_property
     def names(self) -> list[str]:
         """The names of the columns."""
@@ -128,8 +142,13 @@ class ExportTable:
 TABLES: dict[str, ExportTable] = {}
 
 
-def tables_without(left_out: Set[ExportPart], points: ValueKind) -> list[ExportTable]:
-    """Return the tables and columns of an export without some parts; `points`: the type of scale values."""
+def tables_without(
+    left_out: Set[ExportPart], points: ValueKind, dimensions: Sequence[str]
+) -> list[ExportTable]:
+    """Return the tables and columns of an export without some parts.
+
+    points: the type of scale values. dimensions: their keys in order.
+    """
 
     def kind_of(kind: ValueKind) -> ValueKind:
         return points if kind == ValueKind.POINTS else kind
@@ -139,7 +158,7 @@ def tables_without(left_out: Set[ExportPart], points: ValueKind) -> list[ExportT
             table,
             columns=tuple(
                 replace(column, kind=kind_of(column.kind))
-                for column in table.columns
+                for column in table.for_dimensions(dimensions).columns
                 if column.part not in left_out
             ),
             rows=next(

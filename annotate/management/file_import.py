@@ -1,6 +1,7 @@
 """What commands that import a file have in common: arguments, progress, the report."""
 
 import json
+import shlex
 from abc import abstractmethod
 from argparse import ArgumentParser
 from pathlib import Path
@@ -14,8 +15,15 @@ from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
 from annotate.material.commands.imports import Writing, import_file
 from annotate.material.queries.check import FileCheck
-from annotate.material.reading.mapping_json import MappingError, mapping_from_options, shipped_mapping
-from annotate.material.reading.mappings import SHIPPED, Mapping, guess_mapping, misfit
+from annotate.material.reading.columns import ColumnMapping
+from annotate.material.reading.guessing import guess_mapping
+from annotate.material.reading.mapping_json import (
+    MappingError,
+    mapping_from_options,
+    mapping_to_options,
+    shipped_mapping,
+)
+from annotate.material.reading.mappings import SHIPPED, Mapping, misfit
 from annotate.material.reading.progress import OnProgress
 from annotate.material.reading.readers import FORMATS, first_records
 from annotate.material.reading.refused import refused_csv, refused_jsonl
@@ -119,8 +127,6 @@ class FileImportCommand(ReportedImport):
         if options["sheet"] or options["header_row"]:
             options["part"] = SheetChoice(options["header_row"] or 1, tuple(options["sheet"])).part
         mapping = self._mapping(project, path, options)
-        if not options["json"]:
-            self.stdout.write(f"Mapping: {mapping.name or mapping.title}")
         source = Source(
             path, path.name, mapping, items=self.items, ratings=self.ratings, part=options["part"]
         )
@@ -178,7 +184,19 @@ class FileImportCommand(ReportedImport):
                 f"This mapping does not say which columns hold {needed}; the file has "
                 f"{', '.join(columns) or 'no columns'}. Say it with --map field=column or choose a --mapping."
             )
+        if not options["json"]:
+            self._say(mapping, columns)
         return mapping
+
+    def _say(self, mapping: Mapping, columns: list[str]) -> None:
+        """Print the mapping as options, and the columns that it does not use."""
+        if not isinstance(mapping, ColumnMapping):
+            self.stdout.write(f"Mapping: {mapping.name}")
+            return
+        self.stdout.write(f"Mapping: {shlex.join(mapping_to_options(mapping))}")
+        used = {*mapping.needed_columns, mapping.document_title, *(v.column for v in mapping.value_columns)}
+        if unused := [name for name in columns if name not in used]:
+            self.stdout.write(f"Columns that are not used: {', '.join(unused)}.")
 
 
 class ProgressLine:

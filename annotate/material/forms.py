@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Mapping as Entered
 from pathlib import PurePath
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from django import forms
 from django.core.files import File
@@ -19,10 +19,15 @@ from annotate.core.errors import NotReadyError
 from annotate.core.models import DataImport, Project
 from annotate.core.quotas import refuse_over_quota
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
+from annotate.material.reading.guessing import guess_mapping, is_round
 from annotate.material.reading.mapping_json import mapping_from_json, mapping_to_json
-from annotate.material.reading.mappings import SHIPPED, Mapping, guess_mapping, misfit
+from annotate.material.reading.mappings import SHIPPED, Mapping, misfit
 from annotate.material.reading.opening import Opening
 from annotate.material.reading.readers import FORMATS, SUFFIXES
+from annotate.material.reading.rows import Record
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 README = "---\nconfigs:\n- config_name: default\n  data_files: '*'\n---\n"
 """Says that every file is data, whatever its name."""
@@ -225,6 +230,16 @@ class ColumnsForm(forms.Form):
         """The reason why the guessed mapping cannot be used."""
         return self.find_problem(self.guess)
 
+    @property
+    def unused(self) -> list[str]:
+        """The columns without a meaning, unless a mapping by name reads the file."""
+        named = self["mapping_name"].value() if "mapping_name" in self.fields else ""
+        return (
+            []
+            if named
+            else [each for at, each in enumerate(self.columns) if not self[f"meaning_{at}"].value()]
+        )
+
     def file_fields(self) -> list[forms.BoundField]:
         """Return the controls for the whole file."""
         return [self[name] for name in self.fields if not name.startswith(("meaning_", "label_"))]
@@ -246,7 +261,8 @@ class MappingForm(ColumnsForm):
 
     def __init__(self, entered: Entered[str, Any] | None, upload: DataImport, opening: Opening) -> None:
         super().__init__(entered, upload, opening)
-        self.guessed_what = upload.what or guessed_what(self.guess).value
+        self.seems_to_hold = guessed_what(guess_of(upload, opening), opening)
+        self.guessed_what = upload.what or self.seems_to_hold.value
         self.initial["what"] = self.guessed_what
         shipped = [(name, gettext(mapping.title)) for name, mapping in SHIPPED.items()]
         how = self.fields["mapping_name"]
@@ -265,7 +281,7 @@ class MappingForm(ColumnsForm):
 
     def guess_mapping(self, upload: DataImport, opening: Opening) -> Mapping:
         """Return the mapping that a file suggests."""
-        return guess_mapping(opening.guessed, _dimensions_of(upload))
+        return guess_of(upload, opening)
 
     def meanings(self, upload: DataImport) -> Iterator[tuple[str, str]]:
         """Yield the meanings of columns, among them the values of each dimension."""
@@ -315,11 +331,20 @@ class MappingForm(ColumnsForm):
         what = self.cleaned_data["what"] if self.is_bound else self.guessed_what
         if what in (What.ITEMS, What.BOTH) and not mapping.gives_items:
             return gettext(
-                "For items, choose the columns of the document and of the system and output, or of the parts."
+                "For items, choose the columns of the document and of the system and output, or of the parts "
+                "alone. Each output needs its system."
             )
         if what != What.ITEMS and not mapping.gives_ratings:
             return gettext("For ratings, choose the columns of the document, system, rater and values.")
         return ""
+
+    @property
+    def better_what(self) -> "StrOrPromise":
+        """What the file plainly holds where another choice was made, else an empty text."""
+        chosen = self["what"].value()
+        is_other = self.seems_to_hold == What.ANSWERS != chosen
+        is_other |= self.seems_to_hold == What.RATINGS and chosen == What.ITEMS
+        return self.seems_to_hold.label if is_other else ""
 
     def store(self, mapping: Mapping) -> dict[str, Any]:
         """Return the stored form of a mapping."""
@@ -331,8 +356,17 @@ def _dimensions_of(upload: DataImport) -> list[str]:
     return list(upload.project.dimensions.values_list("name", flat=True))
 
 
-def guessed_what(mapping: Mapping) -> What:
-    """What a mapping gives."""
+def guess_of(upload: DataImport, opening: Opening) -> Mapping:
+    """Return the mapping that an upload suggests as a file of items and ratings."""
+    return guess_mapping(opening.guessed, _dimensions_of(upload))
+
+
+def guessed_what(mapping: Mapping, opening: Opening) -> What:
+    """What a mapping gives; ratings of Round II where all rows name it."""
+    if isinstance(mapping, ColumnMapping) and mapping.gives_ratings and mapping.round:
+        records = [record for record in opening.guessed if isinstance(record, Record)]
+        if all(is_round(record.fields.get(mapping.round), 2) for record in records):
+            return What.ANSWERS
     if mapping.gives_items and mapping.gives_ratings:
         return What.BOTH
     return What.RATINGS if mapping.gives_ratings else What.ITEMS

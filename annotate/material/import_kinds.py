@@ -24,6 +24,8 @@ class ImportKind:
     page, pages: the routes of one import, which takes slug and pk, and of all of this kind.
     all_name: the link to all. after, after_name: the URL of the next page after an import, and its link.
     rows: the template of a preview's first rows.
+    holds: what its files hold, in the middle of a sentence. recognises: whether a file is plainly of this
+    kind.
     """
 
     key: str
@@ -38,6 +40,8 @@ class ImportKind:
     after_name: "StrOrPromise"
     rows: str
     may_be_undone: bool = False
+    holds: "StrOrPromise" = ""
+    recognises: Callable[[DataImport, Opening], bool] = lambda _upload, _opening: False
 
 
 KINDS: dict[str, ImportKind] = {}

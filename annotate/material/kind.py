@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.models import DataImport
 from annotate.core.models.imports import MATERIAL
 from annotate.material.commands.uploads import import_material
-from annotate.material.forms import MappingForm
+from annotate.material.forms import MappingForm, guess_of
 from annotate.material.import_kinds import ImportKind
 from annotate.material.queries.imports import Preview, preview_of
 from annotate.material.reading import mappings
@@ -36,4 +36,6 @@ MATERIAL_KIND = ImportKind(
     after_name=_("Go to the overview"),
     rows="material/_rows.html",
     may_be_undone=True,
+    holds=_("recorded ratings"),
+    recognises=lambda upload, opening: guess_of(upload, opening).gives_ratings,
 )

@@ -195,6 +195,9 @@ def _mapping(request: Request, upload: DataImport, opening: Opening) -> HttpResp
         workers=worker_health(),
         form=form,
         preview=kind.preview(upload, opening, mapping, chosen) if mapping else None,
+        other_kinds=[
+            each for each in KINDS.values() if each.key != upload.kind and each.recognises(upload, opening)
+        ],
         possible_members=possible_members(upload.project),
     )
 

@@ -8,9 +8,9 @@ from annotate.core.outbound.guard import Guard
 
 WEBHOOK_GUARD = Guard(
     allows=lambda _host, _port: settings.PRIVATE_WEBHOOKS,
-    advice=lambda: gettext(
+    advice=lambda host, _port: gettext(
         "{host} is a private host. Set CONCORD_PRIVATE_WEBHOOKS=1 to allow webhooks to it."
-    ),
+    ).format(host=host),
 )
 
 

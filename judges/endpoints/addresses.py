@@ -1,5 +1,11 @@
 """Which addresses endpoints may have: those of the internet, and what the operator lists."""
 
+import os
+import shlex
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import chain
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -8,21 +14,48 @@ from django.utils.translation import gettext
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.outbound.guard import Guard, PrivateAddressError
+from annotate.core.outbound.permits import PermittedHost, read_place
 
 LOOPBACK = frozenset({"localhost", ".localhost", "127.0.0.1", "[::1]"})
 
 
 def is_listed(host: str, port: int) -> bool:
-    """Return whether CONCORD_LOCAL_ENDPOINTS has a host and port."""
-    return any(place.is_at(host, port) for place in settings.LOCAL_ENDPOINTS)
+    """Return whether the operator lists a host and port, in the setting or in the file."""
+    places = chain(settings.LOCAL_ENDPOINTS, _places_in_file())
+    return any(place.is_at(host, port) for place in places)
 
 
-ENDPOINT_GUARD = Guard(
-    allows=is_listed,
-    advice=lambda: gettext(
-        "{host} is a private host. Ask the operator to add it with its port to CONCORD_LOCAL_ENDPOINTS."
-    ),
-)
+def _places_in_file() -> Iterator[PermittedHost]:
+    """Yield the places of CONCORD_LOCAL_ENDPOINTS_FILE, read at each use so that no restart is needed.
+
+    No page writes to the file: it belongs to the person who runs Concord on this machine. Lines that name no
+    single port permit nothing.
+    """
+    try:
+        text = Path(settings.LOCAL_ENDPOINTS_FILE or os.devnull).read_text(errors="replace")
+    except OSError:
+        return
+    for line in text.splitlines():
+        with suppress(ValueError):
+            place = read_place(line)
+            if place.port is not None:
+                yield place
+
+
+def _advise(host: str, port: int) -> str:
+    place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    if not settings.LOCAL_ENDPOINTS_FILE:
+        return gettext(
+            "{host} is a private host. Ask the operator to add it with its port to CONCORD_LOCAL_ENDPOINTS."
+        ).format(host=host)
+    line = f"echo {shlex.quote(place)} >> {shlex.quote(settings.LOCAL_ENDPOINTS_FILE)}"
+    return gettext(
+        "{host} is a private host. To permit it, run this line on the machine of Concord, then try again: "
+        "{line}"
+    ).format(host=host, line=line)
+
+
+ENDPOINT_GUARD = Guard(allows=is_listed, advice=_advise)
 
 
 def refuse_address(url: str) -> None:
@@ -40,7 +73,7 @@ def refuse_call(url: str) -> None:
 def problem_of_own(url: str) -> str:
     """Return why a URL that leads to Concord itself is no endpoint; empty for others.
 
-    Whatever is sent there may reach its logs. Loopback is left to CONCORD_LOCAL_ENDPOINTS: other servers
+    Whatever is sent there may reach its logs. Loopback is left to the listed places: other servers
     answer there too.
     """
     parts = urlsplit(url)

@@ -404,6 +404,22 @@ def add_judge(*, project: Project, judge: JudgeSpec, by: User | None) -> Judge:
 
 
 @transaction.atomic
+def add_judge_pair(*, project: Project, judges: Sequence[JudgeSpec], by: User | None) -> list[Judge]:
+    """Make judges that are compared with each other. Locks the project. Raises InvalidValueError.
+
+    A judge that is there under any name with the same prompt and settings is taken, so nothing is paid twice.
+    """
+    lock_project(project)
+    pair = []
+    for each in judges:
+        values = _values(project, each, by)
+        same = {name: value for name, value in values.items() if name != "name"}
+        alike = Judge.objects.filter(project=project, **same).order_by("pk").first()
+        pair.append(alike or add_judge(project=project, judge=each, by=by))
+    return pair
+
+
+@transaction.atomic
 def update_judge(*, judge: Judge, to: JudgeSpec, by: User | None) -> Judge:
     """Make a judge that has no judgments what is given. Locks the project, which planning a run does too.
 

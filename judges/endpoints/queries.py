@@ -107,7 +107,7 @@ def judgments_by_status(judge: Judge) -> list[tuple[str, int]]:
 
 def method_label(judge: Judge) -> str:
     """Return the name of a judge's method; its key where this Concord does not have the method."""
-    return METHODS[judge.method].label if judge.method in METHODS else judge.method
+    return METHODS[judge.method].title() if judge.method in METHODS else judge.method
 
 
 def _line(judge: Judge, counts: dict[tuple[int, str], int]) -> JudgeLine:

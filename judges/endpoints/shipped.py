@@ -16,6 +16,11 @@ class ShippedPrompt:
     label: str
     text: str
 
+    @property
+    def title(self) -> str:
+        """The label after the name that papers use for the method."""
+        return METHODS[self.method].title(self.label)
+
 
 def shipped_prompt(key: str) -> ShippedPrompt:
     """Return the text of this key. Raises KeyError."""

@@ -42,7 +42,7 @@ class JudgmentMappingForm(ColumnsForm):
         required=False,
         choices=[
             ("", _("as a column says")),
-            *((key, method.label) for key, method in METHODS.items()),
+            *((key, method.title()) for key, method in METHODS.items()),
         ],
         help_text=_("Replies are read as this method reads them."),
     )

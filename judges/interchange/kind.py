@@ -13,7 +13,7 @@ from annotate.material.reading.opening import Opening
 from judges.interchange.commands import JUDGMENTS, import_upload
 from judges.interchange.forms import JudgmentMappingForm
 from judges.interchange.queries.imports import JudgmentPreview, preview_judgments
-from judges.interchange.reading.mapping import JudgmentMapping
+from judges.interchange.reading.mapping import JudgmentMapping, guess_judgment_mapping
 from judges.interchange.reading.report import JudgmentReport
 
 
@@ -37,4 +37,6 @@ JUDGMENTS_KIND = ImportKind(
     after=lambda slug: reverse("judges", args=[slug]),
     after_name=_("Go to the judges"),
     rows="judges/interchange/_first_judgments.html",
+    holds=_("judgments made elsewhere"),
+    recognises=lambda _upload, opening: not guess_judgment_mapping(opening.columns, {}).problem,
 )

@@ -46,6 +46,7 @@ class Method(ABC):
 
     key: ClassVar[str]
     label: ClassVar[str]
+    paper_name: ClassVar[str] = ""  # by which papers call the method, where the label does not say it
     default_template: ClassVar[str]
     required: ClassVar[frozenset[str]] = frozenset({"text"})
     own_placeholders: ClassVar[frozenset[str]] = frozenset()
@@ -57,6 +58,10 @@ class Method(ABC):
     max_tokens: ClassVar[int] = 256
     usual_settings: ClassVar[Mapping[str, Any]] = {}  # of a judge, by field: those of the method's source
     stop: ClassVar[tuple[str, ...]] = ()
+
+    def title(self, label: str = "") -> str:
+        """Return the label, or that of one of its prompts, after the name that papers use."""
+        return " – ".join(filter(None, (self.paper_name, label or self.label)))
 
     def refuses(self, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
         """Return why this dimension cannot be judged this way, None where it can."""

@@ -41,6 +41,7 @@ class HeadToHead(ChoiceMethod):
 
     key = "h2h"
     label = "Head to head"
+    paper_name = "H2H"
     default_template = TEMPLATE
     required = frozenset({"text_1", "text_2"})
     asks_pairs = True

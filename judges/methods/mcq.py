@@ -30,6 +30,7 @@ class MultipleChoice(ChoiceMethod):
 
     key = "mcq"
     label = "Multiple choice"
+    paper_name = "MCQ"
     default_template = TEMPLATE
     required = frozenset({"text", "options"})
 

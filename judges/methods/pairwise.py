@@ -30,6 +30,7 @@ class Pairwise(HeadToHead):
 
     key = "pairwise"
     label = "Pairwise, one answer"
+    paper_name = ""
     default_template = TEMPLATE
     max_tokens = 32
 

@@ -23,6 +23,7 @@ class ReasonThenScore(ScoreMethod):
 
     key = "rts"
     label = "Reason, then score"
+    paper_name = "RTS"
     default_template = TEMPLATE
 
 

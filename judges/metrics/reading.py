@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotate.core.translation import gettext
-from annotate.material.reading.mappings import columns_by_words
+from annotate.material.reading.guessing import columns_by_words
 from annotate.material.reading.rows import Record
 from annotate.material.reading.values import RefusedFieldError, is_blank, key_of, require_field
 from judges.interchange.reading.rows import count_of

@@ -74,7 +74,7 @@ def make_judge(page: Page) -> None:
     page.get_by_role("link", name="Add a judge").click()
     page.get_by_label("Name", exact=True).fill("GPT-3.5 by RTS")
     page.get_by_label("Model").fill("gpt-3.5-turbo-0301")
-    page.get_by_label("Prompt").select_option("Reason, then score, as shipped")
+    page.get_by_label("Prompt").select_option("RTS – Reason, then score, as shipped")
     page.get_by_role("button", name="Save the judge").click()
     expect(page.get_by_text("GPT-3.5 by RTS is saved.")).to_be_visible()
 

@@ -99,7 +99,10 @@ def test_a_judge_comes_from_its_endpoint_to_units_at_people_within_twelve_clicks
     fill(page, {"Address": replay().base_url})
     page.get_by_label("Name", exact=True).fill("Replay")
     mouse.go_on(page, "Save the endpoint")
-    for name, prompt in (("RTS", "Reason, then score, as shipped"), ("MCQ", "Multiple choice, as shipped")):
+    for name, prompt in (
+        ("RTS", "RTS – Reason, then score, as shipped"),
+        ("MCQ", "MCQ – Multiple choice, as shipped"),
+    ):
         mouse.click(page.get_by_role("link", name="Add a judge"))
         page.get_by_label("Name", exact=True).fill(name)
         page.get_by_label("Model").fill("gpt-3.5-turbo-0301")

@@ -178,6 +178,10 @@ def test_models_of_this_machine_are_open_to_its_own_user_alone(
 ) -> None:
     settings.ALLOWED_HOSTS, settings.HTTPS = hosts, https
     monkeypatch.setenv("CONCORD_LOCAL_ENDPOINTS", given)
-    said = local_models(8080).get("CONCORD_LOCAL_ENDPOINTS", "")
+    settings.DATA_DIR = Path("/data")
+    found = local_models(8080)
+    said = found.get("CONCORD_LOCAL_ENDPOINTS", "")
     assert ("127.0.0.1:8090" in said) is opens
+    is_shared = https or "concord.example.org" in hosts
+    assert found.get("CONCORD_LOCAL_ENDPOINTS_FILE") == (None if is_shared else "/data/local-endpoints")
     assert ":8080" not in said, "Concord itself answers there"

@@ -21,7 +21,7 @@ PUBLIC = [
         "::ffff:93.184.215.14",
     ),
 ]
-GUARD = Guard(lambda _host, _port: False, lambda: "{host} is private.")
+GUARD = Guard(lambda _host, _port: False, lambda host, _port: f"{host} is private.")
 
 
 @pytest.mark.parametrize("network", SPECIAL)

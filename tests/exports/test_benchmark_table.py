@@ -3,6 +3,7 @@
 import pytest
 
 from annotate.core.models import Dimension
+from annotate.exports.formats.text import export_table
 from annotate.exports.registry import TABLES, Row
 from annotate.rating.commands.rounds import close_round_one
 from tests.factories import Cast, make_project
@@ -39,10 +40,19 @@ def test_an_item_has_its_texts_every_rater_s_value_and_what_came_of_them() -> No
     values = zip(cast.annotators, (3, 4), strict=True)
     by_rater = sorted((place.pseudonym, value) for place, value in values)
     assert [(each["rater"], each["value"]) for each in first["values"]] == by_rater
-    assert first["final_values"] == [
-        {"dimension": "fluency", "status": "undisputed", "mean": 3.5, "final_value": 3.5}
-    ]
-    assert (second["values"], second["final_values"], second["judge_scores"]) == ([], [], [])
+    assert (first["fluency_value"], first["fluency_raters"]) == (3.5, 2)
+    assert (second["values"], second["judge_scores"]) == ([], [])
+    assert (second["fluency_value"], second["fluency_raters"]) == (None, 0)
+
+
+def test_each_dimension_has_its_columns_in_the_project_s_order() -> None:
+    cast = make_project(documents=1, dimensions=("style", "fluency"))
+    table = TABLES["benchmark"].for_dimensions(cast.project.dimensions.values_list("key", flat=True))
+    wide = ["style_value", "style_raters", "fluency_value", "fluency_raters"]
+    assert table.names == ["document", "system", "title", "source", "text", *wide, "values", "judge_scores"]
+    assert table.columns[6].meaning == "Number of raters with a counted value on `style`."
+    line = next(export_table(cast.project, TABLES["benchmark"], "csv")).decode().splitlines()[0]
+    assert line == ",".join(table.names)
 
 
 def test_a_judge_s_score_is_the_mean_of_its_samples_on_the_dimension_s_scale() -> None:

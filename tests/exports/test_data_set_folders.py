@@ -88,7 +88,11 @@ def test_the_card_and_the_datasheet_say_what_the_project_knows(folder: Path, cas
     assert "12 texts of 3 systems about 4 documents." in sheet
     assert "Round I: 2 raters gave 24 values independently" in sheet
     assert "The judge Reasoner (gpt-3.5-turbo-0301, method rts) gave 12 values" in sheet
-    assert "| Fluency | 0." in sheet
+    card = (folder / "README.md").read_text()
+    for text in (sheet, card):
+        assert "| dimension | Round I reliability | Round II agreement after discussion |" in text
+        assert "| Fluency | 0." in text
+    assert "| `fluency_value` | Final value on the dimension `fluency`" in card
     assert json.loads((folder / "manifest.json").read_text())["tables"]["ratings"] == 24
 
 

@@ -7,8 +7,9 @@ from typing import Any
 from annotate.core.jobs import run_job
 from annotate.core.models import DataImport, Project, UploadPreview
 from annotate.material.commands.uploads import start_upload
+from annotate.material.reading.guessing import guess_mapping
 from annotate.material.reading.mapping_json import mapping_to_json
-from annotate.material.reading.mappings import SHIPPED, Mapping, guess_mapping
+from annotate.material.reading.mappings import SHIPPED, Mapping
 from annotate.material.reading.readers import first_records
 from annotate.material.reading.source import Source
 from tests.factories import make_dimension

@@ -5,13 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
+from annotate.material.reading.guessing import guess_mapping
 from annotate.material.reading.mapping_json import (
     MappingError,
     mapping_from_json,
     mapping_from_options,
     mapping_to_json,
+    mapping_to_options,
 )
-from annotate.material.reading.mappings import SHIPPED, guess_mapping, rows_of
+from annotate.material.reading.mappings import SHIPPED, rows_of
 from annotate.material.reading.rows import (
     ImportedDocument,
     ImportedItem,
@@ -222,12 +224,14 @@ def test_what_is_wrong_in_a_written_mapping_is_named(text: str, field: str) -> N
 
 def test_a_mapping_is_read_from_options() -> None:
     options = ["document_key=doc", "part:Review=rev1", "part=rev2", "system=model", "dimension:fluency=flu"]
-    assert mapping_from_options(options) == ColumnMapping(
+    mapping = mapping_from_options(options)
+    assert mapping == ColumnMapping(
         document_key="doc",
         parts=(PartColumn("rev1", "Review"), PartColumn("rev2", "rev2")),
         system="model",
         value_columns=(ValueColumn("flu", "fluency"),),
     )
+    assert mapping_from_options(mapping_to_options(mapping)) == mapping
 
 
 @pytest.mark.parametrize("option", ["system", "colour=x", "system="])

@@ -48,6 +48,29 @@ def test_items_and_ratings_of_one_file_are_imported_together(tmp_path: Path) -> 
     assert (Item.objects.count(), Rating.objects.count()) == (1, 1)
 
 
+def test_the_guess_and_unused_columns_are_printed(tmp_path: Path) -> None:
+    empty_project()
+    path = tmp_path / "texte.csv"
+    path.write_text("Textnr.;Artikel (voll);KI;Kurzfassung;geprüft\n1;Ein Artikel.;GPT-4;Kurz.;ja\n")
+    code, out, _ = run("import_items", "empty", path)
+    guessed = "document_key=Textnr. system=KI text=Kurzfassung 'part:Artikel (voll)=Artikel (voll)'"
+    assert (code, out.splitlines()[:2]) == (
+        0,
+        [f"Mapping: {guessed}", "Columns that are not used: geprüft."],
+    )
+
+
+def test_equal_refusals_are_one_line_of_the_command(tmp_path: Path) -> None:
+    empty_project()
+    path = jsonl(tmp_path, *({"document_id": f"d{n}", "system": "s", "text": "T."} for n in range(100)))
+    code, _, err = run("import_items", "empty", path)
+    assert code == 1
+    assert err.splitlines()[1:] == [
+        "Lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 90 more, document: The project has no document “…”; import "
+        "the documents before their texts. Here: d0, d1, d2, d3, d4, …."
+    ]
+
+
 def test_columns_are_mapped_by_options(tmp_path: Path) -> None:
     empty_project()
     path = tmp_path / "items.csv"

@@ -34,7 +34,7 @@ from annotate.disputes.commands import recorded
 from annotate.material.commands import items, ratings
 from annotate.material.commands.uploads import cancel_import, discard_import, receive_upload
 from annotate.material.queries.imports import state_of
-from annotate.material.reading.mappings import guess_mapping
+from annotate.material.reading.guessing import guess_mapping
 from annotate.material.reading.readers import first_records
 from annotate.material.reading.report import ImportReport
 from annotate.people.commands import add_member

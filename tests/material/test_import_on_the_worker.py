@@ -15,7 +15,7 @@ from annotate.core.models import DataImport, Item, RatingChange
 from annotate.material.commands import uploads
 from annotate.material.commands.imports import import_file
 from annotate.material.commands.uploads import discard_import, receive_upload
-from annotate.material.reading.mappings import guess_mapping
+from annotate.material.reading.guessing import guess_mapping
 from annotate.material.reading.progress import OnProgress
 from annotate.material.reading.readers import first_records
 from annotate.material.reading.report import ImportReport

@@ -106,6 +106,38 @@ def test_the_guess_is_shown_with_the_first_rows_and_what_they_make(client: Clien
     assert not Item.objects.exists()
 
 
+def test_a_german_table_needs_no_choice_and_lists_unused_columns(client: Client, project: Project) -> None:
+    rows = [f"{n};Ein Artikel {n}.;{ki};Kurz {n}.;ja" for n in (1, 2) for ki in ("GPT-4", "Llama")]
+    table = "\n".join(["Textnr.;Artikel (voll);KI;Kurzfassung;geprüft", *rows])
+    shown = text(client.get(upload(client, table.encode(), "texte.csv")))
+    assert "New: <strong>2 documents, 2 systems, 4 items</strong>" in shown
+    assert "Columns that are not used: geprüft." in shown
+
+
+def test_equal_refusals_are_one_line_with_the_first_values(client: Client, project: Project) -> None:
+    rows = [{"document_id": f"d{n}{'x' * 90}", "system": "s", "text": "Text."} for n in range(100)]
+    shown = text(client.get(upload(client, rows)))
+    assert "100 invalid lines" in shown
+    assert shown.count('class="reason"') == 1
+    assert "The project has no document “…”; import the documents before their texts." in shown
+    assert "1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 90 more" in shown
+    assert "d0" + "x" * 78 + "…, d1" in shown
+
+
+def test_ratings_of_round_two_read_as_items_are_named_in_a_sentence(client: Client, project: Project) -> None:
+    page = upload(client, [rating(round=2)])
+    assert '<input type="radio" name="what" value="answers"' in text(client.get(page))
+    shown = text(client.post(page, {"show": "1", "what": "items", "meaning_0": "document_key"}))
+    assert "Choose “Recorded ratings of Round II” under" in shown
+
+
+def test_judgments_among_items_are_sent_to_their_importer(client: Client, project: Project) -> None:
+    judgment = {"model": "m", "method": "rts", "document": "d", "system": "s", "dimension": "f", "reply": "4"}
+    shown = text(client.get(upload(client, [judgment])))
+    assert "This file seems to hold judgments made elsewhere." in shown
+    assert 'href="/projects/empty/judges/import/"' in shown
+
+
 def test_a_long_file_is_previewed_by_its_first_lines(client: Client, project: Project) -> None:
     page = upload(client, [item(f"d{n}") for n in range(101)])
     shown = text(client.get(page))

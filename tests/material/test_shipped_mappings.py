@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from annotate.material.reading.mappings import SHIPPED, guess_mapping, rows_of
+from annotate.material.reading.guessing import guess_mapping
+from annotate.material.reading.mappings import SHIPPED, rows_of
 from annotate.material.reading.readers import RecordFile, first_records
 from annotate.material.reading.rows import ImportedDocument, ImportedItem, ImportedRating, Record, RefusedLine
 from annotate.material.reading.shipped import SUMMEVAL_OP_SYSTEMS

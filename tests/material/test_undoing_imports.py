@@ -25,7 +25,7 @@ from annotate.material.commands.imports import import_file
 from annotate.material.commands.undo import undo_import
 from annotate.material.commands.uploads import cancel_import, receive_upload
 from annotate.material.queries.imports import notes_of, refused_file_of, state_of
-from annotate.material.reading.mappings import guess_mapping
+from annotate.material.reading.guessing import guess_mapping
 from annotate.material.reading.readers import first_records
 from annotate.people.commands import add_member
 from annotate.rating.commands.assignments import reserve_items

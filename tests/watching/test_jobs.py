@@ -25,7 +25,7 @@ from annotate.core.models import (
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands.exports import start_export
 from annotate.material.commands.uploads import discard_forgotten, receive_upload, remove_orphans
-from annotate.material.reading.mappings import guess_mapping
+from annotate.material.reading.guessing import guess_mapping
 from annotate.material.reading.readers import first_records
 from annotate.people.commands import ask_for_mail, invite
 from annotate.periodic_tasks import find_due_jobs

@@ -28,11 +28,11 @@ class Guard:
     """What one kind of address may be.
 
     allows: whether the operator lets this host and port be in a network of its own, and without HTTPS.
-    advice: the sentence for a host that is not reached over the internet, with {host} in it.
+    advice: the sentence for a host and port that are not reached over the internet.
     """
 
     allows: Callable[[str, int], bool]
-    advice: Callable[[], str]
+    advice: Callable[[str, int], str]
 
     def problem_of(self, url: str) -> str:
         """Return why a URL cannot be had, as far as its text tells; empty where it can."""
@@ -46,13 +46,13 @@ class Guard:
         is_allowed = self.allows(host, port)
         if parts.scheme != "https" and not (parts.scheme == "http" and is_allowed):
             if parts.scheme == "http" and _is_private_by_name(host):
-                return self.refusal(host)
+                return self.advice(host, port)
             return gettext("The URL must start with https://.")
         if parts.username is not None or parts.fragment:
             return gettext(
                 "The URL contains a user name, a password or a part after #, which Concord cannot send."
             )
-        return self.refusal(host) if _is_private_by_name(host) and not is_allowed else ""
+        return self.advice(host, port) if _is_private_by_name(host) and not is_allowed else ""
 
     def resolve(self, host: str, port: int) -> list[str]:
         """Return a host's addresses after all of them were checked; raises OSError.
@@ -62,16 +62,12 @@ class Guard:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
         if not self.allows(host, port) and not all(is_public(ip_address(each)) for each in addresses):
-            raise PrivateAddressError(self.refusal(host))
+            raise PrivateAddressError(self.advice(host, port))
         return addresses
 
     def connect(self, host: str, port: int, *, timeout: float) -> socket.socket:
         """Return a connection to a checked address of a host; raises OSError."""
         return socket.create_connection((self.resolve(host, port)[0], port), timeout)
-
-    def refusal(self, host: str) -> str:
-        """Return the sentence for a host that is not reached over the internet."""
-        return self.advice().format(host=host)
 
 
 def is_public(address: Address) -> bool:

@@ -19,7 +19,7 @@ from annotate.material.queries.check import FileCheck
 from annotate.material.queries.places import ImportedRater, Places
 from annotate.material.queries.ratings import RatingCheck, Scale
 from annotate.material.reading.progress import OnProgress
-from annotate.material.reading.rows import ImportedRating, RefusedLine
+from annotate.material.reading.rows import ImportedRating, LineReason, RefusedLine
 from annotate.rating.commands.rounds import open_round_two
 
 DISPUTES_AT_ONCE = 100
@@ -46,9 +46,13 @@ class AnswerCheck(RatingCheck):
     def take(self, row: ImportedRating) -> RefusedLine | None:
         """Take a rating as Round I's are taken, but of nobody who did not rate then."""
         if row.rater not in self.places.raters:
-            reason = gettext(
-                "The project has no rater “{rater}”; Round II is rated by those who rated in Round I."
-            ).format(rater=row.rater)
+            reason = LineReason.fill(
+                gettext(
+                    "The project has no rater “{rater}”; Round II is rated by those who rated in Round I."
+                ),
+                example=row.rater,
+                rater=row.rater,
+            )
             return RefusedLine(row.line, "rater", reason)
         return super().take(row)
 
@@ -60,23 +64,34 @@ class AnswerCheck(RatingCheck):
         unit = gettext("{dimension} of “{system}” on document “{document}”").format(
             dimension=scale.name, system=row.system, document=row.document
         )
+        example = f"{scale.name} – {row.system} – {row.document}"
         if first is None:
-            reason = gettext(
-                "“{rater}” gave no value in Round I for {unit}, and so has none in Round II."
-            ).format(rater=row.rater, unit=unit)
+            reason = LineReason.fill(
+                gettext("“{rater}” gave no value in Round I for {unit}, and so has none in Round II."),
+                example=f"{row.rater} – {example}",
+                rater=row.rater,
+                unit=unit,
+            )
             return RefusedLine(row.line, "rater", reason)
         dispute = self.disputes.get((item.number, scale.id))
         if dispute is None:
             if first == row.value:
                 self.already_there.ratings += 1
                 return None
-            reason = gettext("{unit} is not disputed, so “{rater}” holds the {first} of Round I.").format(
-                unit=unit, rater=row.rater, first=first
+            reason = LineReason.fill(
+                gettext("{unit} is not disputed, so “{rater}” holds the {first} of Round I."),
+                example=example,
+                unit=unit,
+                rater=row.rater,
+                first=first,
             )
             return RefusedLine(row.line, "value", reason)
         if dispute.status in DECIDED:
-            reason = gettext("The dispute about {unit} is {status} and takes no more values.").format(
-                unit=unit, status=dispute.get_status_display()
+            reason = LineReason.fill(
+                gettext("The dispute about {unit} is {status} and takes no more values."),
+                example=example,
+                shared={"status": dispute.get_status_display()},
+                unit=unit,
             )
             return RefusedLine(row.line, "value", reason)
         if self.round and not self.round.is_open:

@@ -11,6 +11,7 @@ from annotate.core.version import VERSION
 from annotate.exports.choice import ExportChoice
 from annotate.exports.citation import Datasheet, bibtex
 from annotate.exports.formats.cards import plain, plain_line
+from annotate.exports.formats.datasheet import agreement
 from annotate.exports.manifest import Passed
 from annotate.exports.registry import ExportTable
 
@@ -31,10 +32,11 @@ def data_card(project: Project, choice: ExportChoice, tables: Sequence[ExportTab
         plain(project.description),
         _configurations(tables, passed),
         _KEYS,
+        *(["## Agreement", *measured] if (measured := agreement(project)) else []),
         *_loading(project, choice, tables),
         *_licences(choice),
         *_citation(project, choice, passed),
-        "How it was made and with what agreement: [DATASHEET.md](DATASHEET.md). Exported by Concord "
+        "How it was made: [DATASHEET.md](DATASHEET.md). Exported by Concord "
         f"{VERSION}; `manifest.json` has the content hash.",
         *_columns(tables),
     ]

@@ -9,7 +9,7 @@ from annotate.exports.facts import Facts, facts_of
 from annotate.exports.formats.cards import plain, plain_line
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
-from annotate.results.table import Cell, Table
+from annotate.results.table import Cell
 
 DatasheetLines = Callable[[Project], Sequence[str]]
 COLLECTION_LINES: dict[str, DatasheetLines] = {}  # how other apps' data came to be, by the name of the app
@@ -17,9 +17,8 @@ TO_WRITE = "*To be written by the authors.*"
 
 
 def datasheet(project: Project, choice: ExportChoice) -> str:
-    """Return the draft as Markdown. Its figures are those of the agreement page."""
+    """Return the draft as Markdown."""
     facts = facts_of(project)
-    table = current_page(project=project, result=result_of(project, "agreement")).table("rounds")
     written = {
         section: plain(text) for section, text in Datasheet.from_dict(project.datasheet).sections.items()
     }
@@ -35,7 +34,7 @@ def datasheet(project: Project, choice: ExportChoice) -> str:
             *_collection(project, facts),
             *(line for lines in COLLECTION_LINES.values() for line in lines(project)),
         ],
-        "Agreement": _agreement(table) if table else ["Nothing was rated yet."],
+        "Agreement": agreement(project) or ["Nothing was rated yet."],
         "Preprocessing": [written.get(DatasheetSection.PREPROCESSING, TO_WRITE)],
         "Uses": [written.get(DatasheetSection.USES, TO_WRITE)],
         "Distribution": [*distribution, _licence(choice)],
@@ -77,13 +76,17 @@ def _collection(project: Project, facts: Facts) -> Iterator[str]:
         )
 
 
-def _agreement(table: Table) -> list[str]:
-    lines = ["| dimension | Round I: reliability | after discussion: agreement |", "|---|---|---|"]
+def agreement(project: Project) -> list[str]:
+    """Return a sentence and a table in Markdown with the values of the agreement page; nothing if unrated."""
+    table = current_page(project=project, result=result_of(project, "agreement")).table("rounds")
+    if table is None:
+        return []
+    lines = ["| dimension | Round I reliability | Round II agreement after discussion |", "|---|---|---|"]
     keys = [column.key for column in table.columns]
     for row in table.rows:
         first, second = (row[keys.index(f"round_{number}_alpha")] for number in (1, 2))
         lines.append(f"| {row[0].value} | {_with_interval(first)} | {_with_interval(second)} |")
-    says = "Krippendorff's alpha with its interval; only Round I ratings are independent of each other."
+    says = "Krippendorff's alpha with its 95 % interval. Only Round I ratings are independent of each other."
     return [says, "\n".join(lines)]
 
 

@@ -57,6 +57,7 @@ def export_table(
     Where a table is columns of a queryset, PostgreSQL writes its CSV.
     """
     rows = table.rows(project)
+    table = table.for_dimensions(project.dimensions.values_list("key", flat=True))
     if defuses_formulas and format == "csv":
         return in_pieces(comma_separated(table, rows, defuses_formulas=True))
     if format == "csv" and isinstance(rows, ColumnRows) and connection.vendor == "postgresql":

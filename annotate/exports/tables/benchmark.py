@@ -16,6 +16,9 @@ JUDGE_SCORES: dict[str, Callable[[Project], ByItem]] = {}
 def _benchmark(project: Project) -> Iterator[Row]:
     items = Item.objects.filter(document__project=project).select_related("document", "system")
     units = _RowsOfItems(final_values_by_item(project))
+    unrated: dict[str, int | None] = {}
+    for key in project.dimensions.values_list("key", flat=True):
+        unrated |= {f"{key}_value": None, f"{key}_raters": 0}
     scores = _RowsOfItems(chain.from_iterable(scores_of(project) for scores_of in JUDGE_SCORES.values()))
     for item in items.order_by("pk").iterator(TEXTS_AT_ONCE):
         found = units.take(item.pk)
@@ -30,7 +33,9 @@ def _benchmark(project: Project) -> Iterator[Row]:
                 for unit in found
                 for rater, value in unit["values"].items()
             ],
-            "final_values": [{name: unit[name] for name in _LISTS["final_values"]} for unit in found],
+            **unrated,
+            **{f"{unit['dimension']}_value": unit["final_value"] for unit in found},
+            **{f"{unit['dimension']}_raters": len(unit["values"]) for unit in found},
             "judge_scores": scores.take(item.pk),
         }
 
@@ -54,12 +59,11 @@ _TEXT, _NUMBER = ValueKind.TEXT, ValueKind.NUMBER
 _LISTS = {
     "source": {"label": _TEXT, "text": _TEXT},
     "values": {"dimension": _TEXT, "rater": _TEXT, "value": ValueKind.POINTS},
-    "final_values": {"dimension": _TEXT, "status": _TEXT, "mean": _NUMBER, "final_value": _NUMBER},
     "judge_scores": {"judge": _TEXT, "dimension": _TEXT, "score": _NUMBER},
 }
 BENCHMARK_TABLE = ExportTable(
     "benchmark",
-    "one row for each item: texts, every rater's last values, what each unit came to, judges' scores",
+    "one row for each item: texts, the final value per dimension, every rater's last values, judges' scores",
     COLUMNS["benchmark"],
     _benchmark,
     lists=_LISTS,

@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 from annotate.core.models import Document, text_digest
 from annotate.material.queries.catalogue import Catalogue, KnownDocument, KnownItem, KnownSystem
 from annotate.material.reading.report import ImportCounts
-from annotate.material.reading.rows import ImportedDocument, ImportedItem, Part, RefusedLine
+from annotate.material.reading.rows import ImportedDocument, ImportedItem, LineReason, Part, RefusedLine
 
 
 class ItemCheck:
@@ -28,9 +28,13 @@ class ItemCheck:
         document = self.catalogue.documents.get(key)
         if document is None:
             if not row.parts:
-                reason = gettext(
-                    "The project has no document “{document}”; import the documents before their texts."
-                ).format(document=key)
+                reason = LineReason.fill(
+                    gettext(
+                        "The project has no document “{document}”; import the documents before their texts."
+                    ),
+                    example=key,
+                    document=key,
+                )
                 return RefusedLine(row.line, "document", reason)
             document = self.new_document(digest, row)
         elif row.parts and digest != document.digest:
@@ -45,7 +49,10 @@ class ItemCheck:
                     "give this one another key."
                 )
             )
-            reason = other.format(document=key, line=document.line, difference=_difference(document, row))
+            difference = _difference(document, row)
+            reason = LineReason.fill(
+                other, example=key, document=key, line=document.line, difference=difference
+            )
             return RefusedLine(row.line, "document", reason)
         elif not document.in_file and not document.line:
             document.in_file = True
@@ -90,7 +97,10 @@ class ItemCheck:
                     "a text is never replaced, so give this one another system or document."
                 )
             )
-            reason = other.format(system=row.system, document=row.document, line=known.line)
+            example = f"{row.system} – {row.document}"
+            reason = LineReason.fill(
+                other, example=example, system=row.system, document=row.document, line=known.line
+            )
             return RefusedLine(row.line, "text", reason)
         self.already_there.items += 1
         return None

@@ -13,7 +13,7 @@ from annotate.core.scale_text import off_scale_sentence
 from annotate.material.queries.catalogue import BATCH, Catalogue, KnownItem
 from annotate.material.queries.places import ImportedRater, Places
 from annotate.material.reading.report import ImportCounts
-from annotate.material.reading.rows import ImportedRating, RefusedLine
+from annotate.material.reading.rows import ImportedRating, LineReason, RefusedLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +50,30 @@ class RatingCheck:
         scale = self._scale_by_word.get(plain_word(row.dimension))
         if scale is None:
             names = ", ".join(scale.name for scale in self.scales) or "none yet"
-            reason = gettext("The project has no dimension “{dimension}”; it has {names}.").format(
-                dimension=row.dimension, names=names
+            reason = LineReason.fill(
+                gettext("The project has no dimension “{dimension}”; it has {names}."),
+                example=row.dimension,
+                shared={"names": names},
+                dimension=row.dimension,
             )
             return RefusedLine(row.line, "dimension", reason)
         item = self.catalogue.item(row.document, row.system)
         if item is None:
-            reason = gettext(
-                "The project has no text of “{system}” for document “{document}”; import items first."
-            ).format(system=row.system, document=row.document)
+            reason = LineReason.fill(
+                gettext(
+                    "The project has no text of “{system}” for document “{document}”; import items first."
+                ),
+                example=f"{row.system} – {row.document}",
+                system=row.system,
+                document=row.document,
+            )
             return RefusedLine(row.line, "document", reason)
         if not is_on_scale(row.value, scale.low, scale.high, scale.step):
-            reason = off_scale_sentence(scale.name, row.value, scale.low, scale.high, scale.step)
+            sentence, general = (
+                off_scale_sentence(scale.name, value, scale.low, scale.high, scale.step)
+                for value in (row.value, "…")
+            )
+            reason = LineReason(sentence, general, f"{row.value:g}")
             return RefusedLine(row.line, "value", reason)
         rater = self.places.raters.get(row.rater) or self._new_rater(row.rater)
         unit = (item.number, rater.number, scale.id)
@@ -90,10 +102,12 @@ class RatingCheck:
                 "already; a rating is never overwritten, so leave this {new} out."
             )
         )
-        reason = given.format(
+        reason = LineReason.fill(
+            given,
+            example=f"{row.rater} – {row.system} – {row.document}",
+            shared={"dimension": scale.name},
             rater=row.rater,
             value=value,
-            dimension=scale.name,
             system=row.system,
             document=row.document,
             new=row.value,
@@ -138,8 +152,10 @@ class RatingCheck:
                 "for “{system}” on document “{document}”; raise the project's raters per item."
             )
         )
-        return reason.format(
-            raters=self.places.raters_per_item,
+        return LineReason.fill(
+            reason,
+            example=f"{row.rater} – {row.system} – {row.document}",
+            shared={"raters": self.places.raters_per_item},
             rater=row.rater,
             system=row.system,
             document=row.document,

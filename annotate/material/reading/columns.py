@@ -67,9 +67,8 @@ class ColumnMapping:
 
     @property
     def gives_items(self) -> bool:
-        """Whether documents or items can be made from these columns."""
-        has_text = bool(self.system and self.text)
-        return self.has_document and (has_text or bool(self.parts))
+        """Whether documents or items can be made from these columns; a text needs its system."""
+        return self.has_document and (bool(self.system) if self.text else bool(self.parts))
 
     @property
     def gives_ratings(self) -> bool:

@@ -7,7 +7,7 @@ from typing import IO, NoReturn
 
 from annotate.core.translation import gettext
 from annotate.material.reading.lines import MAX_LINE_BYTES, OverlongLine, numbered_lines
-from annotate.material.reading.rows import Record, RefusedLine
+from annotate.material.reading.rows import LineReason, Record, RefusedLine
 
 
 class _DuplicateKeyError(ValueError):
@@ -37,9 +37,13 @@ def _parse_line(number: int, text: str) -> Record | RefusedLine:
             text,
         )
     except json.JSONDecodeError as error:
-        reason = gettext(
-            "The line is not JSON ({error}, column {column}); write one object per line."
-        ).format(error=error.msg, column=error.colno)
+        place = f"{error.msg}, {error.colno}"
+        reason = LineReason.fill(
+            gettext("The line is not JSON ({error}, column {column}); write one object per line."),
+            example=place,
+            error=error.msg,
+            column=error.colno,
+        )
         return RefusedLine(number, "", reason, text)
     except (ValueError, RecursionError) as error:
         return RefusedLine(
@@ -51,8 +55,8 @@ def _parse_line(number: int, text: str) -> Record | RefusedLine:
             text,
         )
     if not isinstance(value, dict):
-        reason = gettext("The line is JSON but not an object; write one object {…} per line.")
-        return RefusedLine(number, "", reason, text)
+        sentence = gettext("The line is JSON but not an object; write one object {…} per line.")
+        return RefusedLine(number, "", sentence, text)
     return Record(number, value)
 
 

@@ -89,6 +89,13 @@ def mapping_from_options(options: Iterable[str]) -> ColumnMapping:
     return ColumnMapping(**single, parts=tuple(parts), value_columns=tuple(values))
 
 
+def mapping_to_options(mapping: ColumnMapping) -> list[str]:
+    """Return the options from which `mapping_from_options` makes an equal mapping."""
+    single = [f"{field}={column}" for field in SINGLE_FIELDS if (column := getattr(mapping, field))]
+    parts = [f"part:{part.label}={part.column}" for part in mapping.parts]
+    return [*single, *parts, *(f"dimension:{each.dimension}={each.column}" for each in mapping.value_columns)]
+
+
 def _pairs(written: dict[str, object], field: str, second: str) -> list[tuple[str, str]]:
     entries = written.get(field, [])
     if not isinstance(entries, list):

@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Self
 
 from annotate.core.translation import gettext, ngettext
-from annotate.material.reading.rows import RefusedLine, printable
+from annotate.material.reading.rows import LONGEST_VALUE, LineReason, RefusedLine, printable
 
-MOST_LISTED = 1000  # causes and, of all causes together, lines
+MOST_CAUSES = 50
+MOST_LISTED = 1000  # lines of all causes together
 SHOWN_LINES = 10
 MOST_NAMES = 5
 
@@ -91,7 +92,11 @@ class Cause:
 
 
 class Causes:
-    """Causes in the order in which they first occur, within a limit; beyond it lines are only counted."""
+    """Causes in the order in which they first occur, within a limit; beyond it lines are only counted.
+
+    Lines whose reasons differ only in their values have one cause: its reason has “…” for the values, and its
+    names are the first of them.
+    """
 
     def __init__(self) -> None:
         self.count = self._listed = 0
@@ -100,20 +105,29 @@ class Causes:
     @property
     def listed(self) -> tuple[Cause, ...]:
         """The first causes."""
-        return tuple(self._by_reason.values())
+        return tuple(
+            cause if cause.reason == general else dataclasses.replace(cause, names=[])
+            for (_, general), cause in self._by_reason.items()
+        )
 
     def add(self, refused: RefusedLine) -> None:
         """Count a line, in a form that any report can hold."""
         self.count += 1
-        key = printable(refused.field), printable(refused.reason)
-        if key not in self._by_reason and self._listed >= MOST_LISTED:
+        reason = refused.reason
+        general, example = (
+            (reason.general, reason.example) if isinstance(reason, LineReason) else (reason, "")
+        )
+        key = printable(refused.field), printable(general)
+        if key not in self._by_reason and len(self._by_reason) >= MOST_CAUSES:
             return
-        cause = self._by_reason.setdefault(key, Cause(*key))
+        cause = self._by_reason.setdefault(key, Cause(key[0], printable(reason)))
+        if cause.reason != printable(reason):
+            cause.reason = key[1]
         cause.count += 1
         if self._listed < MOST_LISTED:
             self._listed += 1
             cause.lines.append(refused.line)
-        name = printable(refused.name, 80)
+        name = printable(refused.name or example, LONGEST_VALUE)
         if name and name not in cause.names:
             cause.more_names = len(cause.names) == MOST_NAMES
             cause.names += [] if cause.more_names else [name]

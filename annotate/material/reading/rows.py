@@ -45,10 +45,46 @@ class RefusedLine:
     name: str = dataclasses.field(default="", compare=False)
 
 
+LONGEST_VALUE = 80
+
+
+class _Dots:
+    """Stands for a value in a sentence about many lines, whatever its format."""
+
+    def __format__(self, _spec: str) -> str:
+        return "…"
+
+
+class LineReason(str):
+    """A sentence about one line. general: the same about many lines; example: what it is about here."""
+
+    general: str
+    example: str
+
+    def __new__(cls, sentence: str, general: str, example: str) -> "LineReason":
+        """Return the sentence with its general form."""
+        reason = super().__new__(cls, sentence)
+        reason.general, reason.example = general, example
+        return reason
+
+    @classmethod
+    def fill(
+        cls, template: str, *, example: object, shared: Mapping[str, object] | None = None, **values: object
+    ) -> "LineReason":
+        """Return the template with shared values, and with the values of this line, cut where too long."""
+        cut = {name: shorten(value) if isinstance(value, str) else value for name, value in values.items()}
+        general = template.format(**dict.fromkeys(values, _Dots()), **(shared or {}))
+        return cls(template.format(**cut, **(shared or {})), general, shorten(str(example)))
+
+
+def shorten(text: str, limit: int = LONGEST_VALUE) -> str:
+    """Return the text, cut after the limit."""
+    return text if len(text) <= limit else f"{text[:limit]}…"
+
+
 def printable(text: str, limit: int = 300) -> str:
     """The text as a report can hold it: storable in any database, and not longer than the limit."""
-    storable = text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
-    return storable if len(storable) <= limit else f"{storable[:limit]}…"
+    return shorten(text.encode("utf-8", "replace").decode().replace("\0", "\ufffd"), limit)
 
 
 @dataclass(frozen=True, slots=True)

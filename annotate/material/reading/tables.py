@@ -13,7 +13,7 @@ from annotate.material.reading.lines import (
     numbered_lines,
     too_many_columns,
 )
-from annotate.material.reading.rows import EmptyRow, Record, RefusedLine, UnreadableFileError
+from annotate.material.reading.rows import EmptyRow, LineReason, Record, RefusedLine, UnreadableFileError
 
 DELIMITERS = ",;\t"
 WIDEST_SHEET = 16_384  # columns of any spreadsheet, which may save the empty ones too
@@ -97,9 +97,12 @@ def _csv_rows(rows: Iterator[list[str]], lines: _CsvLines) -> Iterator[list[str]
 
 def _csv_record(line: int, header: Sequence[str], cells: Sequence[str]) -> Record | RefusedLine:
     if len(cells) != len(header):
-        reason = gettext(
-            "The row has {cells} cells and the header {columns}; quote cells that hold separators."
-        ).format(cells=len(cells), columns=len(header))
+        reason = LineReason.fill(
+            gettext("The row has {cells} cells and the header {columns}; quote cells that hold separators."),
+            example=len(cells),
+            shared={"columns": len(header)},
+            cells=len(cells),
+        )
         return RefusedLine(line, "", reason, ",".join(cells))
     return Record(line, named_cells(header, cells))
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from annotate.core.scale import int_if_whole
 from annotate.core.translation import gettext, gettext_noop
-from annotate.material.reading.rows import Part, RefusedLine
+from annotate.material.reading.rows import LineReason, Part, RefusedLine, shorten
 
 KEY_LIMIT = 200
 TITLE_LIMIT = 300
@@ -76,9 +76,12 @@ def key_of(value: object, name: str, limit: int = KEY_LIMIT) -> str:
     """A name or key without surrounding space, no longer than the limit."""
     key = text_of(value, name).strip()
     if len(key) > limit:
-        reason = gettext(
-            "The field “{name}” has {count} characters where at most {limit} fit; shorten it."
-        ).format(name=name, count=len(key), limit=limit)
+        reason = LineReason.fill(
+            gettext("The field “{name}” has {count} characters where at most {limit} fit; shorten it."),
+            example=key,
+            shared={"name": name, "limit": limit},
+            count=len(key),
+        )
         raise RefusedFieldError(name, reason)
     return key
 
@@ -96,20 +99,18 @@ def rated_value(value: object, name: str) -> float:
     written = value.strip() if isinstance(value, str) else repr(value)
     if not isinstance(value, bool) and NUMBER.fullmatch(written):
         return int_if_whole(float(written))
-    shown = written if len(written) <= 40 else f"{written[:40]}…"
-    raise RefusedFieldError(
-        name, gettext("“{value}” is not a number; a rating is a point of its scale.").format(value=shown)
-    )
+    shown = shorten(written, 40)
+    reason = gettext("“{value}” is not a number; a rating is a point of its scale.")
+    raise RefusedFieldError(name, LineReason.fill(reason, example=shown, value=shown))
 
 
 def round_of(value: object, name: str) -> int:
     """The round, 1 or 2, of a cell such as 2, "II" or "Round 2"."""
     word = re.sub(r"^r(ound)?[\s_-]*", "", str(value).strip().casefold())
     if word not in ROUND_WORDS:
-        raise RefusedFieldError(
-            name,
-            gettext("“{value}” is not a round; a rating is of round 1 or 2.").format(value=str(value)[:40]),
-        )
+        shown = shorten(str(value), 40)
+        reason = gettext("“{value}” is not a round; a rating is of round 1 or 2.")
+        raise RefusedFieldError(name, LineReason.fill(reason, example=shown, value=shown))
     return ROUND_WORDS[word]
 
 

@@ -25,7 +25,7 @@ from judges.management.demonstration.recorded_server import PORT as RECORDED_POR
 from judges.management.demonstration.tasks import load_finished_demonstration
 
 LOOPBACK = frozenset({"localhost", HOST, "[::1]"})
-LOCAL_ENDPOINTS = "CONCORD_LOCAL_ENDPOINTS"
+LOCAL_ENDPOINTS, ENDPOINTS_FILE = "CONCORD_LOCAL_ENDPOINTS", "CONCORD_LOCAL_ENDPOINTS_FILE"
 WEB = "concord.web --workers 1 --blocking-threads 4 --log-level warning"
 # Usual ports of model servers: llama.cpp, `make demo-model`, LM Studio, vLLM next to Concord, Ollama;
 # and the demonstration's recorded replies.
@@ -109,15 +109,19 @@ def refuse_other_schema() -> None:
 
 
 def local_models(own_port: int) -> dict[str, str]:
-    """Return the setting by which endpoints may name this machine's usual ports of models.
+    """Return settings: endpoints may name this machine's usual ports of models, and those in a file.
 
-    Nothing where the operator says which ones, or where others reach Concord: they must not get at servers
-    that listen to this machine alone.
+    Nothing where others reach Concord: they must not get at servers that listen to this machine alone. No
+    usual ports where the operator says which ones.
     """
-    if os.environ.get(LOCAL_ENDPOINTS) or is_shared():
+    if is_shared():
         return {}
+    file = os.environ.get(ENDPOINTS_FILE) or str(Path(settings.DATA_DIR, "local-endpoints"))
+    if os.environ.get(LOCAL_ENDPOINTS):
+        return {ENDPOINTS_FILE: file}
     ports = [port for port in MODEL_PORTS if port != own_port]
-    return {LOCAL_ENDPOINTS: ",".join(f"{host}:{port}" for host in (HOST, "localhost") for port in ports)}
+    places = ",".join(f"{host}:{port}" for host in (HOST, "localhost") for port in ports)
+    return {LOCAL_ENDPOINTS: places, ENDPOINTS_FILE: file}
 
 
 def collect_static_files() -> None:

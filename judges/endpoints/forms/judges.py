@@ -17,6 +17,10 @@ from judges.methods import METHODS
 from judges.methods.variants import VARIANTS
 
 SHIPPED = "shipped:"
+PAIR = "pair"
+PAIR_METHODS = {"rts": "RTS", "mcq": "MCQ"}
+"""The methods of the judges that the indicator R compares, with what follows the name of each."""
+LONGEST_NAME_OF_PAIR = 76
 MOST_STOPS = 4  # that OpenAI takes
 NEW_LINE = "\\n"  # as it is typed
 FOLDED = (SettingSection.OWN_SCALE, SettingSection.SEVERAL, SettingSection.MORE)
@@ -48,6 +52,7 @@ class JudgeForm(forms.Form):
         dimensions: Sequence[Dimension],
         systems: Sequence[System],
         reads: bool = False,
+        may_be_pair: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
@@ -61,7 +66,8 @@ class JudgeForm(forms.Form):
         self._systems = {system.name: system for system in systems}
         reference.choices = [("", gettext("none")), *((name, name) for name in self._systems)]
         endpoint.queryset = endpoints
-        template.choices = _choices(self._templates)
+        pair = [(PAIR, gettext("RTS + MCQ: two judges, which the indicator R compares"))]
+        template.choices = [*(pair if may_be_pair else ()), *_choices(self._templates)]
         for field in self.fields.values():
             field.disabled = reads
 
@@ -81,12 +87,15 @@ class JudgeForm(forms.Form):
         }
 
     def clean(self) -> dict[str, Any]:
-        """Refuse several samples that would all be alike."""
+        """Refuse several samples that would all be alike, and a name that is too long for a pair."""
         data = self.cleaned_data
         if (data.get("samples") or 1) > 1 and data.get("temperature") == 0:
             self.add_error(
                 "temperature", gettext("At temperature 0 all samples are alike; choose more, or one sample.")
             )
+        if data.get("template") == PAIR and len(data.get("name", "")) > LONGEST_NAME_OF_PAIR:
+            message = gettext("RTS or MCQ is added to the name; use at most {count} characters.")
+            self.add_error("name", message.format(count=LONGEST_NAME_OF_PAIR))
         return data
 
     def clean_scale_table(self) -> list[float]:
@@ -142,6 +151,13 @@ class JudgeForm(forms.Form):
             return JudgeSpec(template=chosen.removeprefix(SHIPPED), **data)
         return JudgeSpec(template=self._templates[chosen], **data)
 
+    def to_pair(self) -> list[JudgeSpec]:
+        """Return two judges that differ in name and prompt alone, none where one judge was chosen."""
+        data = dict(self.cleaned_data)
+        name, chosen = data.pop("name"), data.pop("template")
+        methods = PAIR_METHODS if chosen == PAIR else {}
+        return [JudgeSpec(name=f"{name} {short}", template=key, **data) for key, short in methods.items()]
+
 
 JudgeForm.base_fields |= {each.name: each.field for each in JUDGE_SETTINGS}
 
@@ -189,6 +205,6 @@ def _choices(templates: dict[str, PromptTemplate]) -> list[tuple[str, list[tuple
     groups = []
     for key, method in METHODS.items():
         own = [(pk, str(template)) for pk, template in templates.items() if template.method == key]
-        shipped = [(f"{SHIPPED}{each.key}", f"{each.label}, as shipped") for each in shipped_prompts_of(key)]
-        groups.append((method.label, [*shipped, *own]))
+        shipped = [(f"{SHIPPED}{each.key}", f"{each.title}, as shipped") for each in shipped_prompts_of(key)]
+        groups.append((method.title(), [*shipped, *own]))
     return groups

@@ -7,10 +7,12 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.core.access import project_for_admin
+from annotate.core.addresses import query_of
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.core.page import Request, request_user
@@ -18,7 +20,7 @@ from judges.core.access import judge_in, may_change_judges, project_for_judges
 from judges.core.models import Judge, Panel
 from judges.core.page import add_refusal, render_judges
 from judges.core.specification import JudgeSpec
-from judges.endpoints.commands import add_judge, update_judge
+from judges.endpoints.commands import add_judge, add_judge_pair, update_judge
 from judges.endpoints.forms.judges import JudgeForm, initial_of
 from judges.endpoints.queries import endpoints_of, judges_of, judgments_by_status, method_label, templates_of
 from judges.methods import METHODS
@@ -55,6 +57,15 @@ def judge(request: Request, slug: str, pk: int) -> HttpResponse:
     return _edit(request, project, edited, lambda spec: update_judge(judge=edited, to=spec, by=by))
 
 
+def _plan_for(request: Request, project: Project, judges: list[Judge]) -> HttpResponse:
+    """Lead to the plan of a run of these judges, which shows the cost before the run starts."""
+    names = gettext(" and ").join(judge.name for judge in judges)
+    said = gettext("{names} are saved. Check the cost, then start their run.")
+    messages.success(request, said.format(names=names))
+    chosen = query_of({"judges": [judge.pk for judge in judges]})
+    return redirect(f"{reverse('run_plan', args=[project.slug])}?{chosen}")
+
+
 def _edit(
     request: Request, project: Project, edited: Judge | None, save: Callable[[JudgeSpec], Judge]
 ) -> HttpResponse:
@@ -67,11 +78,15 @@ def _edit(
         dimensions=dimensions,
         systems=list(project.systems.order_by("name")),
         reads=bool(counts) or not may_change_judges(request.user, project),
+        may_be_pair=edited is None,
         initial=initial_of(edited, dimensions, shipped=request.GET.get("like", "")),
     )
     status = 422 if form.is_bound else 200
     try:
         if form.is_valid():
+            if pair := form.to_pair():
+                made = add_judge_pair(project=project, judges=pair, by=request_user(request))
+                return _plan_for(request, project, made)
             messages.success(request, gettext("{name} is saved.").format(name=save(form.to_spec()).name))
             return redirect("judges", project.slug)
     except DomainError as error:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotate.core.translation import gettext
+from annotate.material.reading.guessing import columns_by_words
 from annotate.material.reading.mapping_json import MappingError
-from annotate.material.reading.mappings import columns_by_words
 
 WORDS: dict[str, tuple[str, ...]] = {
     "judge": ("judge", "judge_name", "judge_id", "llm_judge", "evaluator", "rater", "annotator"),

@@ -40,7 +40,7 @@ from annotate.exports.commands.exports import start_export
 from annotate.exports.commands.pushes import start_push
 from annotate.material.commands.previews import ask_for_preview
 from annotate.material.commands.uploads import receive_upload
-from annotate.material.reading.mappings import guess_mapping
+from annotate.material.reading.guessing import guess_mapping
 from annotate.material.reading.readers import first_records
 from annotate.people.account_mail import post_account_mail
 from annotate.people.commands import ask_for_mail, invite, save_preferences

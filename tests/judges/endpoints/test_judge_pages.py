@@ -55,6 +55,44 @@ def test_two_judges_as_shipped_share_their_prompt(client, cast):
     assert Judge.objects.filter(template=PromptTemplate.objects.get()).count() == 2
 
 
+def test_one_choice_makes_both_judges_of_the_indicator_and_leads_to_their_run(client, cast):
+    response = add(client, cast, name="GPT", template="pair", temperature=0.5)
+    rts, mcq = Judge.objects.order_by("pk")
+    assert [(each.name, each.method) for each in (rts, mcq)] == [("GPT RTS", "rts"), ("GPT MCQ", "mcq")]
+    assert (rts.temperature, rts.model, rts.endpoint) == (mcq.temperature, mcq.model, mcq.endpoint)
+    assert response["Location"] == address(cast, f"runs/new/?judges={rts.pk}&judges={mcq.pk}")
+    plan = client.get(response["Location"]).content.decode()
+    assert "GPT RTS and GPT MCQ are saved. Check the cost, then start their run." in plan
+    assert len(re.findall(r'name="judges"[^>]*checked', plan)) == 2
+
+
+def test_a_pair_that_is_there_is_taken_under_any_name(client, cast):
+    add(client, cast, name="Reasoner")
+    add(client, cast, name="GPT", template="pair")
+    again = add(client, cast, name="Other", template="pair")
+    assert sorted(Judge.objects.values_list("name", flat=True)) == ["GPT MCQ", "Reasoner"]
+    assert again.status_code == 302
+    add(client, cast, name="GPT 1", template="pair", temperature=1)
+    assert Judge.objects.count() == 4
+
+
+def test_a_pair_is_refused_whole(client, cast):
+    make_judge(cast.project, name="GPT MCQ")
+    assert "already; choose another name" in add(client, cast, name="GPT", template="pair").content.decode()
+    assert "use at most 76 characters" in add(client, cast, name="x" * 77, template="pair").content.decode()
+    assert Judge.objects.count() == 1
+
+
+def test_prompts_are_found_by_the_names_of_papers(client, cast):
+    make_endpoint(cast.project)
+    page = client.get(address(cast, "new/")).content.decode()
+    for title in ("RTS – Reason, then score", "MCQ – Multiple choice", "H2H – Head to head", "G-Eval"):
+        assert f"{title}, as shipped" in page
+    assert "H2H – Pairwise" not in page
+    judge = make_judge(cast.project)
+    assert 'value="pair"' not in client.get(address(cast, f"{judge.pk}/")).content.decode()
+
+
 def test_a_judge_is_made_with_a_prompt_of_the_project_and_has_its_method(client, cast):
     template = make_template(cast.project, "mcq")
     add(client, cast, template=str(template.pk), samples=5, temperature=0.7, max_tokens=20)

@@ -5,10 +5,12 @@ import json
 import logging
 import socket
 import ssl
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -18,6 +20,7 @@ from django.test import Client as Browser
 from annotate.core.models import AuditEntry
 from annotate.core.outbound.permits import PermittedHost
 from judges.core.models import Endpoint, EndpointKey
+from judges.endpoints.addresses import ENDPOINT_GUARD, is_listed
 from judges.endpoints.batch_client import BatchClient
 from judges.endpoints.client import Client
 from judges.endpoints.commands import enter_key, try_endpoint
@@ -214,6 +217,47 @@ def test_a_name_that_the_operator_lists_may_lead_to_this_machine(cast, provider,
     settings.LOCAL_ENDPOINTS = (PermittedHost("localhost", port),)
     assert not problem(make_endpoint(cast.project, f"http://localhost:{port}/v1"))
     assert provider.keys == ["none"]
+
+
+def test_a_line_in_the_operator_s_file_permits_a_server_at_once(
+    client, cast, provider, settings, tmp_path, monkeypatch
+):
+    settings.LOCAL_ENDPOINTS, file = (), tmp_path / "its folder" / "local-endpoints"
+    file.parent.mkdir()
+    settings.LOCAL_ENDPOINTS_FILE = str(file)
+    place = provider.base_url.split("/")[2]
+    refused = save(client, cast, base_url=provider.base_url)
+    assert refused.status_code == 422
+    line = f"echo {place} >> '{file}'"
+    assert line in text_of(refused)
+    subprocess.run(line, shell=True, check=True)
+    assert save(client, cast, base_url=provider.base_url).status_code == 302
+    assert not problem(Endpoint.objects.get())
+    file.unlink()
+    assert "is a private host" in problem(Endpoint.objects.get())
+
+
+@pytest.mark.parametrize("line", ["127.0.0.1:*", "127.0.0.1", "127.0.0.1:1, 127.0.0.1:8090", "\udcff", ""])
+def test_lines_that_name_no_single_port_permit_nothing(settings, tmp_path, line):
+    settings.LOCAL_ENDPOINTS = ()
+    settings.LOCAL_ENDPOINTS_FILE = str(tmp_path / "local-endpoints")
+    Path(settings.LOCAL_ENDPOINTS_FILE).write_text(f"{line}\n[::1]:8091\n", errors="surrogateescape")
+    assert not is_listed("127.0.0.1", 8090)
+    assert is_listed("::1", 8091)
+
+
+def test_without_a_file_nothing_but_the_setting_permits(settings, tmp_path):
+    settings.LOCAL_ENDPOINTS = ()
+    settings.LOCAL_ENDPOINTS_FILE = ""
+    assert not is_listed("127.0.0.1", 8090)
+    settings.LOCAL_ENDPOINTS_FILE = str(tmp_path)  # a folder
+    assert not is_listed("127.0.0.1", 8090)
+
+
+def test_the_line_to_copy_is_one_argument_of_a_shell(settings):
+    settings.LOCAL_ENDPOINTS, settings.LOCAL_ENDPOINTS_FILE = (), "/data/local-endpoints"
+    sentence = ENDPOINT_GUARD.problem_of("http://$(id).localhost:80/v1")
+    assert sentence.endswith("echo '$(id).localhost:80' >> /data/local-endpoints")
 
 
 def test_concord_itself_is_no_endpoint(client, cast, settings):

@@ -276,8 +276,8 @@ def test_many_causes_are_listed_within_a_limit(cast, tmp_path):
     more = ("--map", "document=d", "--map", "system=s")
     code, out, _ = run("import_judgments", cast.project.slug, path, *options, *more, "--json")
     report = json.loads(out)
-    assert (code, report["refused_count"], len(report["refused"])) == (1, 1050, 1000)
-    assert "and 50 more lines." in refused(cast, path, *options, *more)
+    assert (code, report["refused_count"], len(report["refused"])) == (1, 1050, 50)
+    assert "and 1,000 more lines." in refused(cast, path, *options, *more)
 
 
 def test_a_judge_that_asks_is_not_mixed_with_judgments_made_elsewhere(cast, tmp_path):

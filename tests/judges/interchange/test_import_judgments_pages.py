@@ -254,8 +254,8 @@ def imported(cast, tmp_path):
 
 def test_the_list_shows_imported_judges_with_their_counts(client, imported):
     shown = text_of(client.get(address(imported)))
-    assert "GPT elsewhere – Reason, then score imported – 4 0 complete" in shown
-    assert "Mute gpt-x Reason, then score imported – 0 1 no judgments" in shown
+    assert "GPT elsewhere – RTS – Reason, then score imported – 4 0 complete" in shown
+    assert "Mute gpt-x RTS – Reason, then score imported – 0 1 no judgments" in shown
     assert "Import judgments made elsewhere" in shown
 
 
@@ -263,7 +263,7 @@ def test_the_page_of_an_imported_judge_says_what_it_is(client, imported):
     judge = Judge.objects.get(name="Versus")
     shown = text_of(client.get(address(imported, f"{judge.pk}/")))
     assert "come from elsewhere" in shown
-    assert "method Head to head samples 1 done 4" in shown
+    assert "method H2H – Head to head samples 1 done 4" in shown
     assert "Save the judge" not in shown
 
 
