@@ -132,6 +132,7 @@ screenshots: screenshot
 
 openapi: .venv/installed-dev
 	$(BIN) manage.py spectacular --format openapi-json --validate --fail-on-warn --file docs/api/openapi.json
+	cp docs/api/openapi.json client/concord_client/openapi.json
 	$(BIN) -m datamodel_code_generator --output client/concord_client/models.py
 
 docs: .venv/installed-dev

@@ -350,6 +350,28 @@ EXAMPLES = {
         ],
         "can_route": False,
     },
+    "CalibrationInput": {
+        "name": "First sample",
+        "judge": 1,
+        "other": 2,
+        "confidence": "closeness",
+        "dimensions": ["fluency"],
+        "risk": 0.2,
+        "significance_level": 0.1,
+        "raters": 1,
+    },
+    "DrawPlanRow": {
+        "dimensions": [
+            {"dimension": "fluency", "units": 500, "left_out": 4, "drawn": 45, "rated": 0, "warning": ""}
+        ],
+        "items": 45,
+        "ratings": 45,
+        "seconds": 1350.0,
+        "warnings": [],
+        "refusal": "",
+        "digest": "83ab01",
+    },
+    "CertifiedPolicyInput": {"name": "By certificate", "raters": 1, "audit_share": 0.05},
     "PolicyInput": POLICY,
     "StepInput": {"shown": "5f2d0c"},
     "PolicyRow": POLICY_ROW,

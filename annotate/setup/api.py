@@ -1,6 +1,7 @@
 """Operations of the API about setup."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from rest_framework import serializers
@@ -27,7 +28,7 @@ from annotate.setup.commands import (
     update_dimension,
     update_project,
 )
-from annotate.setup.forms import DimensionForm, NewProjectForm, SettingsForm
+from annotate.setup.forms import DimensionForm, NewProjectForm, SettingsForm, initial_of
 from annotate.setup.presets import TEMPLATES
 from annotate.setup.queries import own_templates, template_for, template_of
 
@@ -77,6 +78,7 @@ DimensionInput = form_input(
     "DimensionInput",
     DimensionForm,
     without=("another_point",),
+    usual=initial_of(None),
     points=PointInput(many=True, required=False),
     note=Text(required=False, max_length=1000, help_text="Why the wording of an open round changes."),
 )
@@ -157,10 +159,10 @@ class Me(serializers.ModelSerializer[User]):
         token: ApiToken = self.context["token"]
         return token.scopes
 
-    def get_expires_at(self, _user: User) -> str:
+    def get_expires_at(self, _user: User) -> datetime:
         """Return until when it may be used."""
         token: ApiToken = self.context["token"]
-        return token.expires_at.isoformat()
+        return token.expires_at
 
 
 class ProjectRow(serializers.ModelSerializer[Project]):
