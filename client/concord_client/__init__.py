@@ -1,7 +1,8 @@
-"""Read and fill a project of Concord from Python, as data frames."""
+"""Set up and run a whole benchmark of Concord from Python, and read it as data frames."""
 
 from concord_client.project import Project
-from concord_client.server import RefusedError
+from concord_client.runs import Run
+from concord_client.server import RefusedError, Server, TooSlowError
 from concord_client.tables import ResultTable
 
-__all__ = ["Project", "RefusedError", "ResultTable"]
+__all__ = ["Project", "RefusedError", "ResultTable", "Run", "Server", "TooSlowError"]

@@ -407,18 +407,21 @@ def add_judge(*, project: Project, judge: JudgeSpec, by: User | None) -> Judge:
 def update_judge(*, judge: Judge, to: JudgeSpec, by: User | None) -> Judge:
     """Make a judge that has no judgments what is given. Locks the project, which planning a run does too.
 
-    Raises InvalidValueError, and UsedError once judgments of it were planned.
+    One that is so already is returned. Raises InvalidValueError, and UsedError once judgments of it were
+    planned.
     """
     project = lock_project(judge.project)
     judge = Judge.objects.select_for_update().get(pk=judge.pk)
+    _judges_refuse(project, to, besides=judge)
+    values = _values(project, to, by)
+    if all(getattr(judge, field) == value for field, value in values.items()):
+        return judge
     if judge.judgments.exists():
         raise UsedError(
             gettext("{name} has judgments, so you cannot change it; create a new judge.").format(
                 name=judge.name
             )
         )
-    _judges_refuse(project, to, besides=judge)
-    values = _values(project, to, by)
     before = facts(judge, _RECORDED)
     for field, value in values.items():
         setattr(judge, field, value)
