@@ -414,7 +414,9 @@ class OneJudge(ApiView):
         """Make a judge that has no judgments what is sent."""
         project = project_for_admin(request.user, slug)
         judge, spec = judge_in(project, pk), _spec(project, self.check(JudgeInput))
-        return Response(_judge_row(update_judge(judge=judge, to=spec, by=request_user(request))))
+        return Response(
+            _judge_row(update_judge(judge=judge, to=spec, by=request_user(request), may_be_same=True))
+        )
 
 
 def _spec(project: Project, sent: dict[str, Any]) -> JudgeSpec:
