@@ -1,10 +1,12 @@
 """What an operation of the API is: its scope, what it takes and answers, and all of that in the schema."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import wraps
 from typing import Any, TypeVar
 
 from django.db.models import QuerySet
+from django.http import Http404
+from django.utils.translation import gettext
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError
@@ -49,6 +51,7 @@ class ApiView(APIView):
     """A view of the API: nobody without a token, nothing without a scope, JSON only."""
 
     about = ""
+    steps: Collection[str] = ()  # values of `step`, where its address has one
     authentication_classes = (TokenAuthentication,)
     permission_classes = (HasScope,)
     throttle_classes = (TokenThrottle,)
@@ -56,8 +59,11 @@ class ApiView(APIView):
     metadata_class = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Check who asks; then read what was sent, of which Django refuses too much."""
+        """Check who asks and for which step; then read what was sent, of which Django refuses too much."""
         super().initial(request, *args, **kwargs)
+        if self.steps and kwargs["step"] not in self.steps:
+            names = ", ".join(self.steps)
+            raise Http404(gettext("There is no such step; there are {names}.").format(names=names))
         _ = request._request.body
 
     def check(self, shape: type[Shape], **context: Any) -> Any:

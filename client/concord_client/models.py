@@ -196,7 +196,7 @@ DraftEnum: TypeAlias = Literal["clarification", "wording"]
 
 
 class DraftingInput(TypedDict):
-    draft: DraftEnum
+    draft: NotRequired[DraftEnum]
     dimension: str
     judge: NotRequired[int]
     count: NotRequired[int]

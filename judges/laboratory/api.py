@@ -3,8 +3,6 @@
 from decimal import Decimal
 from typing import Any
 
-from django.http import Http404
-from django.utils.translation import gettext
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -52,7 +50,9 @@ DraftingInput = form_input(
     ProposeForm,
     without=("kind", "dimension"),
     draft=Choice(
-        choices=[Proposal.Kind.CLARIFICATION, Proposal.Kind.WORDING], help_text="What each proposal is."
+        choices=[Proposal.Kind.CLARIFICATION, Proposal.Kind.WORDING],
+        default=Proposal.Kind.CLARIFICATION,
+        help_text="What each proposal is.",
     ),
     dimension=_dimension(),
 )
@@ -267,6 +267,7 @@ class ProposalStep(ApiView):
     """A decision on a proposal."""
 
     about = "alignment"
+    steps = ("accept", "dismiss", "send")
 
     @writes(ProposalRow, accepts=DecisionInput)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
@@ -277,10 +278,8 @@ class ProposalStep(ApiView):
             accept_proposal(proposal=proposal, text=given.get("text", proposal.text), by=by)
         elif step == "dismiss":
             dismiss_proposal(proposal=proposal, by=by)
-        elif step == "send":
-            send_to_raters(proposal=proposal, note=given.get("note", ""), by=by)
         else:
-            raise Http404(gettext("There is no such step; there are accept, dismiss, send."))
+            send_to_raters(proposal=proposal, note=given.get("note", ""), by=by)
         return _proposal(proposal)
 
 
@@ -330,6 +329,7 @@ class DraftingStep(ApiView):
     """A step of a drafting."""
 
     about = "alignment"
+    steps = ("start", "discard")
 
     @writes(DraftingDetail, accepts=BudgetOfStep)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
@@ -339,10 +339,8 @@ class DraftingStep(ApiView):
         budget = _budget(self.check(BudgetOfStep))
         if step == "start":
             start_drafting(drafting=drafting, budget=budget, by=by)
-        elif step == "discard":
-            discard_drafting(drafting=drafting, by=by)
         else:
-            raise Http404(gettext("There is no such step; there are start, discard."))
+            discard_drafting(drafting=drafting, by=by)
         return _drafting(drafting_in(project, pk))
 
 
@@ -383,6 +381,7 @@ class PromptSearchStep(ApiView):
     """A step of a search for a better prompt."""
 
     about = "alignment"
+    steps = ("start", "cancel")
 
     @writes(PromptSearchDetail, accepts=BudgetOfStep)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
@@ -391,10 +390,8 @@ class PromptSearchStep(ApiView):
         budget = _budget(self.check(BudgetOfStep))
         if step == "start":
             start_search(search=search, budget=budget, by=by)
-        elif step == "cancel":
-            cancel_search(search=search, by=by)
         else:
-            raise Http404(gettext("There is no such step; there are start, cancel."))
+            cancel_search(search=search, by=by)
         return _search(search)
 
 

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from django.http import Http404
-from django.utils.translation import gettext
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -188,6 +186,7 @@ class PolicyStep(ApiView):
     """A step of a policy."""
 
     about = "policies"
+    steps = ("route", "follow", "withdraw")
 
     @writes(PolicyDetail, accepts=StepInput)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
@@ -198,10 +197,8 @@ class PolicyStep(ApiView):
             policy = route(policy=policy, by=by, shown=shown)
         elif step == "follow":
             follow_proposal(policy=policy, by=by, shown=shown)
-        elif step == "withdraw":
-            withdraw_policy(policy=policy, by=by)
         else:
-            raise Http404(gettext("There is no such step; there are route, follow, withdraw."))
+            withdraw_policy(policy=policy, by=by)
         return _detail(policy_in(policy.project, pk))
 
 
@@ -348,15 +345,14 @@ class CalibrationStep(ApiView):
     """A step of a calibration."""
 
     about = "certificates"
+    steps = ("compute", "withdraw")
 
     @writes(CalibrationDetail)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
         """Compute the certificates from the ratings, once, or withdraw the sample: compute, withdraw."""
-        steps = {"compute": compute_certificates, "withdraw": withdraw_calibration}
         calibration = calibration_in(project_for_routing(request.user, slug), pk)
-        if step not in steps:
-            raise Http404(gettext("There is no such step; there are {names}.").format(names=", ".join(steps)))
-        steps[step](calibration=calibration, by=request_user(request))
+        act = compute_certificates if step == "compute" else withdraw_calibration
+        act(calibration=calibration, by=request_user(request))
         return _certificates(calibration_in(calibration.project, pk))
 
 

@@ -4,8 +4,6 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import Http404
-from django.utils.translation import gettext
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -256,13 +254,12 @@ class RunStep(ApiView):
     """A step of a run."""
 
     about = "runs"
+    steps = STEPS
 
     @writes(RunDetail)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
         """Steer a run: start (also to resume), pause, cancel, or retry what failed."""
         run = run_in(project_for_admin(request.user, slug), pk)
-        if step not in STEPS:
-            raise Http404(gettext("There is no such step; there are {names}.").format(names=", ".join(STEPS)))
         return _detail(STEPS[step](run=run))
 
 

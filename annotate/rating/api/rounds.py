@@ -1,7 +1,5 @@
 """Rounds: how far they are, opening and closing them."""
 
-from django.http import Http404
-from django.utils.translation import gettext
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -52,13 +50,12 @@ class RoundStep(ApiView):
     """A step of the rounds."""
 
     about = "rounds"
+    steps = STEPS
 
     @writes(RoundRow)
     def post(self, request: Request, slug: str, step: str) -> Response:
         """Open or close a round: open-1, close-1, open-2, close-2."""
         project = project_for_admin(request.user, slug)
-        if step not in STEPS:
-            raise Http404(gettext("There is no such step; there are {names}.").format(names=", ".join(STEPS)))
         command, _ = STEPS[step]
         return Response(RoundRow(command(project=project, by=request_user(request))).data)
 
