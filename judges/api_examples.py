@@ -284,7 +284,7 @@ EXAMPLES = {
         "per_second": 8.2,
         "seconds_left": 54.8,
     },
-    "JudgmentsInput": {"judgments": [{**JUDGMENT, "method": "rts"}]},
+    "JudgmentsInput": {"judgments": [{**JUDGMENT, "judge": "Judge of a paper", "method": "rts"}]},
     "JudgmentsMade": {
         "made": {"judges": 1, "judgments": 1},
         "already_there": {"judges": 0, "judgments": 0},

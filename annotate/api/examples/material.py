@@ -23,7 +23,7 @@ EXAMPLES = {
         "already_there": {"documents": 0, "systems": 0, "items": 0},
     },
     "RecordedInput": {
-        "ratings": [{"document": "boots", "system": "a", "rater": "Ann", "dimension": "fluency", "value": 4}]
+        "ratings": [{"document": "boots", "system": "b", "rater": "Ann", "dimension": "fluency", "value": 4}]
     },
     "Recorded": {
         "made": {"raters": 1, "ratings": 1},
