@@ -115,7 +115,7 @@ def _command(url: str, method: str, found: Schema, body: Any) -> str:
 
 
 def _example(content: Schema) -> Any:
-    """Return the example of a content, None where it has none."""
+    """Return the example of a content, if it has one."""
     for each in content.get("examples", {}).values():
         return schema()["components"]["examples"][each["$ref"].rsplit("/", 1)[1]]["value"]
     return None

@@ -28,9 +28,9 @@ def form_input(
 ) -> type[Input]:
     """Return what the API takes for a form: a field of JSON for each of its fields, and others beside them.
 
-    A field that is left out gets the value that the page begins with: the form's own, or that of `usual`; a
-    choice among rows gets the only row there is. optional: fields that the operation fills in by the project,
-    each with what it fills in. Choices that a form only knows when it is made are texts here.
+    A missing field gets the initial value of the page: the form's own, or that of `usual`. A choice among
+    rows gets the only row. optional: fields that the operation fills in by the project, each with a
+    description of the value. Choices that depend on the project are texts here.
     """
     defaults = {key: field.initial for key, field in form.base_fields.items() if field.initial is not None}
     defaults = {} if all_optional else {**defaults, **(usual or {})}
@@ -65,7 +65,7 @@ def valid(form: Form) -> Form:
 
 
 def _has_only_choice(field: forms.Field) -> TypeGuard["forms.ModelChoiceField[Any]"]:
-    """Return whether a page chooses the first row by itself; the API does so where there is one row."""
+    """Return whether a page preselects the first row; the API does so for a single row."""
     is_multiple = isinstance(field, forms.ModelMultipleChoiceField)
     return isinstance(field, forms.ModelChoiceField) and not is_multiple and field.empty_label is None
 

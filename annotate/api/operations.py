@@ -59,7 +59,7 @@ class ApiView(APIView):
     metadata_class = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Check who asks and for which step; then read what was sent, of which Django refuses too much."""
+        """Check the token and the step; then read the body, which Django rejects if it is too large."""
         super().initial(request, *args, **kwargs)
         if self.steps and kwargs["step"] not in self.steps:
             names = ", ".join(self.steps)

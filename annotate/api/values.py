@@ -78,7 +78,7 @@ MOST_LISTED = 40
 
 
 def list_choices(choices: Iterable[object]) -> str:
-    """Return the sentence that lists what can be chosen."""
+    """Return a sentence that lists the choices."""
     keys = [str(each) for each in choices]
     if not keys:
         return gettext("There is nothing to choose from yet.")

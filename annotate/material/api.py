@@ -149,30 +149,30 @@ class ItemsInput(Input):
 
 
 class RatingInput(Input):
-    """A value that somebody gave elsewhere."""
+    """A rating that was made elsewhere."""
 
     document = Text(max_length=200, help_text="The document's key.")
     system = Text(max_length=200, help_text="The system's name.")
-    rater = Text(max_length=RATER_LIMIT, help_text="A name of the rater; a new one gets a place of its own.")
+    rater = Text(max_length=RATER_LIMIT, help_text="A name of the rater; a new name becomes a new member.")
     dimension = Text(max_length=100, help_text="The dimension's key or name.")
     value = Points()
 
 
 class RecordedInput(Input):
-    """Ratings made elsewhere, all of which are taken or none."""
+    """Ratings made elsewhere; the server takes all or none."""
 
     ratings = serializers.ListField(child=RatingInput(), min_length=1, max_length=MOST_ROWS)
 
 
 class RecordedRows(serializers.Serializer[Any]):
-    """How many raters and ratings were new, and how many were there already."""
+    """Numbers of raters and ratings."""
 
     raters = serializers.IntegerField()
     ratings = serializers.IntegerField()
 
 
 class Recorded(serializers.Serializer[Any]):
-    """What became of the ratings that were sent."""
+    """The result of an import of ratings."""
 
     made = RecordedRows()
     already_there = RecordedRows()
@@ -259,7 +259,7 @@ class RecordedRatings(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Import ratings made elsewhere as those of Round I, all or none, by the same rules as files.
 
-        Round I opens for them if it is not open. Equal ratings are not made again, and none is overwritten.
+        The import opens Round I if it is not open. It skips equal ratings and never overwrites one.
         """
         project = project_for_admin(request.user, slug)
         rows = self.check(RecordedInput)["ratings"]

@@ -47,7 +47,7 @@ class Project:
         """Return all rows of an operation about this project that lists."""
         return list(self.server.list_rows(operation, slug=self.slug, **parameters))
 
-    # What it asks.
+    # Settings and dimensions.
 
     def read_settings(self) -> models.ProjectRow:
         """Return its name, settings and state."""
@@ -73,7 +73,7 @@ class Project:
         """Return a row for each dimension, in their order."""
         return make_frame(self.call("getDimensions"), models.DimensionRow)
 
-    # What is rated.
+    # Material.
 
     def import_documents(self, documents: "Table") -> dict[str, int]:
         """Add documents; return how many were sent and how many were new.
@@ -115,7 +115,7 @@ class Project:
         """Return a row for each item: document, system, text."""
         return make_frame(self.list_rows("getItems"), models.ItemRow)
 
-    # Who rates, and when.
+    # People and rounds.
 
     def invite(
         self, *emails: str, role: models.RoleEnum = "annotator", note: str = "", send: bool = False
@@ -155,7 +155,7 @@ class Project:
         """Return a row for each rating, of both rounds unless one is named."""
         return make_frame(self.list_rows("getRatings", round=round, dimension=dimension), models.RatingRow)
 
-    # Who judges.
+    # Judges and runs.
 
     def add_endpoint(self, name: str, url: str, *, key: str = "", **settings: Any) -> models.EndpointRow:
         """Add an endpoint with an OpenAI-compatible API, or change the one of this name where it differs.
@@ -201,7 +201,7 @@ class Project:
     def plan_run(
         self, judges: str | Sequence[str] | None = None, dimensions: Sequence[str] | None = None, **scope: Any
     ) -> models.PlanShape:
-        """Return what a run would ask and cost; nothing is planned. Parameters as of `start_run`."""
+        """Return the calls and cost of a run without planning it. Parameters: see `start_run`."""
         scope = self._scope(judges, dimensions, scope)
         return cast("models.PlanShape", self.call("postRunPreview", **scope))
 
@@ -230,7 +230,7 @@ class Project:
         """Return a row for each judgment; chosen: `judge`, `dimension`, `status`, `run`, `problem`."""
         return make_frame(self.list_rows("getJudgments", **chosen), models.JudgmentRow)
 
-    # What is found.
+    # Results.
 
     def list_results(self) -> list[models.PageRow]:
         """Return the pages of results by name, each with what can be chosen about it."""
@@ -263,7 +263,7 @@ class Project:
         place = {"slug": self.slug, "name": result, "key": key, "ending": ending}
         return self.server.download("getResultFile", path, **place, **chosen)
 
-    # What a judge may decide.
+    # Certificates and routing.
 
     def draw_sample(self, name: str, **settings: Any) -> models.CalibrationDetail:
         """Draw the random sample that tests a judge, and ask people for it; one of this name is returned.
@@ -305,7 +305,7 @@ class Project:
         routed = self.call("postPolicyStep", id=policy, step="route", shown=plan["digest"])
         return cast("models.PolicyDetail", routed)
 
-    # What goes out.
+    # Exports.
 
     def export(
         self, path: str | Path, format: models.FormatEnum = "jsonl", *, seconds: float = WAIT, **choice: Any
@@ -335,7 +335,7 @@ class Project:
     def _settle(
         self, what: str, rows: Iterable[Mapping[str, Any]], sent: Mapping[str, Any], *, by: str = "id"
     ) -> Any:
-        """Make what is sent, or change the row of its name where it differs; what is not named stays."""
+        """Create a row, or change the row of this name. Fields that are not sent keep their values."""
         row = next((each for each in rows if each["name"] == sent["name"]), None)
         if row is None:
             return self.call(f"post{what}s", **sent)
@@ -427,7 +427,7 @@ def _read_document(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_same(row: Mapping[str, Any], sent: Mapping[str, Any]) -> bool:
-    """Return whether a row has all that is sent; amounts are compared as numbers."""
+    """Return whether a row has these values; amounts are compared as numbers."""
     return all(name in row and _is_equal(row[name], value) for name, value in sent.items())
 
 

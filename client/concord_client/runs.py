@@ -12,9 +12,9 @@ OVER = ("paused", "stopped", "cancelled", "finished")
 
 @dataclass
 class Run:
-    """A run; `detail` is what was last read of it.
+    """A run with its last known progress.
 
-    is_new: False where all that was asked for had been judged or planned before, and this is the newest run.
+    is_new: False if the requested judgments existed or were planned already; this is then the newest run.
     """
 
     server: "Server" = field(repr=False)

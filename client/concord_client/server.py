@@ -1,4 +1,4 @@
-"""Requests to an installation: operations by name, refusals as sentences, writes that happen once."""
+"""Requests to an installation: calls by name, errors with the server's message, and idempotent writes."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +25,7 @@ Found = TypeVar("Found")
 
 
 class RefusedError(Exception):
-    """What the server refused: its sentence, its code for programs, and a sentence for each field."""
+    """An error of the server: its message, its code for programs, and a message for each field."""
 
     def __init__(self, message: str, code: str = "", fields: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
@@ -34,7 +34,7 @@ class RefusedError(Exception):
 
 
 class TooSlowError(RefusedError, TimeoutError):
-    """What a worker had not finished in time; it may finish later, and the same call then returns at once."""
+    """A job that a worker did not finish in time. It may finish later; the same call then returns at once."""
 
 
 def print_progress(sentence: str) -> None:
@@ -48,8 +48,8 @@ class Server:
     >>> server = Server("https://concord.example", token)
     >>> project = server.create_project("Reviews of boots", template="opinion-summaries")
 
-    on_progress: gets a sentence whenever what is waited for has moved on; None: nothing is said. transport:
-    httpx2's, for tests. `with Server(...) as server` closes its connections.
+    on_progress: a function that gets a sentence for each step of a job; None: silent. transport: httpx2's,
+    for tests. `with Server(...) as server` closes its connections.
     """
 
     def __init__(
@@ -112,8 +112,8 @@ class Server:
     def call(self, operation: str, /, **parameters: Any) -> Any:
         """Call an operation of the API by its id and return its answer, with dates as datetime and date.
 
-        Parameters of the path and of the query go there, all others into the body. A write happens once, even
-        where an answer is lost and the request is sent again. Raises RefusedError.
+        Parameters of the path and of the query go there, all others into the body. A repeated request writes
+        once, also after a lost response. Raises RefusedError.
 
         >>> server.call("putPlan", slug="reviews-of-boots", kind="balanced")
         """
@@ -157,7 +157,7 @@ class Server:
         describe: Callable[[Found], str],
         seconds: float,
     ) -> Found:
-        """Return what is found once it is over, and say how far it is meanwhile. Raises TooSlowError."""
+        """Look again until a job is over, reporting its progress, and return the job. Raises TooSlowError."""
         until, pause, said = monotonic() + seconds, FIRST_PAUSE, ""
         while not is_over(found := look()):
             if (sentence := describe(found)) != said:

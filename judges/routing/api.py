@@ -269,7 +269,7 @@ class CalibrationDetail(serializers.Serializer[Any]):
 
 
 class DimensionPlanRow(serializers.Serializer[Any]):
-    """What would be drawn of a dimension."""
+    """The sample of a dimension."""
 
     dimension = serializers.CharField(source="dimension.key")
     units = serializers.IntegerField()
@@ -282,14 +282,14 @@ class DimensionPlanRow(serializers.Serializer[Any]):
 
 
 class DrawPlanRow(serializers.Serializer[Any]):
-    """What drawing the sample of a calibration would do now."""
+    """The plan of a calibration's sample."""
 
     dimensions = DimensionPlanRow(many=True)
     items = serializers.IntegerField()
     ratings = serializers.IntegerField(help_text="Still to be asked of people.")
     seconds = serializers.FloatField(allow_null=True, help_text="That they take; null: unknown.")
     warnings = serializers.ListField(child=serializers.CharField())
-    refusal = serializers.CharField(help_text="Why it cannot be drawn; empty where it can.")
+    refusal = serializers.CharField(help_text="The reason against drawing; empty if there is none.")
     digest = serializers.CharField(help_text="Of the plan: send it as `shown` to draw just this.")
 
 
@@ -318,13 +318,13 @@ class Certificates(ApiView):
 
 
 class CertificatePreview(ApiView):
-    """What a calibration would draw."""
+    """The plan of a calibration."""
 
     about = "certificates"
 
     @writes(DrawPlanRow, accepts=CalibrationInput)
     def post(self, request: Request, slug: str) -> Response:
-        """Show what drawing a sample would ask of people; nothing is written."""
+        """Show the plan of a sample without drawing it."""
         project, sent = project_for_routing(request.user, slug), self.check(CalibrationInput)
         sent.pop("shown", None)
         return Response(DrawPlanRow(draw_plan(project, _calibration_spec(project, sent))).data)

@@ -1,4 +1,4 @@
-"""What is left out of a request is as the page begins with it; what is wrong is told with the choices."""
+"""Missing fields get the initial values of the page, and errors list the choices."""
 
 import pytest
 

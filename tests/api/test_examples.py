@@ -1,4 +1,4 @@
-"""The requests of the examples are sent to one project, in an order that makes sense, and none is wrong."""
+"""A program sends the requests of all examples to one project; none of them has an invalid field."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,8 +11,10 @@ from tests.factories import make_user
 
 pytestmark = pytest.mark.once
 JSON = "application/json"
-FIRST = ("postProjects", "postDimensions", "postDocuments", "postItems", "postEndpoints", "postPrompts")
-FIRST += ("postJudges", "postGold")
+FIRST = (
+    *("postProjects", "postDimensions", "postDocuments", "postItems"),
+    *("postEndpoints", "postPrompts", "postJudges", "postGold"),
+)
 LAST = ("postRecordedRatings",)  # Round I opens, and freezes what others change
 # Whose example names rows by ids that no row of this project has.
 OF_OTHER_ROWS = {"postHandOver", "postJoinedPlace", "postPromptSearches"}
@@ -33,7 +35,7 @@ def example_requests() -> Iterator[tuple[str, str, str, Any]]:
 
 
 def is_wrong(answer: Any) -> bool:
-    """Return whether a request is refused for what it is, and not for the state of the project."""
+    """Return whether the request itself is at fault, and not the state of the project."""
     refused = answer.json() if answer.status_code >= 400 else {}
     return answer.status_code == 400 or bool(refused.get("fields"))
 

@@ -1,5 +1,6 @@
 """The client for Python against a live server, and against one that fails."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,7 +20,9 @@ from concord_client import Project, RefusedError, Server, TooSlowError, models, 
 from judges.methods import METHODS
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_project, make_user
+from tests.judges.certified import calibrated_project, rate_all_units
 from tests.judges.factories import make_judge
+from tests.judges.routing.project import routing_project
 from tests.rating.rounds import discussed
 from tests.results.reading import cells_of
 
@@ -164,6 +167,32 @@ def test_equal_second_calls_change_nothing(cast: Cast, live_server: LiveServer) 
         assert project.add_judge("G", "other")["samples"] == 20
 
 
+def test_a_judge_is_certified_and_its_units_are_routed(live_server: LiveServer) -> None:
+    cast = calibrated_project()
+    rate_all_units(cast)
+    with server_of(cast.admin, live_server) as server:
+        project = server.open_project(cast.project.slug)
+        drawn = project.draw_sample("First", judge="Reasoner", other="Chooser", raters=2, size=60)
+        assert project.draw_sample("First")["calibration"] == drawn["calibration"]
+        certified = project.certify("First")
+        assert certified["calibration"]["status"] == "certified"
+        assert project.certify("First") == certified
+        plan = project.plan_routing("By certificate", certificate="First", audit_least=0)
+        assert project.plan_routing("By certificate")["policy"] == plan["policy"]
+        with pytest.raises(RefusedError, match="no certificate 'Second'; it has First"):
+            project.certify("Second")
+
+
+def test_units_are_routed_by_r_once(live_server: LiveServer) -> None:
+    cast = routing_project()
+    with server_of(cast.admin, live_server) as server:
+        project = server.open_project(cast.project.slug)
+        plan = project.plan_routing("By R", rts="Reasoner", threshold=0.5, raters=1)
+        routed = project.route(plan)
+        assert routed["policy"]["status"] == "routed"
+        assert project.route(plan)["policy"] == routed["policy"]
+
+
 def test_any_operation_can_be_called_by_its_id(cast: Cast, project: Project) -> None:
     assert project.call("getPlan")["kind"] == "queue"
     assert project.call("putPlan", kind="balanced")["kind"] == "balanced"
@@ -209,6 +238,40 @@ def test_a_write_without_an_answer_is_sent_again_under_the_same_key(pauses: list
     assert project.import_items(items)["made"] == 1
     assert len({request.headers["Idempotency-Key"] for request in came}) == 1
     assert pauses == [0.5]
+
+
+def test_progress_of_a_job_is_reported_until_it_is_over(pauses: list[float]) -> None:
+    computing = {"current": False, "problem": "", "sections": []}
+    project, _ = answering(*[httpx2.Response(200, json=computing)] * 3)
+    said: list[str] = []
+    project.server.on_progress = said.append
+    with pytest.raises(TooSlowError, match="not finished after 0 seconds"):
+        project.read_result("agreement", seconds=0)
+    assert said == ["Computing agreement."]
+    project, _ = answering(httpx2.Response(200, json={**computing, "problem": "No ratings."}))
+    with pytest.raises(RefusedError, match="No ratings"):
+        project.read_result("agreement")
+
+
+def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    refusal = {"code": "not_found", "message": "This export is not ready.", "fields": {}}
+    project, _ = answering(httpx2.Response(404, json=refusal), httpx2.Response(200, content=b"PK"))
+    file = tmp_path / "export.zip"
+    with pytest.raises(RefusedError, match="not ready"):
+        project.server.download("getExportFile", file, slug="p", id=1)
+    assert list(tmp_path.iterdir()) == []
+    assert project.server.download("getExportFile", file, slug="p", id=1).read_bytes() == b"PK"
+
+
+def test_large_imports_are_sent_in_pieces() -> None:
+    made = {"made": {"items": 1}, "already_there": {"items": 0}}
+    project, came = answering(*[httpx2.Response(201, json=made)] * 3)
+    said: list[str] = []
+    project.server.on_progress = said.append
+    rows = [{"document": str(number), "system": "s", "text": "t"} for number in range(4001)]
+    assert project.import_items(rows)["sent"] == 4001
+    assert [len(json.loads(request.content)["items"]) for request in came] == [2000, 2000, 1]
+    assert said[-1] == "Imported 4,001 items."
 
 
 def test_it_waits_as_long_as_it_is_told_to(pauses: list[float]) -> None:
