@@ -86,7 +86,7 @@ def list_choices(choices: Iterable[object]) -> str:
     return gettext("choose one of {choices}.").format(choices=", ".join(shown))
 
 
-class Choice(serializers.ChoiceField):
+class OneOf(serializers.ChoiceField):
     """One of several texts; an error lists them."""
 
     def fail(self, key: str, **kwargs: Any) -> NoReturn:

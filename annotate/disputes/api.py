@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Choice, Input, Points, Text, Whole
+from annotate.api.values import Input, OneOf, Points, Text, Whole
 from annotate.core import access
 from annotate.core.access import project_for_admin, rates_independently
 from annotate.core.errors import InvalidValueError
@@ -132,7 +132,7 @@ class DisputeDetail(serializers.Serializer[Any]):
 class DisputeChoice(serializers.Serializer[Any]):
     """Which disputes are meant; what is not given is any."""
 
-    status = Choice(Dispute.Status.choices, required=False)
+    status = OneOf(Dispute.Status.choices, required=False)
     dimension = serializers.CharField(required=False, help_text="The dimension's key.")
     rater = serializers.CharField(required=False, help_text="The alias of a rater whom it waits for.")
     silent = serializers.IntegerField(

@@ -171,7 +171,7 @@ class RecordedRows(serializers.Serializer[Any]):
     ratings = serializers.IntegerField()
 
 
-class Recorded(serializers.Serializer[Any]):
+class RecordedImport(serializers.Serializer[Any]):
     """The result of an import of ratings."""
 
     made = RecordedRows()
@@ -255,7 +255,7 @@ class RecordedRatings(ApiView):
 
     about = "ratings"
 
-    @writes(Recorded, accepts=RecordedInput, status=201)
+    @writes(RecordedImport, accepts=RecordedInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Import ratings made elsewhere as those of Round I, all or none, by the same rules as files.
 
@@ -264,7 +264,7 @@ class RecordedRatings(ApiView):
         project = project_for_admin(request.user, slug)
         rows = self.check(RecordedInput)["ratings"]
         report = _import_rows(request, project, rows, RATINGS, within="ratings")
-        return Response(Recorded(report).data, status=201)
+        return Response(RecordedImport(report).data, status=201)
 
 
 def _import_rows(

@@ -1523,7 +1523,7 @@ class PushRowPage(TypedDict):
     results: list[PushRow]
 
 
-class Recorded(TypedDict):
+class RecordedImport(TypedDict):
     made: RecordedRows
     already_there: RecordedRows
     opens_round_one: bool

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import READ_ERRORS, WRITE_ERRORS, ApiView, operation, reads, writes
-from annotate.api.values import Choice, Input, Text
+from annotate.api.values import Input, OneOf, Text
 from annotate.core.access import project_for_admin
 from annotate.core.errors import NotFoundError
 from annotate.core.models import Project, System
@@ -314,7 +314,7 @@ class PromptChangeInput(Input):
 class PromptInput(PromptChangeInput):
     """A prompt to make."""
 
-    method = Choice(choices=list(METHODS))
+    method = OneOf(choices=list(METHODS))
     name = Text(max_length=80)
 
 

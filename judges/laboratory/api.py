@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Amount, Choice, Input, Number, Text, Whole
+from annotate.api.values import Amount, Input, Number, OneOf, Text, Whole
 from annotate.core.access import project_for_admin, project_for_reader
 from annotate.core.page import request_user
 from judges.core.access import drafting_in, project_for_routing, proposal_in, search_in
@@ -49,7 +49,7 @@ DraftingInput = form_input(
     "DraftingInput",
     ProposeForm,
     without=("kind", "dimension"),
-    draft=Choice(
+    draft=OneOf(
         choices=[Proposal.Kind.CLARIFICATION, Proposal.Kind.WORDING],
         default=Proposal.Kind.CLARIFICATION,
         help_text="What each proposal is.",
@@ -433,7 +433,7 @@ class ExperimentInput(Input):
     temperatures = serializers.ListField(child=Number(min_value=0, max_value=2), required=False)
     samples = serializers.ListField(child=Whole(min_value=1, max_value=100), required=False)
     scales = serializers.ListField(
-        child=Choice(choices=list(SCALES)), required=False, help_text="Scales of its own."
+        child=OneOf(choices=list(SCALES)), required=False, help_text="Scales of its own."
     )
     orders = serializers.ListField(
         child=Text(max_length=20),

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Choice, Input, Number, Text, Whole
+from annotate.api.values import Input, Number, OneOf, Text, Whole
 from annotate.core.access import project_for_admin, project_for_reader
 from annotate.core.models import Project
 from annotate.core.page import request_user
@@ -152,8 +152,8 @@ class JudgmentFilter(serializers.Serializer[Any]):
     run = serializers.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
     judge = serializers.CharField(required=False, help_text="The judge's name.")
     dimension = serializers.CharField(required=False, help_text="The dimension's key.")
-    status = Choice(Judgment.Status.choices, required=False)
-    problem = Choice(Judgment.Problem.choices, required=False)
+    status = OneOf(Judgment.Status.choices, required=False)
+    problem = OneOf(Judgment.Problem.choices, required=False)
 
 
 class JudgmentInput(Input):

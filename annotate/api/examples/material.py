@@ -25,7 +25,7 @@ EXAMPLES = {
     "RecordedInput": {
         "ratings": [{"document": "boots", "system": "b", "rater": "Ann", "dimension": "fluency", "value": 4}]
     },
-    "Recorded": {
+    "RecordedImport": {
         "made": {"raters": 1, "ratings": 1},
         "already_there": {"raters": 0, "ratings": 0},
         "opens_round_one": True,
