@@ -30,6 +30,11 @@ EXAMPLES: dict[str, dict[str, Any]] = {
                     {
                         "key": "alpha",
                         "title": "Krippendorff’s alpha",
+                        "says": "",
+                        "heads": 1,
+                        "parameters": {},
+                        "plot": "",
+                        "rows_in_all": 1,
                         "columns": [
                             {"key": "dimension", "name": "Dimension", "kind": "text", "decimals": 3},
                             {
