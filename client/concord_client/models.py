@@ -1090,8 +1090,8 @@ class DisputeRules(TypedDict):
 
 
 class DisputeRulesInput(TypedDict):
-    threshold: int
-    tolerance: int
+    threshold: NotRequired[int]
+    tolerance: NotRequired[int]
     dimensions: NotRequired[list[OwnRuleInput]]
 
 

@@ -102,3 +102,11 @@ def test_a_policy_follows_certificates():
     assert (made["policy"]["name"], made["policy"]["rule"]) == ("Certified", "certificate")
     other = make_project()
     assert ApiClient(other.admin).post(f"{own}policy/", {}).status_code == 404
+
+
+def test_dispute_rules_that_are_left_out_stay():
+    cast = make_project()
+    program, address = ApiClient(cast.admin), f"projects/{cast.project.slug}/disputes/rules/"
+    standing = program.get(address).json()
+    changed = program.put(address, {"threshold": 3}).json()
+    assert (changed["threshold"], changed["tolerance"]) == (3, standing["tolerance"])
