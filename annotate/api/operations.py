@@ -10,6 +10,7 @@ from django.utils.translation import gettext
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError
+from rest_framework.fields import empty
 from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -66,11 +67,21 @@ class ApiView(APIView):
             raise Http404(gettext("There is no such step; there are {names}.").format(names=names))
         _ = request._request.body
 
-    def check(self, shape: type[Shape], **context: Any) -> Any:
-        """Return what was sent, checked; raises ValidationError with a sentence for each field."""
-        given = shape(data=self.request.data, context=context)
+    def check(self, shape: type[Shape], *, standing: Mapping[str, Any] | None = None, **context: Any) -> Any:
+        """Return what was sent, checked; raises ValidationError with a sentence for each field.
+
+        standing: present values, which a change keeps where a new row would get a default.
+        """
+        given: Any = shape(data=self.request.data, context=context)
         given.is_valid(raise_exception=True)
-        return given.validated_data
+        kept = {
+            name: value
+            for name, value in (standing or {}).items()
+            if name not in given.initial_data
+            and name in given.fields
+            and given.fields[name].default is not empty
+        }
+        return {**given.validated_data, **kept} if kept else given.validated_data
 
     def filters(self, shape: type[Shape]) -> dict[str, Any]:
         """Return the filters of the address that were given, checked."""

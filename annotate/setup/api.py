@@ -118,7 +118,8 @@ class OneDimension(ApiView):
     def put(self, request: Request, slug: str, key: str) -> Response:
         """Make a dimension what is sent; once Round I is open only its wording, with a note that says why."""
         project = project_for_admin(request.user, slug)
-        dimension, sent = dimension_in(project, key), self.check(DimensionInput)
+        dimension = dimension_in(project, key)
+        sent = self.check(DimensionInput, standing=initial_of(dimension))
         to = valid(DimensionForm(form_fields(sent))).to_spec()
         if is_frozen(project):
             reword_dimension(dimension=dimension, to=to, note=sent.get("note", ""), by=request_user(request))

@@ -36,9 +36,9 @@ from judges.endpoints.commands import (
     update_judge,
 )
 from judges.endpoints.forms.endpoints import EndpointForm, TrialForm
-from judges.endpoints.forms.endpoints import initial_of as usual_endpoint
+from judges.endpoints.forms.endpoints import initial_of as initial_endpoint
 from judges.endpoints.forms.judges import SHIPPED, JudgeForm, dimensions_line, stop_lines, table_line
-from judges.endpoints.forms.judges import initial_of as usual_judge
+from judges.endpoints.forms.judges import initial_of as initial_judge
 from judges.endpoints.forms.templates import LONGEST_TEXT
 from judges.endpoints.queries import (
     EnteredKey,
@@ -56,7 +56,7 @@ EndpointInput = form_input(
     "EndpointInput",
     EndpointForm,
     without=("key", "password"),
-    usual=usual_endpoint(None),
+    usual=initial_endpoint(None),
     key=Text(
         required=False,
         write_only=True,
@@ -236,7 +236,7 @@ class OneEndpoint(ApiView):
     def put(self, request: Request, slug: str, pk: int) -> Response:
         """Make an endpoint what is sent."""
         endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
-        form = valid(EndpointForm(self.check(EndpointInput)))
+        form = valid(EndpointForm(self.check(EndpointInput, standing=initial_endpoint(endpoint))))
         key, by = form.cleaned_data["key"], request_user(request)
         changed = update_endpoint(endpoint=endpoint, spec=form.to_spec(), key=key, by=by)
         return Response(EndpointRow(changed).data)
@@ -413,14 +413,18 @@ class OneJudge(ApiView):
     def put(self, request: Request, slug: str, pk: int) -> Response:
         """Make a judge that has no judgments what is sent."""
         project = project_for_admin(request.user, slug)
-        judge, spec = judge_in(project, pk), _spec(project, self.check(JudgeInput))
+        judge = judge_in(project, pk)
+        spec = _spec(project, self.check(JudgeInput), judge)
         return Response(
             _judge_row(update_judge(judge=judge, to=spec, by=request_user(request), may_be_same=True))
         )
 
 
-def _spec(project: Project, sent: dict[str, Any]) -> JudgeSpec:
-    sent = {**usual_judge(None, shipped=str(sent.get("template", "")).removeprefix(SHIPPED)), **sent}
+def _spec(project: Project, sent: dict[str, Any], standing: Judge | None = None) -> JudgeSpec:
+    usual = initial_judge(None, shipped=str(sent.get("template", "")).removeprefix(SHIPPED))
+    if standing is not None:
+        usual = {name: value for name, value in initial_judge(standing).items() if name in usual}
+    sent = {**usual, **sent}
     sent["scale_table"] = table_line(sent.get("scale_table", ()))
     sent["stop"], sent["extra_body"] = (
         stop_lines(sent.get("stop", ())),

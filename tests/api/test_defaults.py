@@ -110,3 +110,20 @@ def test_dispute_rules_that_are_left_out_stay():
     standing = program.get(address).json()
     changed = program.put(address, {"threshold": 3}).json()
     assert (changed["threshold"], changed["tolerance"]) == (3, standing["tolerance"])
+
+
+def test_a_change_keeps_what_has_a_default_and_is_left_out():
+    cast = make_project()
+    program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/"
+    style = {"name": "Style", "definition": "How it reads."}
+    program.post(f"{home}dimensions/", {**style, "scale_maximum": 7, "measurement_level": "ordinal"})
+    changed = program.put(f"{home}dimensions/style/", {**style, "definition": "Otherwise."}).json()
+    assert (changed["scale_maximum"], changed["measurement_level"]) == (7, "ordinal")
+    lab = {"name": "Lab", "base_url": "http://127.0.0.1:9/v1"}
+    endpoint = program.post(f"{home}endpoints/", {**lab, "timeout_seconds": 5, "resume_hours": 3}).json()
+    changed = program.put(f"{home}endpoints/{endpoint['id']}/", {**lab, "name": "Laboratory"}).json()
+    assert (changed["timeout_seconds"], changed["resume_hours"]) == (5, 3)
+    own = {"name": "J", "model": "m", "template": "shipped:mcq", "temperature": 0.5}
+    judge = program.post(f"{home}judges/", own).json()
+    changed = program.put(f"{home}judges/{judge['id']}/", {"name": "K", "model": "m"}).json()
+    assert {**changed, "name": "J"} == judge
