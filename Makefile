@@ -29,7 +29,7 @@ help:
 	@echo "make messages      collects what is to be translated and compiles the translations (needs gettext)"
 	@echo "make screenshot    takes the images of the README and the tutorials"
 	@echo "make screenshots   takes these, and images of every page of the finished demonstration; checks budgets"
-	@echo "make openapi       writes the description of the API anew, and the client's types of it"
+	@echo "make openapi       writes the description of the API anew, and the client's copy and types of it"
 	@echo "make docs          writes the generated reference pages, and builds the site in var/site"
 	@echo "make deploy-files  writes compose.yaml, units and files of proxies from the list of processes"
 	@echo "make migrations-lock  records new migrations, which then never change"

@@ -62,6 +62,7 @@ urlpatterns = [
     ),
     path(f"{P}assignments/", ratings_api.Assignments.as_view(), name="assignments"),
     path(f"{P}ratings/", ratings_api.Ratings.as_view(), name="ratings"),
+    path(f"{P}ratings/recorded/", material_api.RecordedRatings.as_view(), name="recorded_ratings"),
     path(f"{P}ratings/history/", ratings_api.RatingChanges.as_view(), name="history"),
     path(f"{P}disputes/", disputes_api.Disputes.as_view(), name="disputes"),
     path(f"{P}disputes/rules/", disputes_api.RulesOfDisputes.as_view(), name="dispute_rules"),

@@ -43,6 +43,17 @@ urlpatterns = [
     path(f"{P}searches/<int:pk>/", laboratory_api.OnePromptSearch.as_view(), name="search"),
     path(f"{P}searches/<int:pk>/<slug:step>/", laboratory_api.PromptSearchStep.as_view(), name="search_step"),
     path(f"{P}certificates/", routing_api.Certificates.as_view(), name="certificates"),
+    path(f"{P}certificates/preview/", routing_api.CertificatePreview.as_view(), name="certificate_preview"),
+    path(
+        f"{P}certificates/<int:pk>/policy/",
+        routing_api.PolicyOfCalibration.as_view(),
+        name="certificate_policy",
+    ),
+    path(
+        f"{P}certificates/<int:pk>/<slug:step>/",
+        routing_api.CalibrationStep.as_view(),
+        name="certificate_step",
+    ),
     path(f"{P}certificates/<int:pk>/", routing_api.OneCalibration.as_view(), name="certificate"),
     path(f"{P}policies/", routing_api.Policies.as_view(), name="policies"),
     path(f"{P}policies/<int:pk>/", routing_api.OnePolicy.as_view(), name="policy"),

@@ -268,6 +268,7 @@ a     POST   {home}rounds/close-2/
 ar    GET    {home}assignments/
 ar    GET    {home}ratings/
 ar    GET    {home}ratings/history/
+a     POST   {home}ratings/recorded/
 arnj   GET    {home}disputes/
 a     GET    {home}disputes/rules/
 a     PUT    {home}disputes/rules/
@@ -348,7 +349,11 @@ a     POST   {home}searches/
 ar    GET    {home}searches/{search}/
 a     POST   {home}searches/{search}/cancel/
 ar    GET    {home}certificates/
+a     POST   {home}certificates/
+a     POST   {home}certificates/preview/
 ar    GET    {home}certificates/{calibration}/
+a     POST   {home}certificates/{calibration}/policy/
+a     POST   {home}certificates/{calibration}/withdraw/
 ar    GET    {home}policies/
 a     POST   {home}policies/
 ar    GET    {home}policies/{policy}/

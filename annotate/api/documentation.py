@@ -1,5 +1,7 @@
 """The schema as a file and as a page; neither needs anything from another host."""
 
+import json
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +14,7 @@ from django.views.decorators.http import require_GET
 from drf_spectacular.generators import SchemaGenerator
 
 Schema = Mapping[str, Any]
+JSON = "application/json"
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -27,7 +30,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation as the page shows it."""
+    """An operation as the page shows it; request: a command that sends the example, example: its answer."""
 
     id: str
     method: str
@@ -38,6 +41,8 @@ class Operation:
     fields: list[Value]
     answer: str
     answer_fields: list[Value]
+    request: str
+    example: str
 
 
 @cache
@@ -57,11 +62,12 @@ def openapi(_request: HttpRequest) -> JsonResponse:
 def documentation(request: HttpRequest) -> HttpResponse:
     """Show what the API can do, grouped by what it is about."""
     groups: dict[str, list[Operation]] = {}
+    site = request.build_absolute_uri("/").rstrip("/")
     for path, operations in schema()["paths"].items():
         for method in METHODS:
             if method in operations:
                 groups.setdefault(operations[method]["tags"][0], []).append(
-                    _operation(path, method, operations[method])
+                    _operation(path, method, operations[method], site)
                 )
     return render(request, "api/documentation.html", {"groups": groups})
 
@@ -73,10 +79,10 @@ def not_there(_request: HttpRequest, rest: str) -> JsonResponse:
     return JsonResponse({"code": "not_found", "message": message, "fields": {}}, status=404)
 
 
-def _operation(path: str, method: str, found: Schema) -> Operation:
-    sent = found.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+def _operation(path: str, method: str, found: Schema, site: str) -> Operation:
+    sent = found.get("requestBody", {}).get("content", {}).get(JSON, {})
     status, answer = next((status, answer) for status, answer in found["responses"].items() if status < "300")
-    shown = answer.get("content", {}).get("application/json", {}).get("schema", {})
+    shown = answer.get("content", {})
     return Operation(
         id=found["operationId"],
         method=method.upper(),
@@ -84,10 +90,35 @@ def _operation(path: str, method: str, found: Schema) -> Operation:
         summary=found["summary"],
         says=found["description"],
         parameters=[_parameter(each) for each in found.get("parameters", [])],
-        fields=list(_fields(sent)),
+        fields=list(_fields(sent.get("schema", {}))),
         answer=status,
-        answer_fields=list(_fields(shown)),
+        answer_fields=list(_fields(shown.get(JSON, {}).get("schema", {}))),
+        request=_command(f"{site}{path}", method, found, _example(sent)),
+        example="\n".join(
+            each if isinstance(each, str) else json.dumps(each, indent=2, ensure_ascii=False)
+            for each in map(_example, shown.values())
+            if each is not None
+        ),
     )
+
+
+def _command(url: str, method: str, found: Schema, body: Any) -> str:
+    """Return a command that sends the example of a request."""
+    for each in found.get("parameters", []):
+        if each["in"] == "path":
+            url = url.replace(f"{{{each['name']}}}", str(each["example"]))
+    words = ["curl", *(["-X", method.upper()] if method != "get" else [])]
+    words += ["-H", '"Authorization: Bearer $TOKEN"']
+    if body is not None:
+        words += ["-H", '"Content-Type: application/json"', "\\\n  -d", shlex.quote(json.dumps(body))]
+    return " ".join([*words, "\\\n ", url])
+
+
+def _example(content: Schema) -> Any:
+    """Return the example of a content, if it has one."""
+    for each in content.get("examples", {}).values():
+        return schema()["components"]["examples"][each["$ref"].rsplit("/", 1)[1]]["value"]
+    return None
 
 
 def _parameter(found: Schema) -> Value:

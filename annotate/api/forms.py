@@ -1,17 +1,19 @@
 """The pages' forms as what the API takes: types by a serializer, every rule by the form itself."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from django import forms
+from django.utils.choices import flatten_choices
 from rest_framework import serializers
 
 from annotate.api.pages import LARGEST_KEY
-from annotate.api.values import Amount, Flag, Input, Number, Text, Whole
+from annotate.api.values import Amount, Flag, Input, Number, OneOf, Text, Whole, list_choices
 from annotate.core.errors import InvalidValueError
 
 Form = TypeVar("Form", bound=forms.BaseForm)
+NO_CHOICE = ("required", "invalid_choice", "invalid_pk_value", "invalid_list")
 
 
 def form_input(
@@ -19,42 +21,89 @@ def form_input(
     form: type[forms.Form],
     *,
     without: Collection[str] = (),
-    optional: Collection[str] = (),
+    usual: Mapping[str, Any] | None = None,
+    optional: Mapping[str, str] | None = None,
     all_optional: bool = False,
     **others: serializers.Field[Any, Any, Any, Any],
 ) -> type[Input]:
     """Return what the API takes for a form: a field of JSON for each of its fields, and others beside them.
 
-    optional: fields that may be missing although a page always sends them. Choices that a form only knows
-    when it is made are texts here.
+    A missing field gets the initial value of the page: the form's own, or that of `usual`. A choice among
+    rows gets the only row. optional: fields that the operation fills in by the project, each with a
+    description of the value. Choices that depend on the project are texts here.
     """
-    fields = {
-        key: _field(field, required=field.required and not (all_optional or key in optional))
-        for key, field in form.base_fields.items()
-        if key not in without
-    }
+    defaults = {key: field.initial for key, field in form.base_fields.items() if field.initial is not None}
+    defaults = {} if all_optional else {**defaults, **(usual or {})}
+    rows = [key for key, field in form.base_fields.items() if _has_only_choice(field)]
+    filled = {**dict.fromkeys(rows, "the only one there is"), **(optional or {})}
+    fields = {}
+    for key, field in form.base_fields.items():
+        if key in without:
+            continue
+        how: dict[str, Any] = {"help_text": _help(field, filled.get(key, ""))}
+        if key in defaults and key not in filled:
+            how["default"] = defaults[key]
+        else:
+            how["required"] = field.required and not (all_optional or key in filled)
+        fields[key] = _field(field, how)
     return type(name, (Input,), {**fields, **others, "__doc__": (form.__doc__ or "").strip()})
 
 
 def valid(form: Form) -> Form:
     """Return a form that was filled in without mistakes; raises InvalidValueError with one for each field."""
+    for name in form.fields.keys() - form.data.keys():
+        field = form.fields[name]
+        if _has_only_choice(field) and field.queryset is not None and len(rows := field.queryset[:2]) == 1:
+            form.data = {**form.data, name: rows[0].pk}
     if form.is_valid():
         return form
-    fields = {name if name != "__all__" else "": str(errors[0]) for name, errors in form.errors.items()}
-    raise InvalidValueError(
-        next(iter(fields.values())), fields={key: text for key, text in fields.items() if key}
-    )
+    own = {name: _sentence(form, name, errors[0]) for name, errors in form.errors.as_data().items()}
+    fields = {name if name != "__all__" else "": sentence for name, (sentence, _) in own.items()}
+    name, (sentence, is_named) = next(iter(own.items()))
+    message = sentence if is_named else f"{name}: {sentence}"
+    raise InvalidValueError(message, fields={key: text for key, text in fields.items() if key})
 
 
-def _field(field: forms.Field, *, required: bool) -> serializers.Field[Any, Any, Any, Any]:
-    how: dict[str, Any] = {"required": required, "help_text": str(field.help_text or field.label or "")}
+def _has_only_choice(field: forms.Field) -> TypeGuard["forms.ModelChoiceField[Any]"]:
+    """Return whether a page preselects the first row; the API does so for a single row."""
+    is_multiple = isinstance(field, forms.ModelMultipleChoiceField)
+    return isinstance(field, forms.ModelChoiceField) and not is_multiple and field.empty_label is None
+
+
+def _sentence(form: forms.BaseForm, name: str, error: forms.ValidationError) -> tuple[str, bool]:
+    """Return an error as a sentence, and whether it names its field; one about a choice lists the choices."""
+    field = form.fields.get(name)
+    if error.code in NO_CHOICE and isinstance(field, forms.ChoiceField):
+        return list_choices(_choices(field)), False
+    return str(error.messages[0]), not error.code
+
+
+def _choices(field: forms.ChoiceField) -> Iterable[str]:
+    """Return the choices of a field as the API takes them; rows have their names in brackets."""
+    by_key = isinstance(field, forms.ModelChoiceField)
+    pairs: Any = field.choices
+    key: Any
+    label: Any
+    for key, label in flatten_choices(pairs):
+        if key not in (None, ""):
+            yield f"{key} ({label})" if by_key else str(key)
+
+
+def _help(field: forms.Field, left_out: str) -> str:
+    says = str(field.help_text or field.label or "")
+    if not left_out:
+        return says
+    return f"{says}{'' if not says or says.endswith('.') else '.'} Left out: {left_out}.".strip()
+
+
+def _field(field: forms.Field, how: dict[str, Any]) -> serializers.Field[Any, Any, Any, Any]:
     given = {name: getattr(field, name, None) for name in ("min_value", "max_value")}
     limits: dict[str, Any] = {
         name: float(limit) if isinstance(limit, Decimal) else limit
         for name, limit in given.items()
         if limit is not None
     }
-    empty: dict[str, Any] = {} if field.required else {"allow_null": True}
+    nullable: dict[str, Any] = {} if field.required else {"allow_null": True}
     match field:
         case forms.BooleanField():
             return Flag(**how)
@@ -67,13 +116,13 @@ def _field(field: forms.Field, *, required: bool) -> serializers.Field[Any, Any,
         case forms.ChoiceField():
             return _choice(field, how)
         case forms.FloatField():
-            return Number(**how, **limits, **empty)
+            return Number(**how, **limits, **nullable)
         case forms.DecimalField():
-            return Amount(**how, **limits, **empty)
+            return Amount(**how, **limits, **nullable)
         case forms.IntegerField():
-            return Whole(**how, **limits, **empty)
+            return Whole(**how, **limits, **nullable)
         case forms.DateField():
-            return serializers.DateField(**how, **empty)
+            return serializers.DateField(**how, **nullable)
         case forms.CharField():
             blank: dict[str, Any] = {"min_length": 1} if field.required else {"allow_blank": True}
             return Text(max_length=field.max_length, trim_whitespace=field.strip, **how, **blank)
@@ -87,5 +136,5 @@ def _key(**how: Any) -> Whole:
 def _choice(field: forms.ChoiceField, how: dict[str, Any]) -> serializers.Field[Any, Any, Any, Any]:
     known = [key for key, _ in field.choices if isinstance(key, str | float) and key]  # type: ignore[union-attr,misc]
     if known and len(known) == len(list(field.choices)):  # type: ignore[arg-type]
-        return serializers.ChoiceField(choices=known, **how)
+        return OneOf(choices=known, **how)
     return Text(allow_blank=not field.required, **how)

@@ -10,6 +10,7 @@ from django.utils.translation import gettext
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError
+from rest_framework.fields import empty
 from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -51,29 +52,36 @@ class ApiView(APIView):
     """A view of the API: nobody without a token, nothing without a scope, JSON only."""
 
     about = ""
+    steps: Collection[str] = ()  # values of `step`, where its address has one
     authentication_classes = (TokenAuthentication,)
     permission_classes = (HasScope,)
     throttle_classes = (TokenThrottle,)
     parser_classes = (StrictJSONParser,)
     metadata_class = None
-    steps: Collection[str] = ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Check who asks; then read what was sent, of which Django refuses too much."""
+        """Check the token and the step; then read the body, which Django rejects if it is too large."""
         super().initial(request, *args, **kwargs)
-        _ = request._request.body
-
-    def check_step(self, step: str) -> None:
-        """Raise Http404, which names the steps, unless it is one of them."""
-        if step not in self.steps:
+        if self.steps and kwargs["step"] not in self.steps:
             names = ", ".join(self.steps)
             raise Http404(gettext("There is no such step; there are {names}.").format(names=names))
+        _ = request._request.body
 
-    def check(self, shape: type[Shape], **context: Any) -> Any:
-        """Return what was sent, checked; raises ValidationError with a sentence for each field."""
-        given = shape(data=self.request.data, context=context)
+    def check(self, shape: type[Shape], *, standing: Mapping[str, Any] | None = None, **context: Any) -> Any:
+        """Return what was sent, checked; raises ValidationError with a sentence for each field.
+
+        standing: present values, which a change keeps where a new row would get a default.
+        """
+        given: Any = shape(data=self.request.data, context=context)
         given.is_valid(raise_exception=True)
-        return given.validated_data
+        kept = {
+            name: value
+            for name, value in (standing or {}).items()
+            if name not in given.initial_data
+            and name in given.fields
+            and given.fields[name].default is not empty
+        }
+        return {**given.validated_data, **kept} if kept else given.validated_data
 
     def filters(self, shape: type[Shape]) -> dict[str, Any]:
         """Return the filters of the address that were given, checked."""

@@ -5,9 +5,31 @@ from typing import Any
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 
+# By the names of parameters of addresses; a step's is the first one.
+EXAMPLES = {
+    "slug": "reviews-of-boots",
+    "id": 1,
+    "key": "fluency",
+    "number": 1,
+    "position": 1,
+    "delivery": 1,
+    "name": "agreement",
+    "ending": "csv",
+}
+
 
 class OperationSchema(AutoSchema):
     """Names operations after their views, and groups them by what they are about."""
+
+    def get_operation(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the operation; each parameter of its address has an example, and a step its choices."""
+        found = super().get_operation(*args, **kwargs)
+        for parameter in (found or {}).get("parameters", ()):
+            if parameter["in"] == "path":
+                steps = list(getattr(self.view, "steps", ())) if parameter["name"] == "step" else []
+                parameter["schema"] |= {"enum": steps} if steps else {}
+                parameter["example"] = steps[0] if steps else EXAMPLES[parameter["name"]]
+        return found
 
     def get_operation_id(self) -> str:
         """Return such as getRound."""
@@ -16,14 +38,6 @@ class OperationSchema(AutoSchema):
     def get_tags(self) -> list[str]:
         """Return what the view is about."""
         return [str(getattr(self.view, "about", ""))]
-
-    def _resolve_path_parameters(self, variables: list[str]) -> list[dict[str, Any]]:
-        """Name the steps that a view has."""
-        found: list[dict[str, Any]] = super()._resolve_path_parameters(variables)  # type: ignore[no-untyped-call]
-        for each in found:
-            if each["name"] == "step":
-                each["schema"] = {"type": "string", "enum": list(getattr(self.view, "steps", ()))}
-        return found
 
 
 class AmountDescription(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]

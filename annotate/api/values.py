@@ -1,8 +1,10 @@
 """Values of JSON, taken as they are: a number in quotes is no number, unless it is an amount of money."""
 
 import re
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NoReturn
 
+from django.utils.translation import gettext
 from rest_framework import serializers
 
 from annotate.core.scale import int_if_whole
@@ -70,6 +72,28 @@ class Flag(serializers.BooleanField):
         if not isinstance(data, bool):
             self.fail("invalid", input=data)
         return data
+
+
+MOST_LISTED = 40
+
+
+def list_choices(choices: Iterable[object]) -> str:
+    """Return a sentence that lists the choices."""
+    keys = [str(each) for each in choices]
+    if not keys:
+        return gettext("There is nothing to choose from yet.")
+    shown = [*keys[:MOST_LISTED], *(["…"] if len(keys) > MOST_LISTED else [])]
+    return gettext("choose one of {choices}.").format(choices=", ".join(shown))
+
+
+class OneOf(serializers.ChoiceField):
+    """One of several texts; an error lists them."""
+
+    def fail(self, key: str, **kwargs: Any) -> NoReturn:
+        """Raise ValidationError."""
+        if key in ("invalid_choice", "required", "null"):
+            raise serializers.ValidationError(list_choices(self.choices), code=key)
+        super().fail(key, **kwargs)
 
 
 class Input(serializers.Serializer[Any]):

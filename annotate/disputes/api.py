@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Input, Points, Text, Whole
+from annotate.api.values import Input, OneOf, Points, Text, Whole
 from annotate.core import access
 from annotate.core.access import project_for_admin, rates_independently
 from annotate.core.errors import InvalidValueError
@@ -132,7 +132,7 @@ class DisputeDetail(serializers.Serializer[Any]):
 class DisputeChoice(serializers.Serializer[Any]):
     """Which disputes are meant; what is not given is any."""
 
-    status = serializers.ChoiceField(Dispute.Status.choices, required=False)
+    status = OneOf(Dispute.Status.choices, required=False)
     dimension = serializers.CharField(required=False, help_text="The dimension's key.")
     rater = serializers.CharField(required=False, help_text="The alias of a rater whom it waits for.")
     silent = serializers.IntegerField(
@@ -326,8 +326,8 @@ class OwnRuleInput(Input):
 class DisputeRulesInput(Input):
     """The rules; a dimension that is not named has the project's."""
 
-    threshold = Whole(min_value=1, max_value=LARGEST)
-    tolerance = Whole(min_value=0, max_value=LARGEST)
+    threshold = Whole(required=False, min_value=1, max_value=LARGEST, help_text="Left out: unchanged.")
+    tolerance = Whole(required=False, min_value=0, max_value=LARGEST, help_text="Left out: unchanged.")
     dimensions = OwnRuleInput(many=True, required=False)
 
 
@@ -429,7 +429,10 @@ def _valid_rules(project: Project, sent: Mapping[str, Any]) -> DisputeRulesForm:
     """Return the page's form with what was sent; raises InvalidValueError with the places of what was."""
     previews = rule_previews(project, {})
     dimensions = {each.dimension.key: each.dimension for each in previews if not each.is_named}
-    entered = {"threshold": sent["threshold"], "tolerance": sent["tolerance"]}
+    entered = {
+        "threshold": sent.get("threshold", project.dispute_threshold),
+        "tolerance": sent.get("tolerance", project.tolerance),
+    }
     places: dict[str, str] = {}
     for number, own in enumerate(sent.get("dimensions", [])):
         place = f"dimensions.{number}"

@@ -17,10 +17,10 @@ from annotate.exports.citation import Datasheet
 from annotate.exports.commands.datasheets import save_datasheet
 from annotate.exports.commands.exports import delete_export, start_export
 from annotate.exports.commands.pushes import start_push
-from annotate.exports.forms import DatasheetForm, ExportForm, PushForm
+from annotate.exports.forms import EVERYTHING, DatasheetForm, ExportForm, PushForm
 from annotate.exports.queries import exports_of, pushes_of, state_of
 
-ExportInput = form_input("ExportInput", ExportForm)
+ExportInput = form_input("ExportInput", ExportForm, usual={"format": EVERYTHING["format"]})
 DatasheetInput = form_input("DatasheetInput", DatasheetForm, all_optional=True)
 PushInput = form_input(
     "PushInput",

@@ -13,15 +13,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Input, Text
+from annotate.api.values import Input, Points, Text
 from annotate.core.access import project_for_admin, project_for_reader
 from annotate.core.errors import ImportRefusedError
 from annotate.core.models import Document, Item, Project, System
 from annotate.core.page import request_user
 from annotate.material.commands.imports import import_file
 from annotate.material.reading.columns import ColumnMapping, PartColumn
+from annotate.material.reading.report import ImportReport
 from annotate.material.reading.rows import RefusedLine
 from annotate.material.reading.source import Source
+from annotate.material.reading.values import RATER_LIMIT
 
 # Many rows at once, by the same importing as files: all of them, or none and a sentence for each refused.
 
@@ -54,6 +56,9 @@ def refuse_lines(refused: Sequence[RefusedLine], *, within: str) -> None:
 
 DOCUMENTS = ColumnMapping("document", "title", (PartColumn("parts", ""),))
 ITEMS = ColumnMapping(document_key="document", system="system", text="text")
+RATINGS = ColumnMapping(
+    document_key="document", system="system", rater="rater", dimension="dimension", value="value"
+)
 
 
 class MaterialFilter(serializers.Serializer[Any]):
@@ -143,6 +148,37 @@ class ItemsInput(Input):
     items = serializers.ListField(child=ItemInput(), min_length=1, max_length=MOST_ROWS)
 
 
+class RatingInput(Input):
+    """A rating that was made elsewhere."""
+
+    document = Text(max_length=200, help_text="The document's key.")
+    system = Text(max_length=200, help_text="The system's name.")
+    rater = Text(max_length=RATER_LIMIT, help_text="A name of the rater; a new name becomes a new member.")
+    dimension = Text(max_length=100, help_text="The dimension's key or name.")
+    value = Points()
+
+
+class RecordedInput(Input):
+    """Ratings made elsewhere; the server takes all or none."""
+
+    ratings = serializers.ListField(child=RatingInput(), min_length=1, max_length=MOST_ROWS)
+
+
+class RecordedRows(serializers.Serializer[Any]):
+    """Numbers of raters and ratings."""
+
+    raters = serializers.IntegerField()
+    ratings = serializers.IntegerField()
+
+
+class RecordedImport(serializers.Serializer[Any]):
+    """The result of an import of ratings."""
+
+    made = RecordedRows()
+    already_there = RecordedRows()
+    opens_round_one = serializers.BooleanField(help_text="Whether Round I was opened for them.")
+
+
 class MadeRows(serializers.Serializer[Any]):
     """How many rows were made, and how many were there already."""
 
@@ -178,7 +214,8 @@ class Documents(ApiView):
         project = project_for_admin(request.user, slug)
         sent = self.check(DocumentsInput)["documents"]
         rows = [{**row, "parts": {part["label"]: part["text"] for part in row["parts"]}} for row in sent]
-        return _import_rows(request, project, rows, DOCUMENTS, within="documents")
+        report = _import_rows(request, project, rows, DOCUMENTS, within="documents")
+        return Response(Imported(report).data, status=201)
 
 
 class Systems(ApiView):
@@ -209,17 +246,36 @@ class Items(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Make items of documents that are there, with the systems that they need, all or none."""
         project = project_for_admin(request.user, slug)
-        return _import_rows(request, project, self.check(ItemsInput)["items"], ITEMS, within="items")
+        report = _import_rows(request, project, self.check(ItemsInput)["items"], ITEMS, within="items")
+        return Response(Imported(report).data, status=201)
+
+
+class RecordedRatings(ApiView):
+    """Ratings that were made elsewhere."""
+
+    about = "ratings"
+
+    @writes(RecordedImport, accepts=RecordedInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Import ratings made elsewhere as those of Round I, all or none, by the same rules as files.
+
+        The import opens Round I if it is not open. It skips equal ratings and never overwrites one.
+        """
+        project = project_for_admin(request.user, slug)
+        rows = self.check(RecordedInput)["ratings"]
+        report = _import_rows(request, project, rows, RATINGS, within="ratings")
+        return Response(RecordedImport(report).data, status=201)
 
 
 def _import_rows(
     request: Request, project: Project, rows: list[dict[str, Any]], mapping: ColumnMapping, *, within: str
-) -> Response:
+) -> ImportReport:
+    ratings = mapping.gives_ratings
     with as_file(rows) as path:
-        source = Source(path, f"{within}.jsonl", mapping, items=True)
+        source = Source(path, f"{within}.jsonl", mapping, items=not ratings, ratings=ratings)
         report = import_file(project=project, source=source, by=request_user(request))
     refuse_lines(report.refused_lines, within=within)
-    return Response(Imported(report).data, status=201)
+    return report
 
 
 def _filters(chosen: dict[str, str]) -> dict[str, str]:

@@ -136,6 +136,6 @@ class ResultFile(ApiView):
 
 def _result_or_404(request: Request, project: Project, name: str) -> tuple[Result, KeptPage]:
     if name not in PAGES:
-        raise Http404(gettext("There is no such result."))
+        raise Http404(gettext("There is no such result; there are {names}.").format(names=", ".join(PAGES)))
     result = result_of(project, name, request.query_params.dict())
     return result, kept_figures(project, result)

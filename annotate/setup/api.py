@@ -1,6 +1,7 @@
 """Operations of the API about setup."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from rest_framework import serializers
@@ -27,7 +28,7 @@ from annotate.setup.commands import (
     update_dimension,
     update_project,
 )
-from annotate.setup.forms import DimensionForm, NewProjectForm, SettingsForm
+from annotate.setup.forms import DimensionForm, NewProjectForm, SettingsForm, initial_of
 from annotate.setup.presets import TEMPLATES
 from annotate.setup.queries import own_templates, template_for, template_of
 
@@ -77,6 +78,7 @@ DimensionInput = form_input(
     "DimensionInput",
     DimensionForm,
     without=("another_point",),
+    usual=initial_of(None),
     points=PointInput(many=True, required=False),
     note=Text(required=False, max_length=1000, help_text="Why the wording of an open round changes."),
 )
@@ -116,7 +118,8 @@ class OneDimension(ApiView):
     def put(self, request: Request, slug: str, key: str) -> Response:
         """Make a dimension what is sent; once Round I is open only its wording, with a note that says why."""
         project = project_for_admin(request.user, slug)
-        dimension, sent = dimension_in(project, key), self.check(DimensionInput)
+        dimension = dimension_in(project, key)
+        sent = self.check(DimensionInput, standing=initial_of(dimension))
         to = valid(DimensionForm(form_fields(sent))).to_spec()
         if is_frozen(project):
             reword_dimension(dimension=dimension, to=to, note=sent.get("note", ""), by=request_user(request))
@@ -157,10 +160,10 @@ class Me(serializers.ModelSerializer[User]):
         token: ApiToken = self.context["token"]
         return token.scopes
 
-    def get_expires_at(self, _user: User) -> str:
+    def get_expires_at(self, _user: User) -> datetime:
         """Return until when it may be used."""
         token: ApiToken = self.context["token"]
-        return token.expires_at.isoformat()
+        return token.expires_at
 
 
 class ProjectRow(serializers.ModelSerializer[Project]):

@@ -2,26 +2,20 @@
 
 import argparse
 import json
-import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
-from uuid import uuid4
+from typing import Any, cast
 
 from concord_client.local import find_access, forget_token
+from concord_client.operations import Operation, load_operations, resolve, write_json
 from concord_client.server import RefusedError, Server
 
-if TYPE_CHECKING:
-    import httpx2
-
 JsonObject = dict[str, Any]
-HERE = Path(__file__).resolve().parent
-# In a package; in the repository.
-DESCRIPTIONS = (HERE / "openapi.json", HERE.parents[1] / "docs" / "api" / "openapi.json")
-VERBS = {"post": "add", "put": "set", "patch": "change", "delete": "remove"}
+VERBS = {"POST": "add", "PUT": "set", "PATCH": "change", "DELETE": "remove"}
+FIELD = "field:"  # begins the names of options that are sent
 # Names of operations whose path has no verb.
 NAMES = {
     "getExportFile": "download",
@@ -32,8 +26,10 @@ NAMES = {
     "postEnabledWebhook": "enable",
     "postNudges": "nudge",
     "postOneRereading": "apply-reading-again",
+    "postPolicyOfCalibration": "make-policy",
     "postProposedExamples": "propose-examples",
     "postPushes": "push",
+    "postRecordedRatings": "import",
     "postRereadings": "read-again",
     "postSecretOfWebhook": "renew-secret",
     "postSelectedJudgments": "count-selected",
@@ -48,20 +44,18 @@ TYPES = {"integer": int, "number": float}
 
 
 @dataclass(frozen=True)
-class Operation:
+class ApiCommand:
     """An operation of the API, as `concord RESOURCE NAME`. step: what {step} in the path is."""
 
     resource: str
     name: str
-    method: str
-    path: str
-    says: JsonObject
+    operation: Operation
     step: str = ""
 
     @property
     def arguments(self) -> list[str]:
         """The variable parts of the path, in their order."""
-        return [each for each in re.findall(r"\{(\w+)\}", self.path) if not (each == "step" and self.step)]
+        return [each for each in self.operation.in_path if not (each == "step" and self.step)]
 
 
 def main() -> None:
@@ -75,11 +69,8 @@ def run(arguments: Sequence[str]) -> int:
     if arguments and (command := own.get(arguments[0])):
         command.load()(list(arguments[1:]))
         return 0
-    description = read_description()
-    operations = list_operations(description)
     try:
-        chosen = parse(arguments, operations, description, own)
-        return ask(chosen)
+        return ask(parse(arguments, own))
     except RefusedError as error:
         sys.stderr.write(f"{error}\n")
         for field, problem in error.fields.items():
@@ -94,104 +85,80 @@ def find_server_commands() -> dict[str, EntryPoint]:
     return {each.name: each for each in entry_points(group="concord.commands")}
 
 
-def read_description() -> JsonObject:
-    """Return the description of the API that this version was made for."""
-    file = next(each for each in DESCRIPTIONS if each.exists())
-    return cast("JsonObject", json.loads(file.read_text()))
-
-
-def list_operations(description: JsonObject) -> list[Operation]:
+def list_commands() -> list[ApiCommand]:
     """Return every operation under a name of its own."""
-    return [
-        operation
-        for path, methods in description["paths"].items()
-        for method, says in methods.items()
-        for operation in _operations_at(path, method, says)
-    ]
+    return [command for each in load_operations().values() for command in _commands_of(each)]
 
 
-def _operations_at(path: str, method: str, says: JsonObject) -> Iterator[Operation]:
-    parts = path.removeprefix("/api/v1/").strip("/").split("/")
+def _commands_of(operation: Operation) -> Iterator[ApiCommand]:
+    parts = operation.path.strip("/").split("/")
     if parts[:2] == ["projects", "{slug}"] and len(parts) > 2:
         parts = parts[2:]
     resource, *rest = parts
     words = [part for part in rest if not part.startswith("{")]
     if rest[-1:] == ["{step}"]:
-        for step in _steps(says):
-            yield Operation(resource, step, method, path, says, step)
-    elif name := NAMES.get(says["operationId"]):
-        yield Operation(resource, name, method, path, says)
-    elif method == "post" and words:
-        yield Operation(resource, "-".join(words), method, path, says)
+        for step in _steps(operation):
+            yield ApiCommand(resource, step, operation, step)
+    elif name := NAMES.get(operation.id):
+        yield ApiCommand(resource, name, operation)
+    elif operation.method == "POST" and words:
+        yield ApiCommand(resource, "-".join(words), operation)
     else:
-        verb = VERBS.get(method) or ("list" if says["summary"].startswith("List ") else "show")
-        yield Operation(resource, "-".join([verb, *words]), method, path, says)
+        verb = VERBS.get(operation.method) or ("list" if operation.summary.startswith("List ") else "show")
+        yield ApiCommand(resource, "-".join([verb, *words]), operation)
 
 
-def _steps(says: JsonObject) -> list[str]:
-    (step,) = (each for each in says["parameters"] if each["name"] == "step")
+def _steps(operation: Operation) -> list[str]:
+    (step,) = (each for each in operation.parameters if each["name"] == "step")
     return cast("list[str]", step["schema"]["enum"])
 
 
-def parse(
-    arguments: Sequence[str],
-    operations: Sequence[Operation],
-    description: JsonObject,
-    own: dict[str, EntryPoint],
-) -> argparse.Namespace:
+def parse(arguments: Sequence[str], own: Mapping[str, EntryPoint]) -> argparse.Namespace:
     """Read the command line. To start fast, declare only the commands of the resource it names."""
     parser = argparse.ArgumentParser("concord", description=__doc__)
     resources = parser.add_subparsers(metavar="COMMAND", required=True)
     for name in sorted(own):
         resources.add_parser(name, help="of the server on this machine")
-    for name in sorted({each.resource for each in operations}):
-        of_resource = [each for each in operations if each.resource == name]
+    commands = list_commands()
+    for name in sorted({each.resource for each in commands}):
+        of_resource = [each for each in commands if each.resource == name]
         about = ", ".join(each.name for each in of_resource)
         resource = resources.add_parser(name, help=about, description=f"Operations on {name}.")
         if arguments and arguments[0] == name:
-            commands = resource.add_subparsers(metavar="OPERATION", required=True)
-            for operation in of_resource:
-                summary = operation.says["summary"]
-                command = commands.add_parser(operation.name, help=summary, description=summary)
-                _declare(command, operation, description)
+            operations = resource.add_subparsers(metavar="OPERATION", required=True)
+            for command in of_resource:
+                summary = command.operation.summary
+                _declare(operations.add_parser(command.name, help=summary, description=summary), command)
     return parser.parse_args(arguments)
 
 
-def _declare(command: argparse.ArgumentParser, operation: Operation, description: JsonObject) -> None:
-    command.set_defaults(operation=operation)
-    for name in operation.arguments:
-        command.add_argument(name, metavar={"slug": "PROJECT"}.get(name, name.upper()))
-    for each in operation.says.get("parameters", ()):
+def _declare(parser: argparse.ArgumentParser, command: ApiCommand) -> None:
+    parser.set_defaults(command=command)
+    for name in command.arguments:
+        parser.add_argument(name, metavar={"slug": "PROJECT"}.get(name, name.upper()))
+    for each in command.operation.parameters:
         if each["in"] == "query":
-            _add_option(
-                command, "query", each["name"], each["schema"], each.get("description", ""), description
-            )
-    body = operation.says.get("requestBody", {}).get("content", {}).get("application/json")
-    if body:
-        schema = _resolve(body["schema"], description)
-        command.add_argument("--json", metavar="FILE", help="read the fields from a file of JSON, - is stdin")
-        for name, field in schema.get("properties", {}).items():
-            _add_option(command, "body", name, field, "", description)
-    command.add_argument("--output", metavar="FILE", help="write the answer to a file")
+            _add_option(parser, each["name"], each["schema"], each.get("description", ""))
+    if command.operation.body:
+        parser.add_argument("--json", metavar="FILE", help="read the fields from a file of JSON, - is stdin")
+        for name, field in command.operation.fields.items():
+            _add_option(parser, name, field)
+    needed = command.operation.sends_file
+    parser.add_argument("--output", metavar="FILE", required=needed, help="write the answer to a file")
 
 
 def _add_option(
-    command: argparse.ArgumentParser,
-    place: str,
-    name: str,
-    schema: JsonObject,
-    text: str,
-    description: JsonObject,
+    parser: argparse.ArgumentParser, name: str, schema: Mapping[str, Any], text: str = ""
 ) -> None:
-    field = _resolve(schema, description)
+    field = _resolve(schema)
     about = (field.get("description") or text).replace("%", "%%")
-    options: JsonObject = {"dest": f"{place}:{name}", "default": argparse.SUPPRESS, "help": about}
+    options: JsonObject = {"dest": f"{FIELD}{name}", "default": argparse.SUPPRESS, "help": about}
     flag = f"--{name.replace('_', '-')}"
     kind = field.get("type")
     if kind == "boolean":
-        command.add_argument(flag, action=argparse.BooleanOptionalAction, **options)
+        parser.add_argument(flag, action=argparse.BooleanOptionalAction, **options)
         return
-    if kind == "array" and (inner := _resolve(field["items"], description)).get("type") in {
+    if kind == "array" and (inner := _resolve(field["items"])).get("type") in {
         "string",
         "integer",
     }:
@@ -204,27 +171,20 @@ def _add_option(
     if "choices" not in options:
         options.setdefault("metavar", name.rpartition("_")[2].upper())
     options.setdefault("type", TYPES.get(str(field.get("type")), str))
-    command.add_argument(flag, **options)
+    parser.add_argument(flag, **options)
 
 
-def _resolve(schema: JsonObject, description: JsonObject) -> JsonObject:
+def _resolve(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a schema without references, and of several the first that is not null."""
-    if "$ref" in schema:
-        named = description["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-        return _resolve(named, description)
+    schema = resolve(schema)
     for several in ("oneOf", "anyOf", "allOf"):
         if several in schema:
-            found = [_resolve(each, description) for each in schema[several]]
-            return next((each for each in found if each.get("type") != "null"), {}) | _without(
-                schema, several
-            )
+            found = [_resolve(each) for each in schema[several]]
+            first = next((each for each in found if each.get("type") != "null"), {})
+            return {**first, **{name: value for name, value in schema.items() if name != several}}
     if isinstance(schema.get("type"), list):
         return {**schema, "type": next(each for each in schema["type"] if each != "null")}
     return schema
-
-
-def _without(schema: JsonObject, key: str) -> JsonObject:
-    return {name: value for name, value in schema.items() if name != key}
 
 
 def _read_json(text: str) -> Any:
@@ -237,42 +197,28 @@ def _read_json(text: str) -> Any:
 def ask(chosen: argparse.Namespace) -> int:
     """Send the request and write the answer. Raises RefusedError."""
     try:
-        answer = _send(chosen)
+        _send(chosen)
     except RefusedError as error:
         if error.code != "token_unusable" or not forget_token():
             raise
-        answer = _send(chosen)  # the token that this machine kept was revoked, or is too old
-    if chosen.output:
-        Path(chosen.output).write_bytes(answer)
-    else:
-        sys.stdout.buffer.write(answer)
+        _send(chosen)  # the token that this machine kept was revoked, or is too old
     return 0
 
 
-def _send(chosen: argparse.Namespace) -> bytes:
-    """Return the answer as it is to be written; of a list, the rows of all pages."""
-    operation: Operation = chosen.operation
-    named = {name: getattr(chosen, name) for name in operation.arguments} | {"step": operation.step}
-    path = operation.path.removeprefix("/api/v1/").format_map(named)
-    query, body = _given(chosen, "query"), _given(chosen, "body")
-    server = Server(*find_access())
-    try:
-        if operation.method == "get":
-            return _read(server, path, query)
-        options: JsonObject = {"params": query}
-        if operation.method == "post":
-            options["headers"] = {"Idempotency-Key": str(uuid4())}
-        if "requestBody" in operation.says:
-            options["json"] = {**_read_fields(getattr(chosen, "json", None)), **body}
-        return _as_text(server.request(operation.method.upper(), path, **options))
-    finally:
-        server.close()
-
-
-def _given(chosen: argparse.Namespace, place: str) -> JsonObject:
-    """Return the options of the query or the body that were named."""
-    start = f"{place}:"
-    return {name.removeprefix(start): v for name, v in vars(chosen).items() if name.startswith(start)}
+def _send(chosen: argparse.Namespace) -> None:
+    command: ApiCommand = chosen.command
+    operation = command.operation
+    given = _read_fields(getattr(chosen, "json", None))
+    given |= {name.removeprefix(FIELD): v for name, v in vars(chosen).items() if name.startswith(FIELD)}
+    given |= {name: getattr(chosen, name) for name in command.arguments}
+    given |= {"step": command.step} if command.step else {}
+    with Server(*find_access()) as server:
+        if operation.sends_file:
+            server.download(operation.id, chosen.output, **given)
+        elif {"cursor", "limit"} & set(operation.in_query) and "limit" not in given:
+            _write(list(server.list_rows(operation.id, **given)), chosen.output)
+        else:
+            _write(server.call(operation.id, **given), chosen.output)
 
 
 def _read_fields(file: str | None) -> JsonObject:
@@ -287,30 +233,12 @@ def _read_fields(file: str | None) -> JsonObject:
     return found
 
 
-def _read(server: Server, path: str, query: JsonObject) -> bytes:
-    answer = server.request("GET", path, params=query)
-    if not _is_json(answer):
-        return answer.content
-    found = answer.json()
-    if not (isinstance(found, dict) and {"results", "next"} <= found.keys()) or "limit" in query:
-        return _as_text(answer)
-    rows = list(found["results"])
-    while found["next"]:
-        found = server.request("GET", found["next"]).json()
-        rows += found["results"]
-    return _indented(rows)
-
-
-def _as_text(answer: "httpx2.Response") -> bytes:
-    return _indented(answer.json()) if _is_json(answer) else answer.content
-
-
-def _is_json(answer: "httpx2.Response") -> bool:
-    return str(answer.headers.get("content-type", "")).startswith("application/json")
-
-
-def _indented(value: Any) -> bytes:
-    return json.dumps(value, indent=2, ensure_ascii=False).encode() + b"\n"
+def _write(answer: Any, file: str | None) -> None:
+    text = json.dumps(json.loads(write_json(answer)), indent=2, ensure_ascii=False) + "\n"
+    if file:
+        Path(file).write_text(text)
+    elif answer is not None:
+        sys.stdout.write(text)
 
 
 if __name__ == "__main__":

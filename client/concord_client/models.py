@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 
 class AuditRow(TypedDict):
     id: int
-    at: str
+    at: datetime
     actor: str | None
     actor_name: NotRequired[str]
     act: str
@@ -36,6 +37,18 @@ class BudgetInput(TypedDict):
 
 class BudgetOfStep(TypedDict):
     budget: NotRequired[float | str]
+
+
+CalibrationInputConfidenceEnum: TypeAlias = Literal["closeness", "steadiness", "largest_probability", "error_model"]
+
+
+CalibrationInputLossEnum: TypeAlias = Literal["another_point", "more_than_one_point", "other_side"]
+
+
+CalibrationRowConfidenceEnum: TypeAlias = Literal["closeness", "steadiness", "largest_probability", "error_model"]
+
+
+CalibrationRowLossEnum: TypeAlias = Literal["another_point", "more_than_one_point", "other_side"]
 
 
 CalibrationRowStatusEnum: TypeAlias = Literal["drawn", "certified", "withdrawn"]
@@ -78,7 +91,12 @@ class CertifiedDimensionRow(TypedDict):
     warnings: list[str]
 
 
-ConfidenceEnum: TypeAlias = Literal["closeness", "steadiness", "largest_probability", "error_model"]
+class CertifiedPolicyInput(TypedDict):
+    name: NotRequired[str]
+    audit_share: NotRequired[float]
+    audit_least: NotRequired[int | None]
+    raters: NotRequired[int]
+    confidence_level: NotRequired[float]
 
 
 ConfidenceLevelEnum: TypeAlias = float
@@ -103,7 +121,7 @@ class DatasheetRow(TypedDict):
 
 
 class Deadline(TypedDict):
-    deadline: NotRequired[str | None]
+    deadline: NotRequired[date | None]
 
 
 DealtByEnum: TypeAlias = Literal["documents", "items"]
@@ -127,7 +145,7 @@ DeliveryRowStatusEnum: TypeAlias = Literal["waiting", "delivered", "failed"]
 
 
 class DevelopmentInput(TypedDict):
-    share: float
+    share: NotRequired[float]
 
 
 class DevelopmentRow(TypedDict):
@@ -140,6 +158,15 @@ DimensionInputMeasurementLevelEnum: TypeAlias = Literal["nominal", "ordinal", "i
 
 
 DimensionOrderEnum: TypeAlias = Literal["fixed", "drawn"]
+
+
+class DimensionPlanRow(TypedDict):
+    dimension: str
+    units: int
+    left_out: int
+    drawn: int
+    rated: int
+    warning: str
 
 
 DimensionRowMeasurementLevelEnum: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -169,31 +196,40 @@ DraftEnum: TypeAlias = Literal["clarification", "wording"]
 
 
 class DraftingInput(TypedDict):
-    draft: DraftEnum
+    draft: NotRequired[DraftEnum]
     dimension: str
-    judge: int
-    count: int
-    drafter: int
+    judge: NotRequired[int]
+    count: NotRequired[int]
+    drafter: NotRequired[int]
     budget: NotRequired[float | str | None]
 
 
 DraftingRowStatusEnum: TypeAlias = Literal["planned", "waiting", "asking", "finished", "stopped"]
 
 
+class DrawPlanRow(TypedDict):
+    dimensions: list[DimensionPlanRow]
+    items: int
+    ratings: int
+    seconds: float | None
+    warnings: list[str]
+    refusal: str
+    digest: str
+
+
 class EndpointInput(TypedDict):
     key: NotRequired[str]
     name: str
     base_url: str
-    password: NotRequired[str]
     key_variable: NotRequired[str]
     input_price: NotRequired[float | str | None]
     output_price: NotRequired[float | str | None]
     cached_price: NotRequired[float | str | None]
     requests_per_minute: NotRequired[int | None]
     tokens_per_minute: NotRequired[int | None]
-    calls_in_flight: int
+    calls_in_flight: NotRequired[int]
     samples_in_one_call: NotRequired[bool]
-    timeout_seconds: int
+    timeout_seconds: NotRequired[int]
     patience_minutes: NotRequired[int | None]
     resume_hours: NotRequired[int | None]
 
@@ -214,7 +250,7 @@ class EndpointRow(TypedDict):
     patience_minutes: NotRequired[int]
     resume_hours: NotRequired[int]
     has_key: bool
-    unanswered_since: NotRequired[str | None]
+    unanswered_since: NotRequired[datetime | None]
     failure: NotRequired[str]
 
 
@@ -235,8 +271,8 @@ EventRowKindEnum: TypeAlias = Literal["opened", "settled", "reopened", "adjudica
 
 class ExamplesInput(TypedDict):
     dimension: str
-    judge: int
-    count: int
+    judge: NotRequired[int]
+    count: NotRequired[int]
 
 
 class ExcludedShape(TypedDict):
@@ -340,16 +376,13 @@ class KeyInput(TypedDict):
 class KeyRow(TypedDict):
     server: str
     ends_with: str
-    entered_at: str
+    entered_at: datetime
     entered_by: str | None
     is_used: bool
 
 
 class LabelInput(TypedDict):
     label: str
-
-
-LossEnum: TypeAlias = Literal["another_point", "more_than_one_point", "other_side"]
 
 
 class MadeRows(TypedDict):
@@ -368,7 +401,7 @@ class Me(TypedDict):
     email: str
     name: NotRequired[str]
     scopes: list[str]
-    expires_at: str
+    expires_at: datetime
 
 
 MethodEnum: TypeAlias = Literal["analyse_rate", "classes", "content_units", "direct", "facts_share", "facts_any", "g_eval", "h2h", "mcq", "mcq_reversed", "op", "op_i", "pairwise", "rate_explain", "recipe", "rts", "several", "stars", "summequal"]
@@ -387,9 +420,9 @@ class NewSecret(TypedDict):
     id: int
     url: str
     events: list[str]
-    created_at: NotRequired[str]
-    failing_since: NotRequired[str | None]
-    disabled_at: NotRequired[str | None]
+    created_at: NotRequired[datetime]
+    failing_since: NotRequired[datetime | None]
+    disabled_at: NotRequired[datetime | None]
     disabled_because: NotRequired[str]
     secret: str
 
@@ -513,7 +546,7 @@ PolicyRowStatusEnum: TypeAlias = Literal["draft", "routed", "withdrawn"]
 
 class PostRow(TypedDict):
     rater: str
-    at: str
+    at: datetime
     text: str
 
 
@@ -533,7 +566,7 @@ class ProjectRow(TypedDict):
     dispute_threshold: NotRequired[int]
     tolerance: NotRequired[int]
     reservation_minutes: NotRequired[int]
-    created_at: str
+    created_at: datetime
     roles: list[str]
 
 
@@ -565,7 +598,7 @@ class PromptRow(TypedDict):
     text: str
     wordings: dict[str, str]
     pattern: NotRequired[str]
-    created_at: str
+    created_at: datetime
 
 
 class PromptRowPage(TypedDict):
@@ -607,6 +640,14 @@ class RaterRowPage(TypedDict):
     results: list[RaterRow]
 
 
+class RatingInput(TypedDict):
+    document: str
+    system: str
+    rater: str
+    dimension: str
+    value: float
+
+
 class RatingRow(TypedDict):
     id: int
     round: int
@@ -625,14 +666,23 @@ class RatingRow(TypedDict):
     active_seconds: NotRequired[float]
     revision: NotRequired[int]
     guideline_version: NotRequired[int | None]
-    created_at: str
-    updated_at: str
+    created_at: datetime
+    updated_at: datetime
 
 
 class RatingRowPage(TypedDict):
     next: str | None
     previous: str | None
     results: list[RatingRow]
+
+
+class RecordedInput(TypedDict):
+    ratings: list[RatingInput]
+
+
+class RecordedRows(TypedDict):
+    raters: int
+    ratings: int
 
 
 class RereadingInput(TypedDict):
@@ -709,7 +759,7 @@ class SearchCandidateRow(TypedDict):
 
 class SearchInput(TypedDict):
     proposals: list[int]
-    most_candidates: int
+    most_candidates: NotRequired[int]
     most_calls: NotRequired[int | None]
     budget: NotRequired[float | str | None]
 
@@ -774,12 +824,12 @@ class Taken(TypedDict):
 class TemplateRow(TypedDict):
     key: str
     name: str
-    saved_at: NotRequired[str | None]
+    saved_at: NotRequired[datetime | None]
 
 
 class TrialInput(TypedDict):
-    model: str
-    message: str
+    model: NotRequired[str]
+    message: NotRequired[str]
 
 
 class TrialRow(TypedDict):
@@ -809,9 +859,9 @@ class WebhookRow(TypedDict):
     id: int
     url: str
     events: list[str]
-    created_at: NotRequired[str]
-    failing_since: NotRequired[str | None]
-    disabled_at: NotRequired[str | None]
+    created_at: NotRequired[datetime]
+    failing_since: NotRequired[datetime | None]
+    disabled_at: NotRequired[datetime | None]
     disabled_because: NotRequired[str]
 
 
@@ -834,9 +884,9 @@ class WorkPart(TypedDict):
 
 class WorkRow(TypedDict):
     position: NotRequired[int | None]
-    started_at: NotRequired[str | None]
-    completed_at: NotRequired[str | None]
-    reserved_until: NotRequired[str | None]
+    started_at: NotRequired[datetime | None]
+    completed_at: NotRequired[datetime | None]
+    reserved_until: NotRequired[datetime | None]
 
 
 class WorkRowPage(TypedDict):
@@ -873,8 +923,8 @@ class AssignmentRow(TypedDict):
     seed: int
     inclusion_probability: NotRequired[float | None]
     units: list[str] | None
-    started_at: NotRequired[str | None]
-    completed_at: NotRequired[str | None]
+    started_at: NotRequired[datetime | None]
+    completed_at: NotRequired[datetime | None]
 
 
 class AssignmentRowPage(TypedDict):
@@ -883,23 +933,40 @@ class AssignmentRowPage(TypedDict):
     results: list[AssignmentRow]
 
 
+class CalibrationInput(TypedDict):
+    shown: NotRequired[str]
+    judge: NotRequired[int]
+    confidence: NotRequired[CalibrationInputConfidenceEnum]
+    other: NotRequired[int]
+    dimensions: NotRequired[list[str]]
+    loss: NotRequired[CalibrationInputLossEnum]
+    cut: NotRequired[float | None]
+    risk: NotRequired[float]
+    significance_level: NotRequired[float]
+    expected_error: NotRequired[float | None]
+    accepted_share: NotRequired[float]
+    size: NotRequired[int | None]
+    raters: NotRequired[int]
+    name: NotRequired[str]
+
+
 class CalibrationRow(TypedDict):
     id: int
     name: str
     judge: str
     other: NotRequired[str | None]
-    loss: LossEnum
+    loss: CalibrationRowLossEnum
     cut: NotRequired[float | None]
     risk: float
     significance_level: float
-    confidence: ConfidenceEnum
+    confidence: CalibrationRowConfidenceEnum
     raters: int
     size: int
     fitting: NotRequired[int]
     seed: int
     status: NotRequired[CalibrationRowStatusEnum]
-    drawn_at: str
-    ended_at: NotRequired[str | None]
+    drawn_at: datetime
+    ended_at: NotRequired[datetime | None]
 
 
 class CalibrationRowPage(TypedDict):
@@ -911,7 +978,7 @@ class CalibrationRowPage(TypedDict):
 class ChangeRow(TypedDict):
     rating: int
     revision: int
-    at: str
+    at: datetime
     cause: CauseEnum
     value_before: float | None
     value_after: float | None
@@ -934,11 +1001,11 @@ class DeliveryRow(TypedDict):
     key: NotRequired[str]
     event: str
     body: str
-    created_at: NotRequired[str]
+    created_at: NotRequired[datetime]
     status: NotRequired[DeliveryRowStatusEnum]
     attempts: NotRequired[int]
-    attempted_at: NotRequired[str | None]
-    due_at: NotRequired[str | None]
+    attempted_at: NotRequired[datetime | None]
+    due_at: NotRequired[datetime | None]
     answer_status: NotRequired[int | None]
     answer: NotRequired[str]
 
@@ -954,10 +1021,10 @@ class DimensionInput(TypedDict):
     note: NotRequired[str]
     name: str
     definition: str
-    scale_minimum: int
-    scale_maximum: int
+    scale_minimum: NotRequired[int]
+    scale_maximum: NotRequired[int]
     scale_step: NotRequired[float | None]
-    measurement_level: DimensionInputMeasurementLevelEnum
+    measurement_level: NotRequired[DimensionInputMeasurementLevelEnum]
     not_applicable: NotRequired[bool]
     guidelines: NotRequired[str]
 
@@ -1006,7 +1073,7 @@ class DisputeRow(TypedDict):
     threshold: float
     tolerance: float
     adjudicated_value: float | None
-    updated_at: str
+    updated_at: datetime
 
 
 class DisputeRowPage(TypedDict):
@@ -1023,8 +1090,8 @@ class DisputeRules(TypedDict):
 
 
 class DisputeRulesInput(TypedDict):
-    threshold: int
-    tolerance: int
+    threshold: NotRequired[int]
+    tolerance: NotRequired[int]
     dimensions: NotRequired[list[OwnRuleInput]]
 
 
@@ -1059,7 +1126,7 @@ class DraftingRow(TypedDict):
     reason: NotRequired[str]
     budget: NotRequired[str | None]
     spent: NotRequired[str]
-    created_at: NotRequired[str]
+    created_at: NotRequired[datetime]
 
 
 class DraftingRowPage(TypedDict):
@@ -1069,7 +1136,7 @@ class DraftingRowPage(TypedDict):
 
 
 class EventRow(TypedDict):
-    at: str
+    at: datetime
     kind: EventRowKindEnum
     value: float | None
     note: NotRequired[str]
@@ -1086,7 +1153,7 @@ class ExperimentInput(TypedDict):
 
 
 class ExportInput(TypedDict):
-    format: FormatEnum
+    format: NotRequired[FormatEnum]
     parts: NotRequired[list[str]]
     licence: NotRequired[str]
     authors: NotRequired[str]
@@ -1105,9 +1172,9 @@ class ExportRow(TypedDict):
     size: NotRequired[int]
     content_hash: NotRequired[str]
     concord_version: NotRequired[str]
-    state_at: NotRequired[str | None]
+    state_at: NotRequired[datetime | None]
     tables: dict[str, int]
-    created_at: str
+    created_at: datetime
 
 
 class ExportRowPage(TypedDict):
@@ -1150,9 +1217,9 @@ class InvitationRow(TypedDict):
     id: int
     role: RoleEnum
     email: NotRequired[str]
-    expires_at: str
-    sent_at: NotRequired[str | None]
-    withdrawn_at: NotRequired[str | None]
+    expires_at: datetime
+    sent_at: NotRequired[datetime | None]
+    withdrawn_at: NotRequired[datetime | None]
 
 
 class InvitedRow(TypedDict):
@@ -1167,14 +1234,14 @@ class JudgeInput(TypedDict):
     scale_table: NotRequired[list[float]]
     extra_body: NotRequired[dict[str, Any]]
     name: str
-    endpoint: int
+    endpoint: NotRequired[int]
     model: str
-    template: str
+    template: NotRequired[str]
     temperature: NotRequired[float | None]
-    samples: int
+    samples: NotRequired[int]
     max_tokens: NotRequired[int | None]
     max_tokens_name: NotRequired[str]
-    score_from: JudgeInputScoreFromEnum
+    score_from: NotRequired[JudgeInputScoreFromEnum]
     structured: NotRequired[bool]
     top_p: NotRequired[float | None]
     seed: NotRequired[int | None]
@@ -1215,7 +1282,7 @@ class JudgeRow(TypedDict):
     asked_together: list[str]
     call_order: NotRequired[JudgeRowCallOrderEnum]
     reference: str | None
-    created_at: str
+    created_at: datetime
 
 
 class JudgeRowPage(TypedDict):
@@ -1257,7 +1324,7 @@ class JudgmentRow(TypedDict):
     reasoning_tokens: NotRequired[int | None]
     cost: NotRequired[str | None]
     seconds: NotRequired[float | None]
-    answered_at: NotRequired[str | None]
+    answered_at: NotRequired[datetime | None]
     is_corrected: NotRequired[bool]
     reused_from: NotRequired[int | None]
 
@@ -1271,18 +1338,18 @@ class JudgmentRowPage(TypedDict):
 class MarkInput(TypedDict):
     document: str
     system: str
-    use: MarkInputUseEnum
+    use: NotRequired[MarkInputUseEnum]
 
 
 class NewInvitation(TypedDict):
-    role: RoleEnum
+    role: NotRequired[RoleEnum]
     email: NotRequired[str]
 
 
 class NewInvitations(TypedDict):
     addresses: list[str]
     send: NotRequired[bool]
-    role: RoleEnum
+    role: NotRequired[RoleEnum]
     note: NotRequired[str]
 
 
@@ -1342,19 +1409,19 @@ class PlanRow(TypedDict):
 
 class PolicyInput(TypedDict):
     thresholds: NotRequired[dict[str, float]]
-    name: str
-    rts: int
-    mcq: int
+    name: NotRequired[str]
+    rts: NotRequired[int]
+    mcq: NotRequired[int]
     budget: NotRequired[int | None]
     threshold: NotRequired[float | None]
-    decided_by: PolicyInputDecidedByEnum
-    audit_share: float
+    decided_by: NotRequired[PolicyInputDecidedByEnum]
+    audit_share: NotRequired[float]
     audit_least: NotRequired[int | None]
-    raters: int
-    audit: PolicyInputAuditEnum
-    coefficient: PolicyInputCoefficientEnum
-    confidence_level: ConfidenceLevelEnum
-    risk: float
+    raters: NotRequired[int]
+    audit: NotRequired[PolicyInputAuditEnum]
+    coefficient: NotRequired[PolicyInputCoefficientEnum]
+    confidence_level: NotRequired[ConfidenceLevelEnum]
+    risk: NotRequired[float]
 
 
 class PolicyRow(TypedDict):
@@ -1374,9 +1441,9 @@ class PolicyRow(TypedDict):
     confidence_level: NotRequired[float]
     risk: NotRequired[float]
     status: NotRequired[PolicyRowStatusEnum]
-    created_at: str
-    routed_at: NotRequired[str | None]
-    withdrawn_at: NotRequired[str | None]
+    created_at: datetime
+    routed_at: NotRequired[datetime | None]
+    withdrawn_at: NotRequired[datetime | None]
 
 
 class PolicyRowPage(TypedDict):
@@ -1398,7 +1465,7 @@ class PromptSearchRow(TypedDict):
     most_calls: NotRequired[int | None]
     budget: NotRequired[str | None]
     run: int | None
-    created_at: NotRequired[str]
+    created_at: NotRequired[datetime]
 
 
 class PromptSearchRowPage(TypedDict):
@@ -1409,8 +1476,8 @@ class PromptSearchRowPage(TypedDict):
 
 class ProposalInput(TypedDict):
     dimension: str
-    judge: int
-    kind: ProposalKind
+    judge: NotRequired[int]
+    kind: NotRequired[ProposalKind]
     text: str
 
 
@@ -1428,8 +1495,8 @@ class ProposalRow(TypedDict):
     cost: NotRequired[str | None]
     candidate: int | None
     guideline_version: NotRequired[int | None]
-    created_at: NotRequired[str]
-    decided_at: NotRequired[str | None]
+    created_at: NotRequired[datetime]
+    decided_at: NotRequired[datetime | None]
 
 
 class ProposalRowPage(TypedDict):
@@ -1447,13 +1514,19 @@ class PushRow(TypedDict):
     sent: NotRequired[int]
     size: NotRequired[int]
     url: NotRequired[str]
-    created_at: NotRequired[str]
+    created_at: NotRequired[datetime]
 
 
 class PushRowPage(TypedDict):
     next: str | None
     previous: str | None
     results: list[PushRow]
+
+
+class RecordedImport(TypedDict):
+    made: RecordedRows
+    already_there: RecordedRows
+    opens_round_one: bool
 
 
 class RereadingRow(TypedDict):
@@ -1464,7 +1537,7 @@ class RereadingRow(TypedDict):
     would_change: NotRequired[int | None]
     first_changes: list[dict[str, Any]]
     changed: NotRequired[int]
-    created_at: str
+    created_at: datetime
 
 
 class ResultShape(TypedDict):
@@ -1475,7 +1548,7 @@ class ResultShape(TypedDict):
     chosen: dict[str, str]
     choices: dict[str, list[dict[str, Any]]]
     current: bool
-    computed_at: str | None
+    computed_at: datetime | None
     problem: str
     warnings: list[str]
     sections: list[SectionShape]
@@ -1488,16 +1561,16 @@ class RoundRow(TypedDict):
     work_order: NotRequired[WorkOrderEnum]
     dimension_order: NotRequired[DimensionOrderEnum]
     revises_documents: NotRequired[bool]
-    deadline: NotRequired[str | None]
-    opened_at: str
-    closed_at: NotRequired[str | None]
+    deadline: NotRequired[date | None]
+    opened_at: datetime
+    closed_at: NotRequired[datetime | None]
     guideline_version: int
     guideline: dict[str, Any]
 
 
 class RunInput(TypedDict):
-    judges: list[int]
-    dimensions: list[str]
+    judges: NotRequired[list[int]]
+    dimensions: NotRequired[list[str]]
     pairs: NotRequired[PairsEnum]
     chosen_pairs: NotRequired[list[str]]
     documents: NotRequired[int | None]
@@ -1523,9 +1596,9 @@ class RunRow(TypedDict):
     cached_tokens: NotRequired[int | None]
     saved_by_cache: str | None
     saved_by_cache_reason: str
-    created_at: str
-    started_at: NotRequired[str | None]
-    finished_at: NotRequired[str | None]
+    created_at: datetime
+    started_at: NotRequired[datetime | None]
+    finished_at: NotRequired[datetime | None]
 
 
 class RunRowPage(TypedDict):

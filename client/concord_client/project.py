@@ -1,147 +1,444 @@
-"""A project: its material, ratings and results, and judges that are run."""
+"""A project: set up, filled, opened to raters, judged, measured and exported."""
 
-import time
-from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
-import httpx2
-import pandas as pd
-
-from concord_client.models import ProjectRow, RunDetail
+from concord_client import models
+from concord_client.operations import find_operation, write_json
+from concord_client.runs import Run
 from concord_client.server import RefusedError, Server
-from concord_client.tables import ResultTable, table_of
+from concord_client.tables import ResultTable, make_frame, read_records, read_tables
 
-OVER = ("paused", "stopped", "cancelled", "finished")
-EVERY = 2.0  # seconds between two looks at what a worker does
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from concord_client.tables import Table
+
 SENT_AT_ONCE = 2000  # rows
+LARGEST = 4_000_000  # bytes of one request; the server takes 5 MiB
+WAIT = 600.0  # seconds for a worker
+SHIPPED = "shipped:"
 
 
 class Project:
-    """A project of the Concord at `address`, by the name in its address, as the token's person sees it.
+    """A project of a server, by the name in its URL, as the token's person sees it.
 
-    >>> project = Project("https://concord.example", token, "reviews-of-boots")
-    >>> project.ratings().groupby(["system", "dimension"])["value"].mean()
+    A method that is called again with the same values changes nothing and returns the same. Methods take
+    judges, endpoints, prompts and calibrations by name.
+
+    >>> project = Server("https://concord.example", token).open_project("reviews-of-boots")
+    >>> project.read_ratings().groupby(["system", "dimension"])["value"].mean()
     """
 
-    def __init__(
-        self, address: str, token: str, slug: str, *, transport: httpx2.BaseTransport | None = None
-    ) -> None:
-        self._server = Server(address, token, transport=transport)
-        self._home = f"projects/{slug}/"
+    def __init__(self, server: Server, slug: str) -> None:
+        self.server = server
+        self.slug = slug
 
-    def __enter__(self) -> "Project":
-        return self
+    def __repr__(self) -> str:
+        return f"Project({self.slug!r})"
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def call(self, operation: str, /, **parameters: Any) -> Any:
+        """Call any operation of the API about this project by its id; see `Server.call`."""
+        return self.server.call(operation, slug=self.slug, **parameters)
 
-    def close(self) -> None:
-        """Close the connections to the server; `with Project(...) as project:` does it by itself."""
-        self._server.close()
+    def list_rows(self, operation: str, /, **parameters: Any) -> list[dict[str, Any]]:
+        """Return all rows of an operation about this project that lists."""
+        return list(self.server.list_rows(operation, slug=self.slug, **parameters))
 
-    def about(self) -> ProjectRow:
-        """Return the project's name, settings and state."""
-        return cast("ProjectRow", self._server.get(self._home))
+    # Settings and dimensions.
 
-    def ratings(self, *, round: int | None = None, dimension: str | None = None) -> pd.DataFrame:
-        """Return a row for each rating, of both rounds unless one is named."""
-        return self._frame("ratings/", round=round, dimension=dimension)
+    def read_settings(self) -> models.ProjectRow:
+        """Return its name, settings and state."""
+        return cast("models.ProjectRow", self.call("getOneProject"))
 
-    def items(self) -> pd.DataFrame:
-        """Return a row for each item: document, system, text."""
-        return self._frame("items/")
+    def change_settings(self, **settings: Any) -> models.ProjectRow:
+        """Change settings such as `raters_per_item` and `guidelines` where they differ."""
+        standing = self.read_settings()
+        changed = {name: value for name, value in settings.items() if not _is_same(standing, {name: value})}
+        return cast("models.ProjectRow", self.call("patchOneProject", **changed)) if changed else standing
 
-    def dimensions(self) -> pd.DataFrame:
+    def add_dimension(self, name: str, definition: str, **settings: Any) -> models.DimensionRow:
+        """Add a dimension, or change the one of this name where it differs.
+
+        settings: as `scale_minimum` and `scale_maximum` (1 to 5 unless they are given), `measurement_level`,
+        `guidelines`, `points`.
+        """
+        sent = {"name": name, "definition": definition, **settings}
+        rows = self.call("getDimensions")
+        return cast("models.DimensionRow", self._settle("Dimension", rows, sent, by="key"))
+
+    def read_dimensions(self) -> "pd.DataFrame":
         """Return a row for each dimension, in their order."""
-        return pd.DataFrame(self._server.get(f"{self._home}dimensions/"))
+        return make_frame(self.call("getDimensions"), models.DimensionRow)
 
-    def judges(self) -> pd.DataFrame:
+    # Material.
+
+    def import_documents(self, documents: "Table") -> dict[str, int]:
+        """Add documents; return how many were sent and how many were new.
+
+        documents: a frame, a file or rows. `document` is the key, `title` the title if there is one; every
+        other column is a part, whose heading is the column's name.
+        """
+        return self._import("postDocuments", "documents", map(_read_document, read_records(documents)))
+
+    def import_items(self, items: "Table") -> dict[str, int]:
+        """Add items of documents that are there; return how many were sent and how many were new.
+
+        items: a frame, a file or rows with the columns `document`, `system`, `text`.
+        """
+        rows = _pick(items, ("document", "system", "text"), texts=3)
+        return self._import("postItems", "items", rows)
+
+    def import_ratings(self, ratings: "Table") -> dict[str, int]:
+        """Add ratings that were made elsewhere, as those of Round I, which opens for them.
+
+        ratings: a frame, a file or rows with the columns `document`, `system`, `rater`, `dimension`, `value`.
+        """
+        rows = _pick(ratings, ("document", "system", "rater", "dimension", "value"), texts=4)
+        return self._import("postRecordedRatings", "ratings", rows)
+
+    def import_judgments(self, judgments: "Table") -> dict[str, int]:
+        """Add judgments that were made elsewhere; judges are made by name.
+
+        judgments: rows with `method`, `document`, `system`, `dimension`, and `value` or `reply`; further
+        columns as `judge` and `cost` are those of the operation `postJudgments`.
+        """
+        return self._import("postJudgments", "judgments", read_records(judgments))
+
+    def read_documents(self) -> "pd.DataFrame":
+        """Return a row for each document, with its parts."""
+        return make_frame(self.list_rows("getDocuments"), models.DocumentRow)
+
+    def read_items(self) -> "pd.DataFrame":
+        """Return a row for each item: document, system, text."""
+        return make_frame(self.list_rows("getItems"), models.ItemRow)
+
+    # People and rounds.
+
+    def invite(
+        self, *emails: str, role: models.RoleEnum = "annotator", note: str = "", send: bool = False
+    ) -> dict[str, str]:
+        """Invite people; return each one's link, empty for who is a member already.
+
+        note: what the work is, on the link's page. send: whether a worker mails new links.
+        """
+        self.call("postSeveralInvitations", addresses=emails, role=role, note=note, send=send)
+        pending = self.call("getInvitations")
+        links = {each["invitation"]["email"].casefold(): each["link"] for each in pending}
+        return {email: links.get(email.casefold(), "") for email in emails}
+
+    def read_people(self) -> "pd.DataFrame":
+        """Return a row for each member, for admins."""
+        return make_frame(self.list_rows("getPeople"), models.PlaceRow)
+
+    def choose_plan(self, kind: models.PlanInputKindEnum, **settings: Any) -> models.PlanRow:
+        """Choose how items are shared out when Round I opens."""
+        sent = {"kind": kind, **settings}
+        standing = self.call("getPlan")
+        return cast("models.PlanRow", standing if _is_same(standing, sent) else self.call("putPlan", **sent))
+
+    def open_round(self, number: int) -> models.RoundRow:
+        """Open Round I or II; an open one is returned."""
+        return cast("models.RoundRow", self.call("postRoundStep", step=f"open-{number}"))
+
+    def close_round(self, number: int) -> models.RoundRow:
+        """Close Round I or II; a closed one is returned."""
+        return cast("models.RoundRow", self.call("postRoundStep", step=f"close-{number}"))
+
+    def set_deadline(self, number: int, day: date | None) -> models.RoundRow:
+        """Set the day by which raters of a round are asked to be done, or none."""
+        return cast("models.RoundRow", self.call("putRoundDeadline", number=number, deadline=day))
+
+    def read_ratings(self, *, round: int | None = None, dimension: str | None = None) -> "pd.DataFrame":
+        """Return a row for each rating, of both rounds unless one is named."""
+        return make_frame(self.list_rows("getRatings", round=round, dimension=dimension), models.RatingRow)
+
+    # Judges and runs.
+
+    def add_endpoint(self, name: str, url: str, *, key: str = "", **settings: Any) -> models.EndpointRow:
+        """Add an endpoint with an OpenAI-compatible API, or change the one of this name where it differs.
+
+        settings: as `input_price` and `output_price` of a million tokens, and `calls_in_flight`. The key is
+        stored encrypted and never comes back.
+        """
+        sent = {"name": name, "base_url": url, **({"key": key} if key else {}), **settings}
+        rows = self.list_rows("getEndpoints")
+        return cast("models.EndpointRow", self._settle("Endpoint", rows, sent))
+
+    def test_endpoint(self, name: str, **asked: str) -> models.TrialRow:
+        """Make one call to an endpoint; `problem` is why there is no reply. asked: `model`, `message`."""
+        return cast(
+            "models.TrialRow", self.call("postTrialOfEndpoint", id=self._id("endpoint", name), **asked)
+        )
+
+    def add_prompt(self, name: str, method: str, text: str, **settings: Any) -> models.PromptRow:
+        """Add a prompt of a method; return its newest version, which is a new one where the text differs."""
+        sent = {"name": name, "method": method, "text": text, **settings}
+        rows = self.list_rows("getPrompts")[::-1]  # the newest version of a name comes first
+        return cast("models.PromptRow", self._settle("Prompt", rows, sent))
+
+    def add_judge(
+        self, name: str, model: str, *, prompt: str = "rts", endpoint: str | None = None, **settings: Any
+    ) -> models.JudgeRow:
+        """Add a judge, or change the one of this name, which the server refuses once it has judgments.
+
+        prompt: the name of a prompt of the project, or the key of a method whose text Concord has. endpoint:
+        may be left out if there is one. settings: as `temperature`, `samples`, `max_tokens`.
+        """
+        template = self._find("Prompts", prompt)
+        sent = {"name": name, "model": model, **settings}
+        sent["template"] = str(template["id"]) if template else f"{SHIPPED}{prompt}"
+        if endpoint is not None:
+            sent["endpoint"] = self._id("endpoint", endpoint)
+        return cast("models.JudgeRow", self._settle("Judge", self.list_rows("getJudges"), sent))
+
+    def read_judges(self) -> "pd.DataFrame":
         """Return a row for each judge."""
-        return self._frame("judges/")
+        return make_frame(self.list_rows("getJudges"), models.JudgeRow)
 
-    def results(self, name: str, *, seconds: float = 600, **parameters: str) -> dict[str, ResultTable]:
+    def plan_run(
+        self, judges: str | Sequence[str] | None = None, dimensions: Sequence[str] | None = None, **scope: Any
+    ) -> models.PlanShape:
+        """Return the calls and cost of a run without planning it. Parameters: see `start_run`."""
+        scope = self._scope(judges, dimensions, scope)
+        return cast("models.PlanShape", self.call("postRunPreview", **scope))
+
+    def start_run(
+        self, judges: str | Sequence[str] | None = None, dimensions: Sequence[str] | None = None, **scope: Any
+    ) -> Run:
+        """Let judges judge what they have not judged yet; `run.wait()` returns when they have.
+
+        judges: names; those without judgments unless given. dimensions: keys, all unless given. scope: as
+        `budget` in the endpoint's currency, `documents` for a random sample of so many, `via="batch"`.
+        """
+        scope = self._scope(judges, dimensions, scope)
+        plan = self.call("postRunPreview", **scope)
+        runs = self.list_rows("getRuns") if plan["judgments"] and not plan["calls"] else []
+        if not runs:
+            return self._run(self.call("postRuns", **scope)).start()
+        newest = self._run(self.call("getOneRun", id=runs[-1]["id"]))
+        newest.is_new = False
+        return newest if newest.status in ("running", "cancelled", "finished") else newest.start()
+
+    def read_runs(self) -> "pd.DataFrame":
+        """Return a row for each run."""
+        return make_frame(self.list_rows("getRuns"), models.RunRow)
+
+    def read_judgments(self, **chosen: Any) -> "pd.DataFrame":
+        """Return a row for each judgment; chosen: `judge`, `dimension`, `status`, `run`, `problem`."""
+        return make_frame(self.list_rows("getJudgments", **chosen), models.JudgmentRow)
+
+    # Results.
+
+    def list_results(self) -> list[models.PageRow]:
+        """Return the pages of results by name, each with what can be chosen about it."""
+        return cast("list[models.PageRow]", self.call("getResults"))
+
+    def read_result(self, name: str, *, seconds: float = WAIT, **chosen: Any) -> dict[str, ResultTable]:
         """Return the tables of a page of results by their keys, as `agreement`, `systems` or `judges`.
 
-        Waits so many seconds for a worker where the data have changed since the figures were computed.
-        parameters: what the page offers to choose, as `drawn="documents"`.
-        Raises RefusedError, also where nothing came in time.
+        Waits so many seconds for a worker where the data have changed since the values were computed.
+        chosen: what the page offers to choose, as `drawn="documents"`. Raises RefusedError and TooSlowError.
         """
-        until = time.monotonic() + seconds
-        found = self._server.get(f"{self._home}results/{name}/", **parameters)
-        while not found["current"]:
-            if found["problem"]:
+
+        def look() -> models.ResultShape:
+            found = self.call("getOneResult", name=name, **chosen)
+            if found["problem"] and not found["current"]:
                 raise RefusedError(found["problem"], "not_computed")
-            if time.monotonic() > until:
-                raise RefusedError(f"No worker has computed {name} within {seconds:g} seconds.", "too_slow")
-            time.sleep(EVERY)
-            found = self._server.get(f"{self._home}results/{name}/", **parameters)
-        tables = (table_of(each) for section in found["sections"] for each in section["tables"])
-        return {table.key: table for table in tables}
+            return cast("models.ResultShape", found)
 
-    def agreement(self, *, seconds: float = 600, **parameters: str) -> pd.DataFrame:
-        """Return the coefficients of both rounds, a row for each dimension. Waits and raises as `results`."""
-        return self.results("agreement", seconds=seconds, **parameters)["rounds"].frame
+        found = self.server.wait(look, lambda f: f["current"], lambda _: f"Computing {name}.", seconds)
+        return read_tables(found)
 
-    def import_documents(self, documents: pd.DataFrame) -> dict[str, int]:
-        """Add documents; return how many were new.
+    def read_agreement(self, *, seconds: float = WAIT, **chosen: Any) -> "pd.DataFrame":
+        """Return the coefficients of both rounds, a row for each dimension."""
+        return self.read_result("agreement", seconds=seconds, **chosen)["rounds"].frame
 
-        documents: `document` is the key, every other column a part, whose heading is the column's name.
+    def save_table(self, result: str, key: str, path: str | Path, **chosen: Any) -> Path:
+        """Write a table of a result to a file (.csv, .json, .md, .tex), or its plot (.svg, .pdf, .png)."""
+        self.read_result(result, **chosen)
+        ending = Path(path).suffix.removeprefix(".")
+        place = {"slug": self.slug, "name": result, "key": key, "ending": ending}
+        return self.server.download("getResultFile", path, **place, **chosen)
+
+    # Certificates and routing.
+
+    def draw_sample(self, name: str, **settings: Any) -> models.CalibrationDetail:
+        """Draw the random sample that tests a judge, and ask people for it; one of this name is returned.
+
+        settings: as `judge` and `other` (names), `dimensions`, `risk`, `size`, `raters`.
         """
-        labels = [str(name) for name in documents.columns if name != "document"]
-        rows = (
-            {
-                "document": str(row["document"]),
-                "parts": [{"label": label, "text": row[label]} for label in labels if _is_there(row[label])],
-            }
-            for row in documents.to_dict("records")
+        found = self._find("Certificates", name)
+        if found:
+            return cast("models.CalibrationDetail", self.call("getOneCalibration", id=found["id"]))
+        sent = self._by_id(settings, judge="judge", other="judge")
+        return cast("models.CalibrationDetail", self.call("postCertificates", name=name, **sent))
+
+    def certify(self, name: str) -> models.CalibrationDetail:
+        """Compute the certificates of a sample from its ratings, once; computed ones are returned."""
+        calibration = self._id("certificate", name)
+        return cast(
+            "models.CalibrationDetail", self.call("postCalibrationStep", id=calibration, step="compute")
         )
-        return self._import("documents", rows)
 
-    def import_items(self, items: pd.DataFrame) -> dict[str, int]:
-        """Add items (columns `document`, `system`, `text`) of documents that are there; return how many."""
-        columns = ["document", "system", "text"]
-        rows = items[columns].astype(str).itertuples(index=False)
-        return self._import("items", (dict(zip(columns, row, strict=True)) for row in rows))
+    def plan_routing(
+        self, name: str, *, certificate: str | None = None, **settings: Any
+    ) -> models.PolicyDetail:
+        """Make a policy, or return the one of this name, with what it would send to people.
 
-    def run_judge(
-        self,
-        name: str,
-        dimensions: Iterable[str] | None = None,
-        *,
-        budget: float | None = None,
-        documents: int | None = None,
-        wait: bool = True,
-    ) -> RunDetail:
-        """Let a judge judge what it has not judged yet, on all dimensions unless some are named.
-
-        budget: in the endpoint's currency; documents: a random sample of so many. Returns the run with what
-        became of its judgments; with `wait` when it is over or paused. Raises RefusedError.
+        Nothing is routed. certificate: the calibration that it follows; without, it goes by R. settings: as
+        `rts` and `mcq` (names), `threshold` or `budget`, `audit_share`, `raters`.
         """
-        keys = {each["name"]: each["id"] for each in self._server.rows(f"{self._home}judges/")}
+        if found := self._find("Policies", name):
+            return cast("models.PolicyDetail", self.call("getOnePolicy", id=found["id"]))
+        sent = {"name": name, **self._by_id(settings, rts="judge", mcq="judge")}
+        if certificate is None:
+            return cast("models.PolicyDetail", self.call("postPolicies", **sent))
+        calibration = self._id("certificate", certificate)
+        return cast("models.PolicyDetail", self.call("postPolicyOfCalibration", id=calibration, **sent))
+
+    def route(self, plan: models.PolicyDetail) -> models.PolicyDetail:
+        """Ask people for just the units that the plan sends to them; a routed policy is returned."""
+        policy = plan["policy"]["id"]
+        routed = self.call("postPolicyStep", id=policy, step="route", shown=plan["digest"])
+        return cast("models.PolicyDetail", routed)
+
+    # Exports.
+
+    def export(
+        self, path: str | Path, format: models.FormatEnum = "jsonl", *, seconds: float = WAIT, **choice: Any
+    ) -> Path:
+        """Write a snapshot of the project to a file. Waits for a worker, see `read_result`.
+
+        choice: `parts` that go with it (`comments`, `threads`, `replies`, `sources`), `licence`, `authors`.
+        The server keeps one of equal snapshots.
+        """
+        made = self.call("postExports", format=format, **choice)
+        found = self.server.wait(
+            lambda: self.call("getOneExport", id=made["id"]),
+            lambda row: row["status"] in ("ready", "stopped"),
+            lambda row: f"Export {row['id']} is {row['status']}.",
+            seconds,
+        )
+        if found["status"] == "stopped":
+            raise RefusedError(f"The export stopped: {found['message']}", "export_stopped")
+        self.server.download("getExportFile", path, slug=self.slug, id=made["id"])
+        same = ("format", "left_out", "licence", "content_hash", "size", "concord_version")
+        for row in self.list_rows("getExports"):
+            if row["id"] < made["id"] and all(row[name] == found[name] for name in same):
+                self.call("deleteOneExport", id=made["id"])
+                break
+        return Path(path)
+
+    def _settle(
+        self, what: str, rows: Iterable[Mapping[str, Any]], sent: Mapping[str, Any], *, by: str = "id"
+    ) -> Any:
+        """Create a row, or change the row of this name. Fields that are not sent keep their values."""
+        row = next((each for each in rows if each["name"] == sent["name"]), None)
+        if row is None:
+            return self.call(f"post{what}s", **sent)
+        if _is_same(row, sent):
+            return row
+        change = find_operation(f"putOne{what}")
+        kept = {name: row[name] for name in change.fields if row.get(name) is not None}
+        body = {**kept, **{name: value for name, value in sent.items() if name in change.fields}}
+        if "template" in body:
+            body["template"] = str(body["template"])
+        return self.call(change.id, **{by: row[by]}, **body)
+
+    def _find(self, what: str, name: str) -> dict[str, Any] | None:
+        """Return the newest row of a name."""
+        rows = [row for row in self.list_rows(f"get{what}") if row["name"] == name]
+        return rows[-1] if rows else None
+
+    def _id(self, what: str, name: str | int) -> int:
+        """Return the id of a row by its name. Raises RefusedError, which lists the names."""
+        if isinstance(name, int):
+            return name
+        rows = self.list_rows(f"get{what.capitalize()}s")
+        keys = {row["name"]: row["id"] for row in rows}
         if name not in keys:
-            raise RefusedError(f"The project has no judge {name!r}; it has {', '.join(keys) or 'none'}.")
-        if dimensions is None:
-            dimensions = [each["key"] for each in self._server.get(f"{self._home}dimensions/")]
-        wanted: dict[str, Any] = {"judges": [keys[name]], "dimensions": list(dimensions)}
-        wanted |= {k: v for k, v in (("budget", budget), ("documents", documents)) if v is not None}
-        planned = self._server.post(f"{self._home}runs/", wanted)
-        address = f"{self._home}runs/{planned['run']['id']}/"
-        found: RunDetail = self._server.post(f"{address}start/")
-        while wait and found["run"]["status"] not in OVER:
-            time.sleep(EVERY)
-            found = self._server.get(address)
-        return found
+            message = f"The project has no {what} {name!r}; it has {', '.join(keys) or 'none'}."
+            raise RefusedError(message, "not_found")
+        return int(keys[name])
 
-    def _frame(self, path: str, **parameters: Any) -> pd.DataFrame:
-        return pd.DataFrame(self._server.rows(f"{self._home}{path}", **parameters))
+    def _by_id(self, settings: Mapping[str, Any], **kinds: str) -> dict[str, Any]:
+        """Return settings with ids in place of names."""
+        return {
+            name: self._id(kinds[name], value) if name in kinds and value is not None else value
+            for name, value in settings.items()
+        }
 
-    def _import(self, what: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-        sent, made = list(rows), 0
-        for start in range(0, len(sent), SENT_AT_ONCE):
-            answer = self._server.post(f"{self._home}{what}/", {what: sent[start : start + SENT_AT_ONCE]})
-            made += answer["made"][what]
-        return {"sent": len(sent), "made": made}
+    def _scope(
+        self, judges: str | Sequence[str] | None, dimensions: Sequence[str] | None, scope: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        given = {name: value for name, value in scope.items() if value is not None}
+        if judges is not None:
+            names = [judges] if isinstance(judges, str) else judges
+            given["judges"] = [self._id("judge", name) for name in names]
+        if dimensions is not None:
+            given["dimensions"] = list(dimensions)
+        return given
+
+    def _run(self, detail: models.RunDetail) -> Run:
+        return Run(self.server, self.slug, detail)
+
+    def _import(self, operation: str, what: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+        sent = made = 0
+        for piece in _split(rows):
+            answer = self.call(operation, **{what: piece})
+            sent, made = sent + len(piece), made + answer["made"][what]
+            if sent > len(piece) or len(piece) >= SENT_AT_ONCE:
+                self.server.tell(f"Imported {sent:,} {what}.")
+        return {"sent": sent, "made": made}
 
 
-def _is_there(text: Any) -> bool:
-    return isinstance(text, str) and bool(text.strip())
+def _split(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    """Yield the rows in pieces that a request can hold."""
+    piece: list[Mapping[str, Any]] = []
+    size = 0
+    for row in rows:
+        length = len(write_json(row))
+        if piece and (len(piece) == SENT_AT_ONCE or size + length > LARGEST):
+            yield piece
+            piece, size = [], 0
+        piece.append(row)
+        size += length
+    if piece:
+        yield piece
+
+
+def _pick(table: "Table", columns: Sequence[str], *, texts: int) -> Iterator[dict[str, Any]]:
+    """Yield these columns of each row; the first ones are texts, whatever pandas made of them."""
+    for row in read_records(table):
+        yield {
+            name: str(row[name]) if number < texts else row[name]
+            for number, name in enumerate(columns)
+            if name in row
+        }
+
+
+def _read_document(row: Mapping[str, Any]) -> dict[str, Any]:
+    labels = [name for name in row if name not in ("document", "title") and str(row[name]).strip()]
+    named = {name: str(row[name]) for name in ("document", "title") if name in row}
+    return {**named, "parts": [{"label": name, "text": str(row[name])} for name in labels]}
+
+
+def _is_same(row: Mapping[str, Any], sent: Mapping[str, Any]) -> bool:
+    """Return whether a row has these values; amounts are compared as numbers."""
+    return all(name in row and _is_equal(row[name], value) for name, value in sent.items())
+
+
+def _is_equal(found: Any, sent: Any) -> bool:
+    if isinstance(found, Mapping) and isinstance(sent, Mapping):
+        return _is_same(found, sent)
+    if isinstance(found, list) and isinstance(sent, list | tuple):
+        return len(found) == len(sent) and all(map(_is_equal, found, sent))
+    if isinstance(found, str) and isinstance(sent, int | float):
+        try:
+            return float(found) == sent
+        except ValueError:
+            return False
+    return bool(found == sent)

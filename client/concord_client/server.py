@@ -1,19 +1,31 @@
-"""Requests to an installation: pages of lists, refusals as sentences, writes that happen once."""
+"""Requests to an installation: calls by name, errors with the server's message, and idempotent writes."""
 
-from collections.abc import Iterator, Mapping
-from time import sleep
-from typing import Any
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from uuid import uuid4
 
 import httpx2
 
+from concord_client.operations import JSON, KEY, ROOT, find_operation, read_dates, write_json
+
+if TYPE_CHECKING:
+    from concord_client.models import Me, ProjectRow, TemplateRow
+    from concord_client.project import Project
+
 SECONDS = 60.0  # that an answer may take
 ATTEMPTS = 5  # of a request that had no answer, or came too often
 PAGE = 500  # rows
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0  # seconds between two looks at what a worker does
+
+Progress = Callable[[str], None]
+Found = TypeVar("Found")
 
 
 class RefusedError(Exception):
-    """What the server refused: its sentence, its code for programs, and a sentence for each field."""
+    """An error of the server: its message, its code for programs, and a message for each field."""
 
     def __init__(self, message: str, code: str = "", fields: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
@@ -21,60 +33,171 @@ class RefusedError(Exception):
         self.fields = dict(fields or {})
 
 
-class Server:
-    """A Concord as one person's token sees it. `transport` is httpx2's, for tests."""
+class TooSlowError(RefusedError, TimeoutError):
+    """A job that a worker did not finish in time. It may finish later; the same call then returns at once."""
 
-    def __init__(self, address: str, token: str, *, transport: httpx2.BaseTransport | None = None) -> None:
+
+def print_progress(sentence: str) -> None:
+    """Write a line to stderr."""
+    print(sentence, file=sys.stderr, flush=True)  # noqa: T201
+
+
+class Server:
+    """A Concord as one person's token sees it.
+
+    >>> server = Server("https://concord.example", token)
+    >>> project = server.create_project("Reviews of boots", template="opinion-summaries")
+
+    on_progress: a function that gets a sentence for each step of a job; None: silent. transport: httpx2's,
+    for tests. `with Server(...) as server` closes its connections.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        on_progress: Progress | None = print_progress,
+        transport: httpx2.BaseTransport | None = None,
+    ) -> None:
+        self.on_progress = on_progress
         self._http = httpx2.Client(
-            base_url=f"{address.rstrip('/')}/api/v1/",
+            base_url=f"{url.rstrip('/')}{ROOT}",
             headers={"Authorization": f"Bearer {token}"},
             timeout=SECONDS,
             transport=transport,
         )
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Close the connections that are kept for further requests."""
         self._http.close()
 
-    def get(self, path: str, **parameters: Any) -> Any:
-        """Return what is at a path. Raises RefusedError."""
-        return self._send("GET", path, params={k: v for k, v in parameters.items() if v is not None})
+    def read_account(self) -> "Me":
+        """Return whose token this is, what it allows and until when."""
+        return cast("Me", self.call("getWhoAmI"))
 
-    def rows(self, path: str, **parameters: Any) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a list, page by page. Raises RefusedError."""
-        page = self.get(path, limit=PAGE, **parameters)
+    def list_projects(self) -> list["ProjectRow"]:
+        """Return your projects with their settings."""
+        return cast("list[ProjectRow]", list(self.list_rows("getProjects")))
+
+    def list_templates(self) -> list["TemplateRow"]:
+        """Return the templates that a project can start from."""
+        return cast("list[TemplateRow]", self.call("getTemplates"))
+
+    def open_project(self, slug: str) -> "Project":
+        """Return a project by the name in its URL."""
+        from concord_client.project import Project
+
+        return Project(self, slug)
+
+    def create_project(self, name: str, *, template: str = "", **settings: Any) -> "Project":
+        """Create a project, or return yours of this name as it is; settings are changed where they differ.
+
+        template: a key of `list_templates`; empty: no dimensions yet.
+        """
+        slug = next((each["slug"] for each in self.list_projects() if each["name"] == name), None)
+        if slug is None:
+            slug = self.call("postProjects", name=name, template=template)["slug"]
+        project = self.open_project(slug)
+        if settings:
+            project.change_settings(**settings)
+        return project
+
+    def call(self, operation: str, /, **parameters: Any) -> Any:
+        """Call an operation of the API by its id and return its answer, with dates as datetime and date.
+
+        Parameters of the path and of the query go there, all others into the body. A repeated request writes
+        once, also after a lost response. Raises RefusedError.
+
+        >>> server.call("putPlan", slug="reviews-of-boots", kind="balanced")
+        """
+        found = find_operation(operation)
+        path, query, body = found.place(parameters)
+        options: dict[str, Any] = {"params": query} if query else {}
+        if found.body:
+            options["content"], options["headers"] = write_json(body), {"Content-Type": JSON}
+        if found.takes_key:
+            options["headers"] = {**options.get("headers", {}), KEY: str(uuid4())}
+        safe = found.method == "GET" or found.takes_key
+        answer = self._send(found.method, path, attempts=ATTEMPTS if safe else 1, **options)
+        return read_dates(_content(answer), found.answer)
+
+    def list_rows(self, operation: str, /, **parameters: Any) -> Iterator[dict[str, Any]]:
+        """Yield the rows of an operation that lists, page by page. Raises RefusedError."""
+        page = self.call(operation, limit=PAGE, **parameters)
         yield from page["results"]
         while page["next"]:
-            page = self._send("GET", page["next"])
+            page = read_dates(_content(self._send("GET", page["next"])), find_operation(operation).answer)
             yield from page["results"]
 
-    def post(self, path: str, body: Any = None) -> Any:
-        """Write, once even where an answer is lost and the request is sent again. Raises RefusedError."""
-        return self._send("POST", path, json=body or {}, headers={"Idempotency-Key": str(uuid4())})
+    def download(self, operation: str, path: str | Path, /, **parameters: Any) -> Path:
+        """Write the file that an operation sends to a path, as a whole or not at all. Raises RefusedError."""
+        place, query, _ = find_operation(operation).place(parameters)
+        path = Path(path)
+        partial = path.with_name(f"{path.name}.part")
+        with self._http.stream("GET", place, params=query) as answer:
+            if not answer.is_success:
+                answer.read()
+                raise _read_refusal(answer)
+            with partial.open("wb") as file:
+                for piece in answer.iter_bytes():
+                    file.write(piece)
+        return partial.replace(path)
 
-    def request(self, method: str, path: str, **options: Any) -> httpx2.Response:
-        """Return the answer to a request, sent again where it was lost or too early. Raises RefusedError."""
-        for attempt in range(1, ATTEMPTS + 1):
+    def wait(
+        self,
+        look: Callable[[], Found],
+        is_over: Callable[[Found], bool],
+        describe: Callable[[Found], str],
+        seconds: float,
+    ) -> Found:
+        """Look again until a job is over, reporting its progress, and return the job. Raises TooSlowError."""
+        until, pause, said = monotonic() + seconds, FIRST_PAUSE, ""
+        while not is_over(found := look()):
+            if (sentence := describe(found)) != said:
+                self.tell(sentence)
+                said = sentence
+            if monotonic() >= until:
+                raise TooSlowError(f"{sentence} It is not finished after {seconds:g} seconds.", "too_slow")
+            sleep(pause)
+            pause = min(1.5 * pause, LONGEST_PAUSE)
+        if said:
+            self.tell(describe(found))
+        return found
+
+    def tell(self, sentence: str) -> None:
+        """Report progress."""
+        if self.on_progress is not None:
+            self.on_progress(sentence)
+
+    def _send(self, method: str, path: str, *, attempts: int = ATTEMPTS, **options: Any) -> httpx2.Response:
+        for attempt in range(1, attempts + 1):
             try:
                 answer = self._http.request(method, path, **options)
             except httpx2.TransportError as error:
-                if attempt == ATTEMPTS:
+                if attempt == attempts:
                     raise RefusedError(f"{self._http.base_url} does not answer: {error}.") from error
                 sleep(2**attempt / 4)
                 continue
-            if answer.status_code != httpx2.codes.TOO_MANY_REQUESTS or attempt == ATTEMPTS:
+            if answer.status_code != httpx2.codes.TOO_MANY_REQUESTS or attempt == attempts:
                 break
             sleep(float(answer.headers.get("Retry-After", 1)))
         if answer.is_success:
             return answer
-        raise _refusal(answer)
-
-    def _send(self, method: str, path: str, **options: Any) -> Any:
-        answer = self.request(method, path, **options)
-        return answer.json() if answer.content else None
+        raise _read_refusal(answer)
 
 
-def _refusal(answer: httpx2.Response) -> RefusedError:
+def _content(answer: httpx2.Response) -> Any:
+    return answer.json() if answer.content else None
+
+
+def _read_refusal(answer: httpx2.Response) -> RefusedError:
     try:
         said = answer.json()
         return RefusedError(said["message"], said["code"], said.get("fields"))

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import READ_ERRORS, WRITE_ERRORS, ApiView, operation, reads, writes
-from annotate.api.values import Input, Text
+from annotate.api.values import Input, OneOf, Text
 from annotate.core.access import project_for_admin
 from annotate.core.errors import NotFoundError
 from annotate.core.models import Project, System
@@ -36,7 +36,9 @@ from judges.endpoints.commands import (
     update_judge,
 )
 from judges.endpoints.forms.endpoints import EndpointForm, TrialForm
-from judges.endpoints.forms.judges import JudgeForm, dimensions_line, stop_lines, table_line
+from judges.endpoints.forms.endpoints import initial_of as initial_endpoint
+from judges.endpoints.forms.judges import SHIPPED, JudgeForm, dimensions_line, stop_lines, table_line
+from judges.endpoints.forms.judges import initial_of as initial_judge
 from judges.endpoints.forms.templates import LONGEST_TEXT
 from judges.endpoints.queries import (
     EnteredKey,
@@ -44,6 +46,7 @@ from judges.endpoints.queries import (
     entered_key_of,
     keys_of_dimensions,
     templates_of,
+    usual_trial,
 )
 from judges.methods import METHODS
 from judges.methods.own_scale import MOST_POINTS
@@ -52,7 +55,8 @@ from judges.methods.reading.pattern import LONGEST as LONGEST_PATTERN
 EndpointInput = form_input(
     "EndpointInput",
     EndpointForm,
-    without=("key",),
+    without=("key", "password"),
+    usual=initial_endpoint(None),
     key=Text(
         required=False,
         write_only=True,
@@ -61,10 +65,18 @@ EndpointInput = form_input(
         help_text="Kept encrypted for this address's server, and in no answer. Left out: it stays as it is.",
     ),
 )
-TrialInput = form_input("TrialInput", TrialForm)
+TrialInput = form_input(
+    "TrialInput",
+    TrialForm,
+    optional={"model": "the model of the endpoint's newest judge", "message": "a short one"},
+)
 JudgeInput = form_input(
     "JudgeInput",
     JudgeForm,
+    optional={
+        "template": "shipped:rts",
+        **dict.fromkeys(("temperature", "samples", "score_from"), "as the prompt's method is meant"),
+    },
     without=("stop", "extra_body", "scale_table", "asked_together"),
     asked_together=serializers.ListField(
         child=Text(max_length=60),
@@ -224,7 +236,7 @@ class OneEndpoint(ApiView):
     def put(self, request: Request, slug: str, pk: int) -> Response:
         """Make an endpoint what is sent."""
         endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
-        form = valid(EndpointForm(self.check(EndpointInput)))
+        form = valid(EndpointForm(self.check(EndpointInput, standing=initial_endpoint(endpoint))))
         key, by = form.cleaned_data["key"], request_user(request)
         changed = update_endpoint(endpoint=endpoint, spec=form.to_spec(), key=key, by=by)
         return Response(EndpointRow(changed).data)
@@ -277,7 +289,7 @@ class TrialOfEndpoint(ApiView):
         Nothing is written, so there is no Idempotency-Key: the same request again is another call.
         """
         endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
-        sent = valid(TrialForm(self.check(TrialInput))).cleaned_data
+        sent = valid(TrialForm({**usual_trial(endpoint), **self.check(TrialInput)})).cleaned_data
         return Response(TrialRow(try_endpoint(endpoint=endpoint, **sent)).data)
 
 
@@ -302,7 +314,7 @@ class PromptChangeInput(Input):
 class PromptInput(PromptChangeInput):
     """A prompt to make."""
 
-    method = serializers.ChoiceField(choices=list(METHODS))
+    method = OneOf(choices=list(METHODS))
     name = Text(max_length=80)
 
 
@@ -401,11 +413,18 @@ class OneJudge(ApiView):
     def put(self, request: Request, slug: str, pk: int) -> Response:
         """Make a judge that has no judgments what is sent."""
         project = project_for_admin(request.user, slug)
-        judge, spec = judge_in(project, pk), _spec(project, self.check(JudgeInput))
-        return Response(_judge_row(update_judge(judge=judge, to=spec, by=request_user(request))))
+        judge = judge_in(project, pk)
+        spec = _spec(project, self.check(JudgeInput), judge)
+        return Response(
+            _judge_row(update_judge(judge=judge, to=spec, by=request_user(request), may_be_same=True))
+        )
 
 
-def _spec(project: Project, sent: dict[str, Any]) -> JudgeSpec:
+def _spec(project: Project, sent: dict[str, Any], standing: Judge | None = None) -> JudgeSpec:
+    usual = initial_judge(None, shipped=str(sent.get("template", "")).removeprefix(SHIPPED))
+    if standing is not None:
+        usual = {name: value for name, value in initial_judge(standing).items() if name in usual}
+    sent = {**usual, **sent}
     sent["scale_table"] = table_line(sent.get("scale_table", ()))
     sent["stop"], sent["extra_body"] = (
         stop_lines(sent.get("stop", ())),

@@ -420,21 +420,26 @@ def add_judge_pair(*, project: Project, judges: Sequence[JudgeSpec], by: User | 
 
 
 @transaction.atomic
-def update_judge(*, judge: Judge, to: JudgeSpec, by: User | None) -> Judge:
+def update_judge(*, judge: Judge, to: JudgeSpec, by: User | None, may_be_same: bool = False) -> Judge:
     """Make a judge that has no judgments what is given. Locks the project, which planning a run does too.
 
-    Raises InvalidValueError, and UsedError once judgments of it were planned.
+    may_be_same: whether a judge that is so already is returned, with judgments or without. Raises
+    InvalidValueError, and UsedError once judgments of it were planned.
     """
     project = lock_project(judge.project)
     judge = Judge.objects.select_for_update().get(pk=judge.pk)
-    if judge.judgments.exists():
+    has_judgments = judge.judgments.exists()
+    if not has_judgments:
+        _judges_refuse(project, to, besides=judge)
+    values = _values(project, to, by)
+    if may_be_same and all(getattr(judge, field) == value for field, value in values.items()):
+        return judge
+    if has_judgments:
         raise UsedError(
             gettext("{name} has judgments, so you cannot change it; create a new judge.").format(
                 name=judge.name
             )
         )
-    _judges_refuse(project, to, besides=judge)
-    values = _values(project, to, by)
     before = facts(judge, _RECORDED)
     for field, value in values.items():
         setattr(judge, field, value)

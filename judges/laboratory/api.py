@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Amount, Input, Number, Text, Whole
+from annotate.api.values import Amount, Input, Number, OneOf, Text, Whole
 from annotate.core.access import project_for_admin, project_for_reader
 from annotate.core.page import request_user
 from judges.core.access import drafting_in, project_for_routing, proposal_in, search_in
@@ -28,7 +28,14 @@ from judges.laboratory.commands.proposals import (
 )
 from judges.laboratory.commands.searches import cancel_search, plan_search, start_search
 from judges.laboratory.factors import SCALES, spec_of, variants_of
-from judges.laboratory.forms import AcceptForm, ExperimentForm, ProposeForm, SearchForm, TextForm
+from judges.laboratory.forms import (
+    AcceptForm,
+    DevelopmentForm,
+    ExperimentForm,
+    ProposeForm,
+    SearchForm,
+    TextForm,
+)
 from judges.laboratory.queries.cases import development_part, proposals_of
 from judges.laboratory.queries.draftings import DraftingState, state_of_drafting
 from judges.laboratory.queries.searches import SearchState, state_of_search
@@ -42,8 +49,10 @@ DraftingInput = form_input(
     "DraftingInput",
     ProposeForm,
     without=("kind", "dimension"),
-    draft=serializers.ChoiceField(
-        choices=[Proposal.Kind.CLARIFICATION, Proposal.Kind.WORDING], help_text="What each proposal is."
+    draft=OneOf(
+        choices=[Proposal.Kind.CLARIFICATION, Proposal.Kind.WORDING],
+        default=Proposal.Kind.CLARIFICATION,
+        help_text="What each proposal is.",
     ),
     dimension=_dimension(),
 )
@@ -61,7 +70,12 @@ SearchInput = form_input("SearchInput", SearchForm)
 class DevelopmentInput(Input):
     """How many of the documents are for learning."""
 
-    share = Number(min_value=0, max_value=1, help_text="Of the documents; drawn once, by whole documents.")
+    share = Number(
+        default=DevelopmentForm.usual_share,
+        min_value=0,
+        max_value=1,
+        help_text="Of the documents; drawn once, by whole documents.",
+    )
 
 
 class DevelopmentRow(serializers.Serializer[Any]):
@@ -258,7 +272,6 @@ class ProposalStep(ApiView):
     @writes(ProposalRow, accepts=DecisionInput)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
         """Accept it as a judge of its own, dismiss it, or send an accepted clarification to the raters."""
-        self.check_step(step)
         proposal = proposal_in(project_for_routing(request.user, slug), pk)
         given, by = self.check(DecisionInput), request_user(request)
         if step == "accept":
@@ -321,7 +334,6 @@ class DraftingStep(ApiView):
     @writes(DraftingDetail, accepts=BudgetOfStep)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
         """Let a worker ask for what is missing (`start`), or leave it out (`discard`)."""
-        self.check_step(step)
         project = project_for_routing(request.user, slug)
         drafting, by = drafting_in(project, pk), request_user(request)
         budget = _budget(self.check(BudgetOfStep))
@@ -374,7 +386,6 @@ class PromptSearchStep(ApiView):
     @writes(PromptSearchDetail, accepts=BudgetOfStep)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
         """Begin it or go on where it stopped (`start`), or end it for good (`cancel`)."""
-        self.check_step(step)
         search, by = search_in(project_for_routing(request.user, slug), pk), request_user(request)
         budget = _budget(self.check(BudgetOfStep))
         if step == "start":
@@ -422,7 +433,7 @@ class ExperimentInput(Input):
     temperatures = serializers.ListField(child=Number(min_value=0, max_value=2), required=False)
     samples = serializers.ListField(child=Whole(min_value=1, max_value=100), required=False)
     scales = serializers.ListField(
-        child=serializers.ChoiceField(choices=list(SCALES)), required=False, help_text="Scales of its own."
+        child=OneOf(choices=list(SCALES)), required=False, help_text="Scales of its own."
     )
     orders = serializers.ListField(
         child=Text(max_length=20),

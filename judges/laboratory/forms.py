@@ -41,11 +41,12 @@ def _budget_field(help_text: Any) -> forms.DecimalField:
 class DevelopmentForm(forms.Form):
     """How many of the documents are for learning."""
 
+    usual_share = 0.3
     percent = forms.IntegerField(
         label=_("Percent of the documents"),
         min_value=1,
         max_value=90,
-        initial=30,
+        initial=round(100 * usual_share),
         help_text=_(
             "A random sample of whole documents, taken once. From then on, results about judges exclude them."
         ),

@@ -1,4 +1,4 @@
-"""Routing policies: made, looked at, routed and withdrawn. Calibrations with their certificates: read."""
+"""Routing policies and calibrations with their certificates: made, looked at, taken further, withdrawn."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,10 +13,15 @@ from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
 from annotate.api.values import Input, Number, Text
 from annotate.core.access import project_for_reader
+from annotate.core.models import Project
 from annotate.core.page import request_user
 from judges.core.access import OF_JUDGES, calibration_in, policy_in, project_for_routing
+from judges.core.errors import CalibrationRefusedError
 from judges.core.models import Calibration, Certificate, RoutingPolicy
-from judges.core.policy_settings import names_of_policy_settings
+from judges.core.policy_settings import POLICY_SETTINGS, names_of_policy_settings
+from judges.core.specification import CalibrationSpec
+from judges.results.queries.pairings import measured_judges
+from judges.routing.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
 from judges.routing.commands.policies import (
     follow_proposal,
     make_policy,
@@ -24,17 +29,53 @@ from judges.routing.commands.policies import (
     withdraw_policy,
     within_budget,
 )
-from judges.routing.forms import OF_DIMENSION, RoutingForm
+from judges.routing.forms import (
+    OF_DIMENSION,
+    USUAL_TEST,
+    CalibrationForm,
+    CertifiedRoutingForm,
+    RoutingForm,
+    unused_name,
+    usual_calibration,
+    usual_values,
+)
+from judges.routing.queries.calibration_plans import draw_plan
 from judges.routing.queries.certificates import calibration_state
 from judges.routing.queries.preview import routing_plan
-from judges.routing.queries.state import routing_state
+from judges.routing.queries.state import policies_of, routing_state
+from judges.routing.views import NO_JUDGE
 
+_RATERS = "the project's raters per item"
 PolicyInput = form_input(
     "PolicyInput",
     RoutingForm,
+    usual={each.name: each.default for each in POLICY_SETTINGS if each.name != "threshold"},
+    optional={"name": "the next of “Policy 1”, “Policy 2”", "raters": _RATERS, "threshold": "0.4"},
     thresholds=serializers.DictField(
         child=Number(min_value=-1, max_value=1), required=False, help_text="r by the keys of dimensions."
     ),
+)
+
+
+CertifiedPolicyInput = form_input(
+    "CertifiedPolicyInput",
+    CertifiedRoutingForm,
+    usual={each.name: each.default for each in POLICY_SETTINGS},
+    optional={"name": "the next of “Policy 1”, “Policy 2”", "raters": "as in the calibration"},
+)
+CalibrationInput = form_input(
+    "CalibrationInput",
+    CalibrationForm,
+    usual=USUAL_TEST,
+    optional={
+        "name": "the next of “Calibration 1”, “Calibration 2”",
+        "judge": "the first RTS judge with judgments, or the first of any",
+        "other": "the first MCQ judge with judgments, if there is one",
+        "confidence": "closeness with an MCQ judge, else steadiness",
+        "dimensions": "all",
+        "raters": _RATERS,
+    },
+    shown=Text(required=False, max_length=100, help_text="The digest of the plan that was looked at."),
 )
 
 
@@ -122,7 +163,9 @@ class Policies(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Make a policy by R; nothing is routed before its step `route`."""
         project = project_for_routing(request.user, slug)
-        form = valid(RoutingForm(_form_fields(self.check(PolicyInput)), project=project))
+        usual = usual_values(project, [policy.name for policy in policies_of(project)])
+        sent = _form_fields(self.check(PolicyInput))
+        form = valid(RoutingForm({**usual, **sent}, project=project))
         spec = within_budget(project, form.spec(), form.cleaned_data["budget"])
         policy = make_policy(project=project, spec=spec, by=request_user(request))
         return _detail(policy, status=201)
@@ -148,7 +191,6 @@ class PolicyStep(ApiView):
     @writes(PolicyDetail, accepts=StepInput)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
         """Route what was shown, follow a proposal that was shown, or withdraw."""
-        self.check_step(step)
         policy = policy_in(project_for_routing(request.user, slug), pk)
         shown, by = self.check(StepInput)["shown"], request_user(request)
         if step == "route":
@@ -226,6 +268,31 @@ class CalibrationDetail(serializers.Serializer[Any]):
     can_route = serializers.BooleanField(help_text="Whether a policy can follow it.")
 
 
+class DimensionPlanRow(serializers.Serializer[Any]):
+    """The sample of a dimension."""
+
+    dimension = serializers.CharField(source="dimension.key")
+    units = serializers.IntegerField()
+    left_out = serializers.IntegerField(
+        help_text="Without a value or a confidence; they always go to people."
+    )
+    drawn = serializers.IntegerField()
+    rated = serializers.IntegerField(help_text="Of the drawn units: with a rating already.")
+    warning = serializers.CharField()
+
+
+class DrawPlanRow(serializers.Serializer[Any]):
+    """The plan of a calibration's sample."""
+
+    dimensions = DimensionPlanRow(many=True)
+    items = serializers.IntegerField()
+    ratings = serializers.IntegerField(help_text="Still to be asked of people.")
+    seconds = serializers.FloatField(allow_null=True, help_text="That they take; null: unknown.")
+    warnings = serializers.ListField(child=serializers.CharField())
+    refusal = serializers.CharField(help_text="The reason against drawing; empty if there is none.")
+    digest = serializers.CharField(help_text="Of the plan: send it as `shown` to draw just this.")
+
+
 class Certificates(ApiView):
     """The calibrations of a project."""
 
@@ -239,6 +306,29 @@ class Certificates(ApiView):
             Calibration.objects.filter(project=project).select_related(*OF_JUDGES), CalibrationRow
         )
 
+    @writes(CalibrationDetail, accepts=CalibrationInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Draw the sample of a calibration and ask people for exactly its units."""
+        project, sent = project_for_routing(request.user, slug), self.check(CalibrationInput)
+        shown, by = sent.pop("shown", None), request_user(request)
+        calibration = draw_calibration(
+            project=project, spec=_calibration_spec(project, sent), by=by, shown=shown
+        )
+        return _certificates(calibration, status=201)
+
+
+class CertificatePreview(ApiView):
+    """The plan of a calibration."""
+
+    about = "certificates"
+
+    @writes(DrawPlanRow, accepts=CalibrationInput)
+    def post(self, request: Request, slug: str) -> Response:
+        """Show the plan of a sample without drawing it."""
+        project, sent = project_for_routing(request.user, slug), self.check(CalibrationInput)
+        sent.pop("shown", None)
+        return Response(DrawPlanRow(draw_plan(project, _calibration_spec(project, sent))).data)
+
 
 class OneCalibration(ApiView):
     """A calibration."""
@@ -248,5 +338,49 @@ class OneCalibration(ApiView):
     @reads(CalibrationDetail)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         """Show what a calibration certifies, and whether it still holds."""
-        calibration = calibration_in(project_for_reader(request.user, slug), pk)
-        return Response(CalibrationDetail(calibration_state(calibration)).data)
+        return _certificates(calibration_in(project_for_reader(request.user, slug), pk))
+
+
+class CalibrationStep(ApiView):
+    """A step of a calibration."""
+
+    about = "certificates"
+    steps = ("compute", "withdraw")
+
+    @writes(CalibrationDetail)
+    def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
+        """Compute the certificates from the ratings, once, or withdraw the sample: compute, withdraw."""
+        calibration = calibration_in(project_for_routing(request.user, slug), pk)
+        act = compute_certificates if step == "compute" else withdraw_calibration
+        act(calibration=calibration, by=request_user(request))
+        return _certificates(calibration_in(calibration.project, pk))
+
+
+class PolicyOfCalibration(ApiView):
+    """The policies that follow a calibration."""
+
+    about = "certificates"
+
+    @writes(PolicyDetail, accepts=CertifiedPolicyInput, status=201)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Make a policy that follows the certificates; nothing is routed before its step `route`."""
+        project = project_for_routing(request.user, slug)
+        calibration = calibration_in(project, pk)
+        name = unused_name([policy.name for policy in policies_of(project)])
+        usual = {"name": name, "raters": calibration.raters}
+        sent = self.check(CertifiedPolicyInput)
+        form = valid(CertifiedRoutingForm({**usual, **sent}, calibration=calibration))
+        return _detail(make_policy(project=project, spec=form.spec(), by=request_user(request)), status=201)
+
+
+def _calibration_spec(project: Project, sent: dict[str, Any]) -> CalibrationSpec:
+    judges = measured_judges(project)
+    if not judges:
+        raise CalibrationRefusedError(str(NO_JUDGE))
+    number = Calibration.objects.filter(project=project).count() + 1
+    usual = usual_calibration(project, judges, number)
+    return valid(CalibrationForm({**usual, **sent}, project=project, judges=judges)).spec()
+
+
+def _certificates(calibration: Calibration, *, status: int = 200) -> Response:
+    return Response(CalibrationDetail(calibration_state(calibration)).data, status=status)

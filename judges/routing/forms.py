@@ -124,6 +124,14 @@ class CalibrationForm(forms.Form):
         return CalibrationSpec(**data)
 
 
+USUAL_TEST = {
+    "loss": Calibration.Loss.MORE_THAN_ONE_POINT,
+    "risk": 0.2,
+    "significance_level": 0.1,
+    "accepted_share": 0.5,
+}
+
+
 def usual_calibration(project: Project, judges: list[Judge], number: int) -> dict[str, Any]:
     """Return what a new calibration begins with: the usual pair of judges, every dimension."""
     rts, mcq = of_method(judges, "rts"), of_method(judges, "mcq")
@@ -134,10 +142,7 @@ def usual_calibration(project: Project, judges: list[Judge], number: int) -> dic
         "other": mcq[0].pk if mcq else None,
         "confidence": kinds.CLOSENESS if mcq else kinds.STEADINESS,
         "dimensions": list(project.dimensions.values_list("key", flat=True)),
-        "loss": Calibration.Loss.MORE_THAN_ONE_POINT,
-        "risk": 0.2,
-        "significance_level": 0.1,
-        "accepted_share": 0.5,
+        **USUAL_TEST,
         "raters": project.raters_per_item,
     }
 

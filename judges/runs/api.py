@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Input, Number, Text, Whole
+from annotate.api.values import Input, Number, OneOf, Text, Whole
 from annotate.core.access import project_for_admin, project_for_reader
 from annotate.core.models import Project
 from annotate.core.page import request_user
@@ -34,7 +34,11 @@ from judges.runs.queries.runs import RunProgress, progress_of
 from judges.runs.queries.selection import answers_of, plan_of_asking
 from judges.runs.views import STEPS, run_form, scope_of
 
-RunInput = form_input("RunInput", RunForm)
+RunInput = form_input(
+    "RunInput",
+    RunForm,
+    optional={"judges": "those without judgments, or the first", "dimensions": "all"},
+)
 BudgetInput = form_input("BudgetInput", BudgetForm)
 SelectionInput = form_input(
     "SelectionInput",
@@ -148,8 +152,8 @@ class JudgmentFilter(serializers.Serializer[Any]):
     run = serializers.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
     judge = serializers.CharField(required=False, help_text="The judge's name.")
     dimension = serializers.CharField(required=False, help_text="The dimension's key.")
-    status = serializers.ChoiceField(Judgment.Status.choices, required=False)
-    problem = serializers.ChoiceField(Judgment.Problem.choices, required=False)
+    status = OneOf(Judgment.Status.choices, required=False)
+    problem = OneOf(Judgment.Problem.choices, required=False)
 
 
 class JudgmentInput(Input):
@@ -255,7 +259,6 @@ class RunStep(ApiView):
     @writes(RunDetail)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
         """Steer a run: start (also to resume), pause, cancel, or retry what failed."""
-        self.check_step(step)
         run = run_in(project_for_admin(request.user, slug), pk)
         return _detail(STEPS[step](run=run))
 
@@ -405,7 +408,10 @@ def _select(project: Project, sent: dict[str, Any]) -> tuple[QuerySet[Judgment],
 
 
 def _read_scope(project: Project, sent: dict[str, Any]) -> tuple[Scope, RunForm]:
-    form = valid(run_form(project, sent))
+    page = run_form(project, None)
+    usual = {name: page.get_initial_for_field(page.fields[name], name) for name in ("judges", "dimensions")}
+    usual["judges"] = [judge.pk for judge in usual["judges"]]
+    form = valid(run_form(project, {**usual, **sent}))
     return scope_of(project, form), form
 
 

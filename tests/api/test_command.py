@@ -16,10 +16,11 @@ from pytest_django.live_server_helper import LiveServer
 from annotate.core.models import ApiToken, Project, User
 from concord import commands as server_commands
 from concord_client import commands, local
-from concord_client.commands import list_operations, read_description
+from concord_client.commands import list_commands
+from concord_client.operations import load_operations
 from tests.factories import make_project
 
-OPERATIONS = list_operations(read_description())
+COMMANDS = list_commands()
 Said = Callable[..., tuple[int, str, str]]
 
 
@@ -67,10 +68,9 @@ class MakeToken:
 
 
 def test_every_operation_has_a_name_of_its_own_and_explains_itself(said: Said) -> None:
-    names = [(each.resource, each.name) for each in OPERATIONS]
+    names = [(each.resource, each.name) for each in COMMANDS]
     assert len(names) == len(set(names))
-    described = sum(len(methods) for methods in read_description()["paths"].values())
-    assert len({(each.method, each.path) for each in OPERATIONS}) == described
+    assert {each.operation.id for each in COMMANDS} == set(load_operations())
     for resource in sorted({resource for resource, _ in names}):
         code, out, _ = said(resource, "--help")
         assert code == 0
@@ -78,11 +78,12 @@ def test_every_operation_has_a_name_of_its_own_and_explains_itself(said: Said) -
         assert all(name in out for name in own), resource
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: f"{each.resource} {each.name}")
-def test_help_names_every_field(operation: commands.Operation, said: Said) -> None:
-    code, out, _ = said(operation.resource, operation.name, "--help")
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda each: f"{each.resource} {each.name}")
+def test_help_names_every_field(command: commands.ApiCommand, said: Said) -> None:
+    code, out, _ = said(command.resource, command.name, "--help")
     assert code == 0
-    assert operation.says["summary"][:20] in out.replace("\n", " ")
+    assert command.operation.summary[:20] in out.replace("\n", " ")
+    assert all(f"--{name.replace('_', '-')}" in out for name in command.operation.fields)
 
 
 def test_whoever_runs_concord_alone_needs_no_settings(project: Project, said: Said) -> None:

@@ -98,7 +98,7 @@ def test_an_endpoint_is_tested_with_one_call(provider):
     told = program.post(address, asks).json()
     assert told["problem"].endswith("The model gpt-x does not exist")
     assert (told["text"], told["seconds"], told["cost"]) == ("", None, None)
-    assert program.post(address, {"model": ""}).json()["fields"].keys() == {"model", "message"}
+    assert program.post(address, {"model": "", "message": ""}).json()["fields"].keys() == {"model", "message"}
 
 
 def test_judgments_made_elsewhere_are_imported_all_or_none():

@@ -1,6 +1,7 @@
 """The description of the API is the one that is checked in, and both its page and the API keep to it."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -52,19 +53,44 @@ def test_the_page_lists_every_operation_and_asks_no_other_host(client):
         assert f"<code>{path}</code>" in page
         for each in operations.values():
             assert f'id="{each["operationId"]}"' in page
-    assert "https://" not in page
+    assert not re.search(r'(src|href|action)="https?://', page)
     assert client.get("/api/v1/openapi.json").json()["openapi"] == "3.1.1"
 
 
-JSON = "application/json"
+BINARY = "application/octet-stream"
+
+
+def described_operations() -> Iterator[dict[str, Any]]:
+    """Yield every operation."""
+    for path in schema()["paths"].values():
+        yield from path.values()
 
 
 def contents() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what every operation takes and answers in JSON, with the operation's name."""
-    for operation in (each for path in schema()["paths"].values() for each in path.values()):
+    """Yield what every operation takes and answers, with the operation's name; a ZIP has no text."""
+    for operation in described_operations():
         for each in (operation.get("requestBody", {}), *operation["responses"].values()):
-            if JSON in each.get("content", {}):
-                yield operation["operationId"], each["content"][JSON]
+            for kind, content in each.get("content", {}).items():
+                if kind != BINARY:
+                    yield operation["operationId"], content
+
+
+def test_each_part_of_an_address_has_an_example_and_steps_are_listed():
+    for operation in described_operations():
+        for parameter in operation.get("parameters", ()):
+            if parameter["in"] == "path":
+                assert "example" in parameter, operation["operationId"]
+                assert ("enum" in parameter["schema"]) == (parameter["name"] == "step")
+
+
+@pytest.mark.django_db
+def test_page_shows_a_command_and_an_answer_for_every_operation(client):
+    page = client.get("/api/v1/").content.decode()
+    operations = list(described_operations())
+    assert page.count("curl ") == len(operations)
+    assert "curl -X POST" in page
+    without = {each["operationId"] for each in operations if "204" in each["responses"]}
+    assert page.count("<pre") == 2 * len(operations) - len(without | {"getExportFile"})
 
 
 def test_all_that_is_sent_and_answered_has_an_example():

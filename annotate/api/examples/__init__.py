@@ -24,6 +24,10 @@ def add_examples(result: dict[str, Any], **_context: Any) -> dict[str, Any]:
         for status, example in errors.EXAMPLES.items():
             if status in operation["responses"]:
                 refer(result, operation["responses"][status]["content"][JSON], f"Error{status}", example)
+        files = operation["responses"].get("200", {}).get("content", {})
+        for kind, (name, content) in results.FILES.items():
+            if kind in files:
+                refer(result, files[kind], name, content)
     return illustrate(result, SHAPES)
 
 

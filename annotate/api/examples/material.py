@@ -22,6 +22,14 @@ EXAMPLES = {
         "made": {"documents": 0, "systems": 2, "items": 2},
         "already_there": {"documents": 0, "systems": 0, "items": 0},
     },
+    "RecordedInput": {
+        "ratings": [{"document": "boots", "system": "b", "rater": "Ann", "dimension": "fluency", "value": 4}]
+    },
+    "RecordedImport": {
+        "made": {"raters": 1, "ratings": 1},
+        "already_there": {"raters": 0, "ratings": 0},
+        "opens_round_one": True,
+    },
     "MarkInput": MARKED,
     "GoldInput": RIGHT,
     "GoldRow": {"id": 3, **MARKED, **RIGHT},

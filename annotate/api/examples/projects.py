@@ -70,6 +70,25 @@ EXAMPLES = {
         "opened_at": "2026-11-03T09:00:00Z",
         "closed_at": None,
         "guideline_version": 1,
-        "guideline": {"guidelines": "Read the reviews first."},
+        "guideline": {
+            "format": 1,
+            "guidelines": "Read the reviews first.",
+            "raters_per_item": 2,
+            "dispute_threshold": 2,
+            "tolerance": 1,
+            "dimensions": [
+                {
+                    "id": 1,
+                    "key": "fluency",
+                    "name": "Fluency",
+                    "definition": "How well the text reads.",
+                    "guidelines": "Judge the language alone, not what is said.",
+                    "scale_minimum": 1,
+                    "scale_maximum": 5,
+                    "measurement_level": "ordinal",
+                    "points": [{"value": 1, "label": "Poor", "description": "Hard to understand."}],
+                }
+            ],
+        },
     },
 }

@@ -30,6 +30,11 @@ EXAMPLES: dict[str, dict[str, Any]] = {
                     {
                         "key": "alpha",
                         "title": "Krippendorff’s alpha",
+                        "says": "",
+                        "heads": 1,
+                        "parameters": {},
+                        "plot": "",
+                        "rows_in_all": 1,
                         "columns": [
                             {"key": "dimension", "name": "Dimension", "kind": "text", "decimals": 3},
                             {
@@ -56,4 +61,10 @@ EXAMPLES: dict[str, dict[str, Any]] = {
             }
         ],
     },
+}
+
+# Of a result: one table of it, and the plot of this table; each with a name.
+FILES = {
+    "text/csv": ("TableAsCsv", "dimension,round_1_alpha\r\nfluency,0.65\r\n"),
+    "image/svg+xml": ("PlotAsSvg", '<svg xmlns="http://www.w3.org/2000/svg"><title>Alpha</title></svg>'),
 }
