@@ -1,9 +1,7 @@
 """manage.py load_finished_demonstration."""
 
 import json
-import signal
 from argparse import ArgumentParser
-from types import FrameType
 from typing import Any
 
 from annotate.management.base import ConcordCommand
@@ -19,16 +17,6 @@ class Command(ConcordCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Make what is missing and name the project."""
-        before = signal.signal(signal.SIGTERM, stop_once)
-        try:
-            project = load_finished_demonstration()
-        finally:
-            signal.signal(signal.SIGTERM, before)
+        project = load_finished_demonstration()
         made = {"project": project.slug, "name": project.name}
         self.stdout.write(json.dumps(made, indent=1) if options["json"] else project.name)
-
-
-def stop_once(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-    """End the command; a second signal must not interrupt the deletion of what is half made."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise SystemExit(128 + number)

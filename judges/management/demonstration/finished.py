@@ -82,16 +82,21 @@ def load_finished_demonstration() -> Project:
     if existing := Project.objects.filter(name=NAME).first():
         if not _is_left_half_made(existing):
             return existing
-        delete_project(project=existing, name=NAME, by=users[PEOPLE[0]])
+        delete_half_made()
     try:
         project = _make(users)
-    except (SystemExit, KeyboardInterrupt):
-        for half in Project.objects.filter(name=NAME):
-            delete_project(project=half, name=NAME, by=users[PEOPLE[0]])
+    except BaseException:
+        delete_half_made()
         raise
     export = Export.objects.get(project=project)
     run_job(EXPORT_JOB.name, export.pk)
     return project
+
+
+def delete_half_made() -> None:
+    """Delete the finished demonstration unless its last step, the export, was begun."""
+    for half in Project.objects.filter(name=NAME, exports=None):
+        delete_project(project=half, name=NAME, by=make_accounts()[PEOPLE[0]])
 
 
 def is_wanted() -> bool:

@@ -18,16 +18,20 @@ def load_finished_demonstration() -> None:
     """Make the finished demonstration in a process of its own.
 
     A worker would keep its 90 MB and could not stop it. It belongs to the process group of the worker, so
-    whoever kills that group ends it, too.
+    whoever kills that group ends it, too. If it does not succeed, the worker deletes what is half made.
     """
     with subprocess.Popen(COMMAND, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as loading:
         _loading.add(loading)
         try:
             if _stopping.is_set():
-                loading.terminate()
+                loading.kill()
             code = loading.wait()
         finally:
             _loading.discard(loading)
+    if code:
+        from judges.management.demonstration.finished import delete_half_made  # which loads a lot
+
+        delete_half_made()
     if code and not _stopping.is_set():
         raise RuntimeError(f"The finished demonstration was not made (exit code {code}).")
 
@@ -37,4 +41,4 @@ def stop_loading(**_options: Any) -> None:
     """Stop what is being made when this worker has to stop; the next start makes it."""
     _stopping.set()
     for loading in list(_loading):
-        loading.terminate()
+        loading.kill()
