@@ -16,7 +16,7 @@ from django.core.management import call_command
 from pytest_django.live_server_helper import LiveServer
 
 from annotate.core.models import AuditEntry, Item, User
-from concord_client import Project, RefusedError, Server, TooSlowError, models, operations, server
+from concord_client import Project, RefusedError, Server, TooSlowError, models, server
 from judges.methods import METHODS
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_project, make_user
@@ -70,12 +70,6 @@ def test_times_are_times_in_rows_and_frames(cast: Cast, project: Project) -> Non
     deadline = datetime.now(UTC).date() + timedelta(days=9)
     assert project.set_deadline(2, deadline)["deadline"] == deadline
     assert project.server.read_account()["expires_at"] > datetime.now(UTC)
-
-
-def test_description_is_part_of_the_package() -> None:
-    root = Path(__file__).resolve().parents[2]
-    described = (root / "docs" / "api" / "openapi.json").read_bytes()
-    assert Path(str(operations.__file__)).with_name("openapi.json").read_bytes() == described
 
 
 def test_importing_the_client_loads_no_pandas() -> None:
