@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -56,18 +57,26 @@ def home(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def command(wheel: Path, tmp_path: Path, home: dict[str, str]) -> Iterator[list[str]]:
-    """The command of the wheel, from an environment that uv makes for it."""
+    """The command of the wheel, with the pinned versions, in an environment that has nothing else."""
+    folder, pins = tmp_path / "environment", tmp_path / "pins.txt"
+    pins.write_text("\n".join(re.findall(r"^\S+==[^\\\n]+", (ROOT / "requirements.txt").read_text(), re.M)))
     uv = shutil.which("uv", path=f"{ROOT / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    assert uv, "uv is installed with Concord: make install"
-    folder = tmp_path / "environment"
-    for arguments in (
-        ["venv", "--python", sys.executable, str(folder)],
-        ["pip", "install", "--python", str(folder / "bin" / "python"), str(wheel)],
-    ):
+    python, arguments = (
+        str(folder / "bin" / "python"),
+        ("install", "--quiet", "--constraint", str(pins), str(wheel)),
+    )
+    installers = [
+        [python, "-m", "pip", *arguments]
+    ]  # uv takes seconds, but does not read pip's configuration
+    installers[:0] = [[uv, "pip", *arguments, "--python", python]] if uv else []
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], cwd=tmp_path, env=home, check=True)
+    for installer in installers:
         made = subprocess.run(
-            [uv, *arguments], cwd=tmp_path, env=home, capture_output=True, text=True, timeout=LONGEST
+            installer, cwd=tmp_path, env=home, capture_output=True, text=True, timeout=LONGEST
         )
-        assert made.returncode == 0, made.stderr
+        if made.returncode == 0:
+            break
+    assert made.returncode == 0, made.stderr
     yield [str(folder / "bin" / "concord")]
     shutil.rmtree(folder)
 
