@@ -2,12 +2,13 @@
 
 import argparse
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
 from datetime import timedelta
 
-from concord.processes import HOST, find_port
+from concord.processes import HOST, TEMPORARY, find_port
 
 NO_ACCOUNT = "Nobody has an account here yet: open {address} and make the first one."
 TOKEN_LASTS = timedelta(days=366)
@@ -22,10 +23,13 @@ def run_demonstration(arguments: Sequence[str]) -> None:
     parser.add_argument("--no-browser", action="store_true")
     chosen = parser.parse_args(arguments)
     os.environ.pop("DATABASE_URL", None)
-    os.environ["CONCORD_DATA"] = tempfile.mkdtemp(prefix="concord-")
+    folder = os.environ["CONCORD_DATA"] = tempfile.mkdtemp(prefix=TEMPORARY)
     options = [] if chosen.no_browser else ["--open"]
     port = chosen.port or _find_usual_port()
-    manage(["start", "--temporary", *options, "--host", chosen.host, "--port", str(port)])
+    try:
+        manage(["start", "--temporary", *options, "--host", chosen.host, "--port", str(port)])
+    finally:  # if it did not start; once it runs, nothing comes back here
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def serve(arguments: Sequence[str]) -> None:

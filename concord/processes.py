@@ -22,6 +22,7 @@ from typing import NoReturn
 
 # Others come in through a proxy with HTTPS, and not to the demonstration, whose passwords everyone knows.
 HOST = "127.0.0.1"
+TEMPORARY = "concord-demo-"  # begins the name of a folder of data that is removed at the end
 PATIENCE = 10.0  # seconds that the programs have to finish what they are doing
 FIRST_BACKOFF, LONGEST_BACKOFF = 1.0, 60.0  # seconds before a program that died is started again
 RECOVERED_AFTER = 60.0  # seconds that a program must have run for its next backoff to be the first one again

@@ -18,6 +18,7 @@ from concord.management.commands.start import demonstration, local_models
 from judges.management.demonstration.finished import NAME as FINISHED
 from tests.concord.running import Started, alive, descendants, eventually, manage, parents, start
 from tests.factories import make_project
+from tests.ports import free_port
 
 pytestmark = pytest.mark.skipif(
     os.uname().sysname != "Linux", reason="processes are watched in Linux's /proc"
@@ -140,6 +141,14 @@ def test_a_taken_port_is_said_in_one_sentence_before_anything_is_made(tmp_path: 
         f"CommandError: Port {port} cannot be used (Address already in use): try --port 9000."
     )
     assert not (tmp_path / "concord.sqlite3").exists()
+
+
+def test_it_removes_no_folder_of_data_but_that_of_the_demonstration(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    ended = manage("start", "--temporary", "--port", str(free_port()), data=data)
+    assert ended.returncode == 1
+    assert ended.stderr.strip() == "CommandError: Only `concord demo` removes its folder of data at the end."
+    assert data.exists()
 
 
 @pytest.mark.django_db

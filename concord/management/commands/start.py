@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from argparse import SUPPRESS
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from annotate.core.models import Project, User
 from annotate.core.version import VERSION
 from annotate.management.demonstration.load import NAME
 from annotate.people.first_account import first_account_token
-from concord.processes import HOST, Plan, become_supervisor, find_port
+from concord.processes import HOST, TEMPORARY, Plan, become_supervisor, find_port
 from concord.schema.comparison import compare_database
 from judges.management.demonstration.finished import is_wanted
 from judges.management.demonstration.recorded_server import PORT as RECORDED_PORT
@@ -46,11 +47,13 @@ class Command(BaseCommand):
         parser.add_argument("--empty", action="store_true", help="start without the demonstration projects")
         parser.add_argument("--host", default=HOST, help="the address to answer at, behind a proxy")
         parser.add_argument("--open", action="store_true", help="open the start page in a browser")
-        parser.add_argument("--temporary", action="store_true", help="remove the folder of data at the end")
+        parser.add_argument("--temporary", action="store_true", help=SUPPRESS)  # of `concord demo`
 
     def handle(self, *_args: Any, host: str, port: int, empty: bool, **options: Any) -> None:
         """Prepare everything, say where it is, and run until stopped."""
         refuse_unusable_port(port, host)
+        if options["temporary"] and not settings.DATA_DIR.name.startswith(TEMPORARY):
+            raise CommandError("Only `concord demo` removes its folder of data at the end.")
         refuse_other_schema()
         call_command("migrate", interactive=False, verbosity=0)
         collect_static_files()
