@@ -1,4 +1,4 @@
-"""What the command `concord` does where the server is installed; see concord_client.commands."""
+"""Commands of `concord` that need an installed server; see concord_client.commands."""
 
 import argparse
 import os
@@ -6,12 +6,11 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
-from datetime import timedelta
 
 from concord.processes import HOST, TEMPORARY, find_port
 
 NO_ACCOUNT = "Nobody has an account here yet: open {address} and make the first one."
-TOKEN_LASTS = timedelta(days=366)
+STORES = ("DATABASE_URL", "CONCORD_BROKER_URL", "CONCORD_FILES_URL")  # not for a demonstration
 NAME_OF_TOKEN = "the command concord on this machine"  # noqa: S105
 
 
@@ -22,7 +21,8 @@ def run_demonstration(arguments: Sequence[str]) -> None:
     parser.add_argument("--host", default=HOST, help="another address to answer at, behind a proxy")
     parser.add_argument("--no-browser", action="store_true")
     chosen = parser.parse_args(arguments)
-    os.environ.pop("DATABASE_URL", None)
+    for name in STORES:
+        os.environ.pop(name, None)
     folder = os.environ["CONCORD_DATA"] = tempfile.mkdtemp(prefix=TEMPORARY)
     options = [] if chosen.no_browser else ["--open"]
     port = chosen.port or _find_usual_port()
@@ -78,7 +78,7 @@ def make_local_token(address: str) -> str:
     import django
 
     django.setup()
-    from annotate.api.commands import SCOPES, make_token
+    from annotate.api.commands import LONGEST, SCOPES, make_token
     from annotate.core.access import may_begin_projects
     from annotate.core.models import User
     from annotate.management.demonstration.load import PEOPLE
@@ -93,7 +93,7 @@ def make_local_token(address: str) -> str:
         raise LookupError(
             f"Several people begin projects here ({names}): say by CONCORD_TOKEN whose token to use."
         )
-    _, secret = make_token(user=own[0], name=NAME_OF_TOKEN, scopes=SCOPES, lasts=TOKEN_LASTS)
+    _, secret = make_token(user=own[0], name=NAME_OF_TOKEN, scopes=SCOPES, lasts=LONGEST)
     return secret
 
 

@@ -1,7 +1,8 @@
-"""The Concord that runs on this machine, and a token for it: what a single person need not type."""
+"""Finds the Concord that runs on this machine, and a token for it."""
 
 import json
 import os
+import tempfile
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -15,9 +16,9 @@ NO_SERVER = (
 
 
 def find_access() -> tuple[str, str]:
-    """Return address and token of the server to ask. Raises RefusedError.
+    """Return URL and token of the server to call. Raises RefusedError.
 
-    The variables CONCORD_URL and CONCORD_TOKEN come first; without them it is the one that this machine runs.
+    CONCORD_URL and CONCORD_TOKEN take precedence over the server that this machine runs.
     """
     address, token = os.environ.get(ADDRESS), os.environ.get(TOKEN)
     if address and token:
@@ -33,12 +34,14 @@ def find_access() -> tuple[str, str]:
 
 
 def state_file() -> Path:
-    """Return the file in which a Concord for one person says where it runs."""
+    """Return the file with the URL and the data folder of a Concord for one person."""
     return Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "concord" / "server.json"
 
 
 def forget_token() -> bool:
-    """Remove the token that this machine keeps, as it is no longer valid; return whether there was one."""
+    """Remove the token that this machine keeps, which is no longer valid. False if another token was sent."""
+    if os.environ.get(TOKEN):
+        return False
     try:
         Path(json.loads(state_file().read_text())["data"], TOKEN_FILE).unlink()
     except (OSError, ValueError, KeyError, TypeError):
@@ -58,6 +61,8 @@ def _read_token(address: str, data: Path) -> str:
         token: str = next(iter(makers)).load()(address)
     except LookupError as error:
         raise RefusedError(str(error)) from error
-    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as kept:
+    handle, unfinished = tempfile.mkstemp(prefix=TOKEN_FILE, dir=data)  # only this account may read it
+    with os.fdopen(handle, "w") as kept:
         kept.write(token)
+    Path(unfinished).replace(file)
     return token

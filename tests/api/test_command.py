@@ -132,6 +132,25 @@ def test_a_revoked_token_is_replaced(project: Project, said: Said) -> None:
     assert ApiToken.objects.count() == 1
 
 
+def test_refused_token_of_the_environment_keeps_the_kept_one(
+    project: Project, said: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert said("me", "show")[0] == 0
+    monkeypatch.setenv(local.TOKEN, "revoked")
+    assert said("me", "show")[0] == 1
+    monkeypatch.delenv(local.TOKEN)
+    assert said("me", "show")[0] == 0
+    assert ApiToken.objects.count() == 1
+
+
+def test_kept_token_does_not_follow_a_link(project: Project, said: Said, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (tmp_path / "data" / local.TOKEN_FILE).symlink_to(elsewhere)
+    assert said("me", "show")[0] == 0
+    assert not elsewhere.exists()
+    assert [path.name for path in (tmp_path / "data").glob("command_token*")] == [local.TOKEN_FILE]
+
+
 @pytest.mark.parametrize(("people", "sentence"), [(0, "Nobody has an account"), (2, "Several people")])
 def test_it_says_why_it_has_no_token(project: Project, said: Said, people: int, sentence: str) -> None:
     if people:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from concord.management.commands.start import demonstration, local_models
+from concord.management.commands.start import demonstration, local_models, state_file
 from judges.management.demonstration.finished import NAME as FINISHED
 from tests.concord.running import Started, alive, descendants, eventually, manage, parents, start
 from tests.factories import make_project
@@ -194,3 +194,17 @@ def test_models_of_this_machine_are_open_to_its_own_user_alone(
     is_shared = https or "concord.example.org" in hosts
     assert found.get("CONCORD_LOCAL_ENDPOINTS_FILE") == (None if is_shared else "/data/local-endpoints")
     assert ":8080" not in said, "Concord itself answers there"
+
+
+def test_start_for_other_hosts_opens_no_local_models_or_token(settings: Any) -> None:
+    settings.ALLOWED_HOSTS, settings.HTTPS = ["localhost"], False
+    assert local_models(8080, "0.0.0.0") == {}
+    assert state_file("0.0.0.0") is None
+
+
+def test_temporary_start_keeps_existing_data(tmp_path: Path) -> None:
+    database = tmp_path / "concord.sqlite3"
+    database.write_text("ratings")
+    ended = manage("start", "--temporary", "--port", "0", data=tmp_path)
+    assert "has data, which --temporary would remove" in ended.stderr
+    assert database.read_text() == "ratings"

@@ -25,7 +25,7 @@ from judges.management.demonstration.finished import is_wanted
 from judges.management.demonstration.recorded_server import PORT as RECORDED_PORT
 from judges.management.demonstration.tasks import load_finished_demonstration
 
-LOOPBACK = frozenset({"localhost", HOST, "[::1]"})
+LOOPBACK = frozenset({"localhost", HOST, "::1", "[::1]"})
 LOCAL_ENDPOINTS, ENDPOINTS_FILE = "CONCORD_LOCAL_ENDPOINTS", "CONCORD_LOCAL_ENDPOINTS_FILE"
 WEB = "concord.web --workers 1 --blocking-threads 4 --log-level warning"
 # Usual ports of model servers: llama.cpp, `make demo-model`, LM Studio, vLLM next to Concord, Ollama;
@@ -68,17 +68,17 @@ class Command(BaseCommand):
             commands["worker"] += ["--include", RECORDED_REPLIES]
         plan = Plan(
             {name: [sys.executable, *command] for name, command in commands.items()},
-            state_file=state_file(),
+            state_file=state_file(host),
             state=json.dumps({"address": address, "data": str(settings.DATA_DIR)}),
             opened=address if options["open"] else None,
             temporary=str(settings.DATA_DIR) if options["temporary"] else None,
         )
         connections.close_all()
-        become_supervisor(plan, {**os.environ, **local_models(port)})
+        become_supervisor(plan, {**os.environ, **local_models(port, host)})
 
 
 def refuse_unusable_port(port: int, host: str) -> None:
-    """Say in one sentence why nothing can answer at this port."""
+    """Stop with the reason if the web server cannot use this port."""
     try:
         find_port(port, host)
     except (OSError, OverflowError) as error:
@@ -86,23 +86,23 @@ def refuse_unusable_port(port: int, host: str) -> None:
         raise CommandError(f"Port {port} cannot be used ({reason}): try --port {OTHER_PORT}.") from error
 
 
-def state_file() -> str | None:
-    """Return the file that tells the command `concord` where this runs; see concord_client.local.
+def state_file(host: str) -> str | None:
+    """Return the file from which the command `concord` reads where this runs; see concord_client.local.
 
-    None where others use the installation, too: whoever reads its folder of data may do everything.
+    None if others use the installation, too: a reader of its data folder may do everything.
     """
     folder = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
-    return str(Path(folder).expanduser() / "concord" / "server.json") if is_alone() else None
+    return str(Path(folder).expanduser() / "concord" / "server.json") if is_alone(host) else None
 
 
-def is_alone() -> bool:
-    """Return whether this host alone reaches Concord, and all data are in its folder."""
-    return not is_shared() and connection.vendor == "sqlite"
+def is_alone(host: str) -> bool:
+    """Return True if only this machine reaches Concord and its database is a file."""
+    return not is_shared(host) and connection.vendor == "sqlite"
 
 
-def is_shared() -> bool:
-    """Return whether other hosts reach Concord."""
-    return settings.HTTPS or not LOOPBACK.issuperset(settings.ALLOWED_HOSTS)
+def is_shared(host: str) -> bool:
+    """Return True if other machines reach Concord. ALLOWED_HOSTS does not stop a forged `Host: localhost`."""
+    return settings.HTTPS or not LOOPBACK.issuperset([host, *settings.ALLOWED_HOSTS])
 
 
 def refuse_other_schema() -> None:
@@ -111,19 +111,19 @@ def refuse_other_schema() -> None:
         raise CommandError(mismatch)
 
 
-def local_models(own_port: int) -> dict[str, str]:
-    """Return settings: endpoints may name this machine's usual ports of models, and those in a file.
+def local_models(own_port: int, host: str = HOST) -> dict[str, str]:
+    """Return settings that permit endpoints on this machine's usual model ports, and on those in a file.
 
-    Nothing where others reach Concord: they must not get at servers that listen to this machine alone. No
-    usual ports where the operator says which ones.
+    No settings if others reach Concord: they must not reach servers that serve this machine alone. The
+    operator's own list replaces the usual ports.
     """
-    if is_shared():
+    if is_shared(host):
         return {}
     file = os.environ.get(ENDPOINTS_FILE) or str(Path(settings.DATA_DIR, "local-endpoints"))
     if os.environ.get(LOCAL_ENDPOINTS):
         return {ENDPOINTS_FILE: file}
     ports = [port for port in MODEL_PORTS if port != own_port]
-    places = ",".join(f"{host}:{port}" for host in (HOST, "localhost") for port in ports)
+    places = ",".join(f"{name}:{port}" for name in (HOST, "localhost") for port in ports)
     return {LOCAL_ENDPOINTS: places, ENDPOINTS_FILE: file}
 
 
@@ -143,7 +143,7 @@ def static_files() -> list[str]:
 
 
 def first_account(address: str) -> str:
-    """Return where the first account is made, as long as there is none."""
+    """Return a line with the link to the first account, empty if there is an account."""
     if User.objects.exists():
         return ""
     path = reverse("first_account", args=[first_account_token()])
