@@ -36,8 +36,8 @@ class Extension:
     item_marks: by which items are found.
     item_lead: what may be done with them.
     collection_lines: of the data sheet. paper_section: of the report in LaTeX. judge_scores: of the table of
-    items. restorer: puts the app's export tables back. finish_round_one: writes the app's places of an open
-    Round I in steps. events: of webhooks, with what each says.
+    items. restorer: restores the app's export tables. finish_round_one: writes the app's assignments of an
+    open Round I in steps. events: of webhooks, with the content of each.
     """
 
     app: str

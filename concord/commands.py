@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from concord.processes import HOST, TEMPORARY, find_port
 
-NO_ACCOUNT = "Nobody has an account here yet: open {address} and make the first one."
+NO_ACCOUNT = "No one has an account here yet. Open {address} and create the first one."
 STORES = ("DATABASE_URL", "CONCORD_BROKER_URL", "CONCORD_FILES_URL")  # not for a demonstration
 NAME_OF_TOKEN = "the command concord on this machine"  # noqa: S105
 
@@ -91,7 +91,7 @@ def make_local_token(address: str) -> str:
     if len(own) > 1:
         names = ", ".join(user.email for user in own)
         raise LookupError(
-            f"Several people begin projects here ({names}): say by CONCORD_TOKEN whose token to use."
+            f"Several accounts can create projects here ({names}). Set CONCORD_TOKEN to the token of one."
         )
     _, secret = make_token(user=own[0], name=NAME_OF_TOKEN, scopes=SCOPES, lasts=LONGEST)
     return secret

@@ -33,8 +33,8 @@ PR_SET_PDEATHSIG = 1
 class Plan:
     """What to run.
 
-    commands: by the names that messages use. opened: an address that a browser opens once it answers.
-    state_file: says by `state` that this runs, until the end. temporary: a folder removed at the end.
+    commands: by the names that messages use. opened: a URL that a browser opens once it answers.
+    state_file: contains `state` while this runs. temporary: a folder removed at the end.
     """
 
     commands: dict[str, list[str]]
@@ -84,7 +84,7 @@ def carry_out(plan: Plan) -> None:
         run_together(plan.commands, environment=dict(os.environ))
     finally:
         with suppress(OSError):
-            if state and state.read_text() == plan.state:  # it is not of a server that was started later
+            if state and state.read_text() == plan.state:  # a server that started later has not replaced it
                 state.unlink()
         if plan.temporary:
             shutil.rmtree(plan.temporary, ignore_errors=True)

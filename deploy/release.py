@@ -39,7 +39,7 @@ def section_of(version: str, changelog: str) -> str:
 def main(version: str) -> None:
     """Print the section. Exit with an error message if a version or the day is missing."""
     if other := {file: named for file, named in named_versions().items() if named != version}:
-        sys.exit(f"The release is {version}, but other versions stand in {other}.")
+        sys.exit(f"The release is {version}, but these files name other versions: {other}.")
     try:
         text = section_of(version, (ROOT / "CHANGELOG.md").read_text())
     except ValueError as error:

@@ -7,7 +7,7 @@ import os
 
 from hypothesis import settings
 
-# Before NumPy is imported, as in concord: threads of BLAS wait for each other where tests use every core.
+# Before NumPy is imported, as in concord: threads of BLAS block each other if tests use every core.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # The same examples in every run, however slow the machine is: a rare one that fails is written into its test

@@ -28,9 +28,9 @@ def form_input(
 ) -> type[Input]:
     """Return what the API takes for a form: a field of JSON for each of its fields, and others beside them.
 
-    A missing field gets the initial value of the page: the form's own, or that of `usual`. A choice among
+    A missing field gets the initial value of the page: from the form or from `usual`. A choice among
     rows gets the only row. optional: fields that the operation fills in by the project, each with a
-    description of the value. Choices that depend on the project are texts here.
+    description of the value. Choices that depend on the project are strings here.
     """
     defaults = {key: field.initial for key, field in form.base_fields.items() if field.initial is not None}
     defaults = {} if all_optional else {**defaults, **(usual or {})}
@@ -65,13 +65,13 @@ def valid(form: Form) -> Form:
 
 
 def _has_only_choice(field: forms.Field) -> TypeGuard["forms.ModelChoiceField[Any]"]:
-    """Return whether a page preselects the first row; the API does so for a single row."""
+    """Return True if a page preselects the first row; the API does so for a single row."""
     is_multiple = isinstance(field, forms.ModelMultipleChoiceField)
     return isinstance(field, forms.ModelChoiceField) and not is_multiple and field.empty_label is None
 
 
 def _sentence(form: forms.BaseForm, name: str, error: forms.ValidationError) -> tuple[str, bool]:
-    """Return an error as a sentence, and whether it names its field; one about a choice lists the choices."""
+    """Return an error message, and True if it names its field. An invalid choice lists the choices."""
     field = form.fields.get(name)
     if error.code in NO_CHOICE and isinstance(field, forms.ChoiceField):
         return list_choices(_choices(field)), False

@@ -52,7 +52,7 @@ class ApiView(APIView):
     """A view of the API: nobody without a token, nothing without a scope, JSON only."""
 
     about = ""
-    steps: Collection[str] = ()  # values of `step`, where its address has one
+    steps: Collection[str] = ()  # values of `step`, if its URL has one
     authentication_classes = (TokenAuthentication,)
     permission_classes = (HasScope,)
     throttle_classes = (TokenThrottle,)
@@ -68,9 +68,9 @@ class ApiView(APIView):
         _ = request._request.body
 
     def check(self, shape: type[Shape], *, standing: Mapping[str, Any] | None = None, **context: Any) -> Any:
-        """Return what was sent, checked; raises ValidationError with a sentence for each field.
+        """Return the checked body. Raises ValidationError with a message for each field.
 
-        standing: present values, which a change keeps where a new row would get a default.
+        standing: present values. A change keeps them; a new row would get defaults.
         """
         given: Any = shape(data=self.request.data, context=context)
         given.is_valid(raise_exception=True)

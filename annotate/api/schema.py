@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 
-# By the names of parameters of addresses; a step's is the first one.
+# By the name of the parameter in the URL; the example of a step is its first value.
 EXAMPLES = {
     "slug": "reviews-of-boots",
     "id": 1,
@@ -22,7 +22,7 @@ class OperationSchema(AutoSchema):
     """Names operations after their views, and groups them by what they are about."""
 
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the operation; each parameter of its address has an example, and a step its choices."""
+        """Return the operation. Each parameter of its URL has an example; a step lists its choices."""
         found = super().get_operation(*args, **kwargs)
         for parameter in (found or {}).get("parameters", ()):
             if parameter["in"] == "path":

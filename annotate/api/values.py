@@ -78,7 +78,7 @@ MOST_LISTED = 40
 
 
 def list_choices(choices: Iterable[object]) -> str:
-    """Return a sentence that lists the choices."""
+    """Return a message that lists the choices."""
     keys = [str(each) for each in choices]
     if not keys:
         return gettext("There is nothing to choose from yet.")
@@ -87,7 +87,7 @@ def list_choices(choices: Iterable[object]) -> str:
 
 
 class OneOf(serializers.ChoiceField):
-    """One of several texts; an error lists them."""
+    """One of several strings; an error lists them."""
 
     def fail(self, key: str, **kwargs: Any) -> NoReturn:
         """Raise ValidationError."""

@@ -27,7 +27,7 @@ def off_scale_sentence(name: str, value: float | str, lowest: int, highest: int,
 
 
 def format_value(value: float | str) -> str:
-    """Return a value as pages write it in the reader's language: 3, 3.5 or 3,5; texts as they are."""
+    """Return a value as pages write it in the reader's language: 3, 3.5 or 3,5; strings unchanged."""
     return str(localize(value))
 
 

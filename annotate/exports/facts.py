@@ -1,4 +1,4 @@
-"""Facts on the ratings of a project. Datasheets and papers write sentences from them."""
+"""Facts on the ratings of a project, for datasheets and papers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from annotate.exports.tables.ratings import time_if_known
 
 @dataclass(frozen=True)
 class RoundFacts:
-    """What was given in a round; first, last: None where the times are not known.
+    """The ratings of a round. first, last: None if the times are unknown.
 
     seconds: active time that was measured. without_value: answers “cannot rate” or “not applicable”.
     unfinished: the number of open assignments.

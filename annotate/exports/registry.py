@@ -106,7 +106,7 @@ class ExportTable:
     lost: str = ""
 
     def for_dimensions(self, keys: Iterable[str]) -> "ExportTable":
-        """Return the table with a column per dimension where it declares one for all, else as it is."""
+        """Return the table with a column per dimension instead of a column declared for all."""
         columns: list[ExportColumn] = []
         for is_for_each, declared in groupby(self.columns, key=lambda column: "{dimension}" in column.name):
             named = list(declared)

@@ -340,7 +340,7 @@ class MappingForm(ColumnsForm):
 
     @property
     def better_what(self) -> "StrOrPromise":
-        """What the file plainly holds where another choice was made, else an empty text."""
+        """The kind of the file if it clearly differs from the chosen one, else empty."""
         chosen = self["what"].value()
         is_other = self.seems_to_hold == What.ANSWERS != chosen
         is_other |= self.seems_to_hold == What.RATINGS and chosen == What.ITEMS
@@ -362,7 +362,7 @@ def guess_of(upload: DataImport, opening: Opening) -> Mapping:
 
 
 def guessed_what(mapping: Mapping, opening: Opening) -> What:
-    """What a mapping gives; ratings of Round II where all rows name it."""
+    """Return the kind of rows that a mapping reads; ratings of Round II if all rows name that round."""
     if isinstance(mapping, ColumnMapping) and mapping.gives_ratings and mapping.round:
         records = [record for record in opening.guessed if isinstance(record, Record)]
         if all(is_round(record.fields.get(mapping.round), 2) for record in records):

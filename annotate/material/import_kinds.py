@@ -24,7 +24,7 @@ class ImportKind:
     page, pages: the routes of one import, which takes slug and pk, and of all of this kind.
     all_name: the link to all. after, after_name: the URL of the next page after an import, and its link.
     rows: the template of a preview's first rows.
-    holds: what its files hold, in the middle of a sentence. recognises: whether a file is plainly of this
+    holds: the contents of its files, as part of a message. recognises: whether a file is plainly of this
     kind.
     """
 

@@ -142,7 +142,7 @@ def latex(
     stand in several parts; what is longer than a page is a `longtable`. The caption names the project,
     `\label` is `tab:` and the table's key; how its figures were computed follows in small print.
 
-    caption: LaTeX in place of the title. notes: texts in place of the small print.
+    caption: LaTeX that replaces the title. notes: lines that replace the small print.
     """
     choices = choices or LatexChoices()
     grid = _grid(table, choices)
@@ -231,8 +231,8 @@ def _parts(grid: _Grid, setting: _TableSetting, width: float) -> Iterator[_Grid]
 
 
 def _narrow_widths(grid: _Grid, setting: _TableSetting, width: float) -> list[float]:
-    """Return the columns' widths where texts are broken if the whole is too wide: to a third of the line,
-    or what the other columns leave."""
+    """Return the columns' widths. If the table is too wide, columns of words break at a third of the line,
+    or at the width that the other columns leave."""
     widths = _widths(grid, setting)
     if sum(widths) <= width:
         return widths
@@ -241,7 +241,7 @@ def _narrow_widths(grid: _Grid, setting: _TableSetting, width: float) -> list[fl
         max(min(each, width / 3), longest) if is_words else each
         for each, longest, is_words in zip(widths, words, grid.words, strict=True)
     ]
-    for at, whole in enumerate(widths):  # what is left of the line goes to the texts that are broken
+    for at, whole in enumerate(widths):  # columns that break share the rest of the line
         # A tenth of a point stays, so that no rounding makes the parts wider than the line.
         narrow[at] += max(min(whole - narrow[at], width - sum(narrow) - 0.1), 0)
     return narrow

@@ -103,7 +103,7 @@ def notes_of(table: Table) -> Sequence[str]:
 
 
 def reasons_and_counts(table: Table) -> list[str]:
-    """Return the reason behind each letter of an undefined figure, then the counts."""
+    """Return the reason for each mark of an undefined value, then the counts."""
     undefined = [f"({letter}) {reason}" for reason, letter in marks_of(table).items()]
     return [note for note in (*undefined, _counts_line(table)) if note]
 

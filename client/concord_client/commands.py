@@ -15,7 +15,7 @@ from concord_client.server import RefusedError, Server
 
 JsonObject = dict[str, Any]
 VERBS = {"POST": "add", "PUT": "set", "PATCH": "change", "DELETE": "remove"}
-FIELD = "field:"  # begins the names of options that are sent
+FIELD = "field:"  # prefix of options that are sent
 # Names of operations whose path has no verb.
 NAMES = {
     "getExportFile": "download",
@@ -54,7 +54,7 @@ class ApiCommand:
 
     @property
     def arguments(self) -> list[str]:
-        """The variable parts of the path, in their order."""
+        """The variable parts of the path, in order."""
         return [each for each in self.operation.in_path if not (each == "step" and self.step)]
 
 
@@ -86,7 +86,7 @@ def find_server_commands() -> dict[str, EntryPoint]:
 
 
 def list_commands() -> list[ApiCommand]:
-    """Return every operation under a name of its own."""
+    """Return every operation with its unique name."""
     return [command for each in load_operations().values() for command in _commands_of(each)]
 
 

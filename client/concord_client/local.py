@@ -24,7 +24,7 @@ def find_access() -> tuple[str, str]:
     if address and token:
         return address, token
     if address:
-        raise RefusedError(f"Set CONCORD_TOKEN, too: the page “Tokens of the API” at {address} makes one.")
+        raise RefusedError(f"Set CONCORD_TOKEN, too. Create a token at {address}, page “Tokens of the API”.")
     try:
         running = json.loads(state_file().read_text())
         address, data = running["address"], Path(running["data"])
@@ -39,7 +39,7 @@ def state_file() -> Path:
 
 
 def forget_token() -> bool:
-    """Remove the token that this machine keeps, which is no longer valid. False if another token was sent."""
+    """Remove the stored token, which is no longer valid. Return False if CONCORD_TOKEN is in use instead."""
     if os.environ.get(TOKEN):
         return False
     try:
@@ -55,7 +55,7 @@ def _read_token(address: str, data: Path) -> str:
         return file.read_text().strip()
     makers = entry_points(group="concord.local", name="make_token")
     if not makers:
-        raise RefusedError(f"Set CONCORD_TOKEN: the page “Tokens of the API” at {address} makes one.")
+        raise RefusedError(f"Set CONCORD_TOKEN. Create a token at {address}, page “Tokens of the API”.")
     os.environ["CONCORD_DATA"] = str(data)
     try:
         token: str = next(iter(makers)).load()(address)

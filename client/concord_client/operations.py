@@ -93,7 +93,7 @@ def resolve(schema: Schema) -> Schema:
 
 
 def read_dates(value: Any, schema: Schema) -> Any:
-    """Return a value with datetime and date in place of the strings that the schema calls so."""
+    """Return a value with strings of these formats converted to datetime and date."""
     schema = resolve(schema)
     for several in ("allOf", "oneOf", "anyOf"):
         for each in schema.get(several, ()):

@@ -54,13 +54,13 @@ class Project:
         return cast("models.ProjectRow", self.call("getOneProject"))
 
     def change_settings(self, **settings: Any) -> models.ProjectRow:
-        """Change settings such as `raters_per_item` and `guidelines` where they differ."""
+        """Change settings such as `raters_per_item` and `guidelines` that differ."""
         standing = self.read_settings()
         changed = {name: value for name, value in settings.items() if not _is_same(standing, {name: value})}
         return cast("models.ProjectRow", self.call("patchOneProject", **changed)) if changed else standing
 
     def add_dimension(self, name: str, definition: str, **settings: Any) -> models.DimensionRow:
-        """Add a dimension, or change the one of this name where it differs.
+        """Add a dimension, or change the one of this name if it differs.
 
         settings: as `scale_minimum` and `scale_maximum` (1 to 5 unless they are given), `measurement_level`,
         `guidelines`, `points`.
@@ -70,13 +70,13 @@ class Project:
         return cast("models.DimensionRow", self._settle("Dimension", rows, sent, by="key"))
 
     def read_dimensions(self) -> "pd.DataFrame":
-        """Return a row for each dimension, in their order."""
+        """Return a row for each dimension, in order."""
         return make_frame(self.call("getDimensions"), models.DimensionRow)
 
     # Material.
 
     def import_documents(self, documents: "Table") -> dict[str, int]:
-        """Add documents; return how many were sent and how many were new.
+        """Add documents; return the numbers of sent and of new ones.
 
         documents: a frame, a file or rows. `document` is the key, `title` the title if there is one; every
         other column is a part, whose heading is the column's name.
@@ -84,7 +84,7 @@ class Project:
         return self._import("postDocuments", "documents", map(_read_document, read_records(documents)))
 
     def import_items(self, items: "Table") -> dict[str, int]:
-        """Add items of documents that are there; return how many were sent and how many were new.
+        """Add items of existing documents; return the numbers of sent and of new ones.
 
         items: a frame, a file or rows with the columns `document`, `system`, `text`.
         """
@@ -92,7 +92,7 @@ class Project:
         return self._import("postItems", "items", rows)
 
     def import_ratings(self, ratings: "Table") -> dict[str, int]:
-        """Add ratings that were made elsewhere, as those of Round I, which opens for them.
+        """Add recorded ratings as Round I, which opens for them.
 
         ratings: a frame, a file or rows with the columns `document`, `system`, `rater`, `dimension`, `value`.
         """
@@ -100,10 +100,10 @@ class Project:
         return self._import("postRecordedRatings", "ratings", rows)
 
     def import_judgments(self, judgments: "Table") -> dict[str, int]:
-        """Add judgments that were made elsewhere; judges are made by name.
+        """Add recorded judgments; creates judges by name.
 
         judgments: rows with `method`, `document`, `system`, `dimension`, and `value` or `reply`; further
-        columns as `judge` and `cost` are those of the operation `postJudgments`.
+        columns, such as `judge` and `cost`, follow the operation `postJudgments`.
         """
         return self._import("postJudgments", "judgments", read_records(judgments))
 
@@ -120,9 +120,9 @@ class Project:
     def invite(
         self, *emails: str, role: models.RoleEnum = "annotator", note: str = "", send: bool = False
     ) -> dict[str, str]:
-        """Invite people; return each one's link, empty for who is a member already.
+        """Invite people; return each one's link, empty for members.
 
-        note: what the work is, on the link's page. send: whether a worker mails new links.
+        note: a description of the work, for the link's page. send: True if a worker mails new links.
         """
         self.call("postSeveralInvitations", addresses=emails, role=role, note=note, send=send)
         pending = self.call("getInvitations")
@@ -134,7 +134,7 @@ class Project:
         return make_frame(self.list_rows("getPeople"), models.PlaceRow)
 
     def choose_plan(self, kind: models.PlanInputKindEnum, **settings: Any) -> models.PlanRow:
-        """Choose how items are shared out when Round I opens."""
+        """Choose the plan that assigns items when Round I opens."""
         sent = {"kind": kind, **settings}
         standing = self.call("getPlan")
         return cast("models.PlanRow", standing if _is_same(standing, sent) else self.call("putPlan", **sent))
@@ -148,33 +148,33 @@ class Project:
         return cast("models.RoundRow", self.call("postRoundStep", step=f"close-{number}"))
 
     def set_deadline(self, number: int, day: date | None) -> models.RoundRow:
-        """Set the day by which raters of a round are asked to be done, or none."""
+        """Set or remove the deadline of a round."""
         return cast("models.RoundRow", self.call("putRoundDeadline", number=number, deadline=day))
 
     def read_ratings(self, *, round: int | None = None, dimension: str | None = None) -> "pd.DataFrame":
-        """Return a row for each rating, of both rounds unless one is named."""
+        """Return a row for each rating, of both rounds unless `round` is set."""
         return make_frame(self.list_rows("getRatings", round=round, dimension=dimension), models.RatingRow)
 
     # Judges and runs.
 
     def add_endpoint(self, name: str, url: str, *, key: str = "", **settings: Any) -> models.EndpointRow:
-        """Add an endpoint with an OpenAI-compatible API, or change the one of this name where it differs.
+        """Add an endpoint with an OpenAI-compatible API, or change the one of this name if it differs.
 
         settings: as `input_price` and `output_price` of a million tokens, and `calls_in_flight`. The key is
-        stored encrypted and never comes back.
+        stored encrypted and never returned.
         """
         sent = {"name": name, "base_url": url, **({"key": key} if key else {}), **settings}
         rows = self.list_rows("getEndpoints")
         return cast("models.EndpointRow", self._settle("Endpoint", rows, sent))
 
     def test_endpoint(self, name: str, **asked: str) -> models.TrialRow:
-        """Make one call to an endpoint; `problem` is why there is no reply. asked: `model`, `message`."""
+        """Call an endpoint once; `problem` is the reason for a missing reply. asked: `model`, `message`."""
         return cast(
             "models.TrialRow", self.call("postTrialOfEndpoint", id=self._id("endpoint", name), **asked)
         )
 
     def add_prompt(self, name: str, method: str, text: str, **settings: Any) -> models.PromptRow:
-        """Add a prompt of a method; return its newest version, which is a new one where the text differs."""
+        """Add a prompt of a method, or a new version if it differs; return the newest version."""
         sent = {"name": name, "method": method, "text": text, **settings}
         rows = self.list_rows("getPrompts")[::-1]  # the newest version of a name comes first
         return cast("models.PromptRow", self._settle("Prompt", rows, sent))
@@ -182,10 +182,10 @@ class Project:
     def add_judge(
         self, name: str, model: str, *, prompt: str = "rts", endpoint: str | None = None, **settings: Any
     ) -> models.JudgeRow:
-        """Add a judge, or change the one of this name, which the server refuses once it has judgments.
+        """Add a judge, or change the one of this name. The server rejects a change of a judge with judgments.
 
-        prompt: the name of a prompt of the project, or the key of a method whose text Concord has. endpoint:
-        may be left out if there is one. settings: as `temperature`, `samples`, `max_tokens`.
+        prompt: the name of a prompt of the project, or the key of a method with a prompt of Concord.
+        endpoint: optional if there is only one. settings: such as `temperature`, `samples`, `max_tokens`.
         """
         template = self._find("Prompts", prompt)
         sent = {"name": name, "model": model, **settings}
@@ -208,10 +208,10 @@ class Project:
     def start_run(
         self, judges: str | Sequence[str] | None = None, dimensions: Sequence[str] | None = None, **scope: Any
     ) -> Run:
-        """Let judges judge what they have not judged yet; `run.wait()` returns when they have.
+        """Start the judgments that judges have not made yet; `run.wait()` returns when they are done.
 
         judges: names; those without judgments unless given. dimensions: keys, all unless given. scope: as
-        `budget` in the endpoint's currency, `documents` for a random sample of so many, `via="batch"`.
+        `budget` in the endpoint's currency, `documents` for the size of a random sample, `via="batch"`.
         """
         scope = self._scope(judges, dimensions, scope)
         plan = self.call("postRunPreview", **scope)
@@ -233,14 +233,14 @@ class Project:
     # Results.
 
     def list_results(self) -> list[models.PageRow]:
-        """Return the pages of results by name, each with what can be chosen about it."""
+        """Return the pages of results by name, each with its options."""
         return cast("list[models.PageRow]", self.call("getResults"))
 
     def read_result(self, name: str, *, seconds: float = WAIT, **chosen: Any) -> dict[str, ResultTable]:
         """Return the tables of a page of results by their keys, as `agreement`, `systems` or `judges`.
 
-        Waits so many seconds for a worker where the data have changed since the values were computed.
-        chosen: what the page offers to choose, as `drawn="documents"`. Raises RefusedError and TooSlowError.
+        Gives a worker this many seconds if the data have changed since the last computation.
+        chosen: options of the page, such as `drawn="documents"`. Raises RefusedError and TooSlowError.
         """
 
         def look() -> models.ResultShape:
@@ -266,7 +266,7 @@ class Project:
     # Certificates and routing.
 
     def draw_sample(self, name: str, **settings: Any) -> models.CalibrationDetail:
-        """Draw the random sample that tests a judge, and ask people for it; one of this name is returned.
+        """Create the random sample that tests a judge, and assign it; an existing one is returned.
 
         settings: as `judge` and `other` (names), `dimensions`, `risk`, `size`, `raters`.
         """
@@ -286,7 +286,7 @@ class Project:
     def plan_routing(
         self, name: str, *, certificate: str | None = None, **settings: Any
     ) -> models.PolicyDetail:
-        """Make a policy, or return the one of this name, with what it would send to people.
+        """Make a policy, or return the one of this name, with the units that it would send to people.
 
         Nothing is routed. certificate: the calibration that it follows; without, it goes by R. settings: as
         `rts` and `mcq` (names), `threshold` or `budget`, `audit_share`, `raters`.
@@ -365,7 +365,7 @@ class Project:
         return int(keys[name])
 
     def _by_id(self, settings: Mapping[str, Any], **kinds: str) -> dict[str, Any]:
-        """Return settings with ids in place of names."""
+        """Return settings with names replaced by ids."""
         return {
             name: self._id(kinds[name], value) if name in kinds and value is not None else value
             for name, value in settings.items()
@@ -411,7 +411,7 @@ def _split(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]
 
 
 def _pick(table: "Table", columns: Sequence[str], *, texts: int) -> Iterator[dict[str, Any]]:
-    """Yield these columns of each row; the first ones are texts, whatever pandas made of them."""
+    """Yield these columns of each row, the first ones as strings even if pandas parsed them as numbers."""
     for row in read_records(table):
         yield {
             name: str(row[name]) if number < texts else row[name]
@@ -427,7 +427,7 @@ def _read_document(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_same(row: Mapping[str, Any], sent: Mapping[str, Any]) -> bool:
-    """Return whether a row has these values; amounts are compared as numbers."""
+    """Return True if a row has these values; amounts are compared as numbers."""
     return all(name in row and _is_equal(row[name], value) for name, value in sent.items())
 
 

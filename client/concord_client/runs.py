@@ -33,11 +33,11 @@ class Run:
         return str(self.detail["run"]["status"])
 
     def refresh(self) -> "Run":
-        """Read how far it is."""
+        """Read its progress."""
         return self._call("getOneRun")
 
     def wait(self, seconds: float = 3600) -> "Run":
-        """Return the run when it is over or paused. Raises TooSlowError after so many seconds."""
+        """Return the run when it is over or paused. Raises TooSlowError after this many seconds."""
         return self.server.wait(self.refresh, lambda run: run.status in OVER, str, seconds)
 
     def start(self) -> "Run":
@@ -45,7 +45,7 @@ class Run:
         return self._take_step("start")
 
     def pause(self) -> "Run":
-        """Let no further calls begin."""
+        """Start no further calls."""
         return self._take_step("pause")
 
     def cancel(self) -> "Run":
@@ -53,7 +53,7 @@ class Run:
         return self._take_step("cancel")
 
     def retry(self) -> "Run":
-        """Plan what failed again."""
+        """Plan the failed judgments again."""
         return self._take_step("retry")
 
     def change_budget(self, budget: float | None) -> "Run":

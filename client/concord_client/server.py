@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SECONDS = 60.0  # that an answer may take
 ATTEMPTS = 5  # of a request that had no answer, or came too often
 PAGE = 500  # rows
-FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0  # seconds between two looks at what a worker does
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0  # seconds between two checks of a worker
 
 Progress = Callable[[str], None]
 Found = TypeVar("Found")
@@ -48,7 +48,7 @@ class Server:
     >>> server = Server("https://concord.example", token)
     >>> project = server.create_project("Reviews of boots", template="opinion-summaries")
 
-    on_progress: a function that gets a sentence for each step of a job; None: silent. transport: httpx2's,
+    on_progress: a function that gets a message for each step of a job; None: silent. transport: httpx2's,
     for tests. `with Server(...) as server` closes its connections.
     """
 
@@ -75,11 +75,11 @@ class Server:
         self.close()
 
     def close(self) -> None:
-        """Close the connections that are kept for further requests."""
+        """Close the open connections."""
         self._http.close()
 
     def read_account(self) -> "Me":
-        """Return whose token this is, what it allows and until when."""
+        """Return the owner of this token, its scopes and its last day."""
         return cast("Me", self.call("getWhoAmI"))
 
     def list_projects(self) -> list["ProjectRow"]:
@@ -97,7 +97,7 @@ class Server:
         return Project(self, slug)
 
     def create_project(self, name: str, *, template: str = "", **settings: Any) -> "Project":
-        """Create a project, or return yours of this name as it is; settings are changed where they differ.
+        """Create a project, or return yours of this name; changes settings that differ.
 
         template: a key of `list_templates`; empty: no dimensions yet.
         """

@@ -1,4 +1,4 @@
-"""Tables of results and rows of lists as data frames. pandas is loaded when the first frame is made."""
+"""Tables of results and rows of lists as data frames. The first frame loads pandas."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     Table = pd.DataFrame | str | Path | Iterable[Mapping[str, Any]]
 
-# What a cell may hold besides its value, and the column that it becomes.
+# Further contents of a cell, and the suffix of their columns.
 BESIDE = ("low", "high", "count", "reason")
 
 
@@ -28,9 +28,9 @@ class ResultTable:
     def frame(self) -> "pd.DataFrame":
         """The table as a frame.
 
-        A column for each of the table's, by its key, and where cells hold more than a value `NAME_low` and
+        A column for each of the table's, by its key. Cells with more than a value add `NAME_low` and
         `NAME_high` (ends of the interval), `NAME_count`, and `NAME_reason` (why it is undefined). Dimensions,
-        systems and judges are named by their keys.
+        systems and judges appear by their keys.
         """
         import pandas as pd
 

@@ -20,16 +20,16 @@ LOOPBACK = frozenset({"localhost", ".localhost", "127.0.0.1", "[::1]"})
 
 
 def is_listed(host: str, port: int) -> bool:
-    """Return whether the operator lists a host and port, in the setting or in the file."""
+    """Return True if the operator lists a host and port, in the setting or in the file."""
     places = chain(settings.LOCAL_ENDPOINTS, _places_in_file())
     return any(place.is_at(host, port) for place in places)
 
 
 def _places_in_file() -> Iterator[PermittedHost]:
-    """Yield the places of CONCORD_LOCAL_ENDPOINTS_FILE, read at each use so that no restart is needed.
+    """Yield the hosts and ports of CONCORD_LOCAL_ENDPOINTS_FILE, read at each use: a change needs no restart.
 
-    No page writes to the file: it belongs to the person who runs Concord on this machine. Lines that name no
-    single port permit nothing.
+    No page writes to the file: only the operator of this machine does. Lines without a single port permit
+    no server.
     """
     try:
         text = Path(settings.LOCAL_ENDPOINTS_FILE or os.devnull).read_text(errors="replace")
@@ -73,8 +73,8 @@ def refuse_call(url: str) -> None:
 def problem_of_own(url: str) -> str:
     """Return why a URL that leads to Concord itself is no endpoint; empty for others.
 
-    Whatever is sent there may reach its logs. Loopback is left to the listed places: other servers
-    answer there too.
+    Keys in such calls may reach its logs. Only the lists decide about loopback: other servers answer
+    there, too.
     """
     parts = urlsplit(url)
     host, names = parts.hostname or "", [name for name in _own_names() if name not in LOOPBACK | {"*"}]

@@ -407,7 +407,7 @@ def add_judge(*, project: Project, judge: JudgeSpec, by: User | None) -> Judge:
 def add_judge_pair(*, project: Project, judges: Sequence[JudgeSpec], by: User | None) -> list[Judge]:
     """Make judges that are compared with each other. Locks the project. Raises InvalidValueError.
 
-    A judge that is there under any name with the same prompt and settings is taken, so nothing is paid twice.
+    An existing judge with the same prompt and settings is reused under any name: no call is paid twice.
     """
     lock_project(project)
     pair = []
@@ -423,7 +423,7 @@ def add_judge_pair(*, project: Project, judges: Sequence[JudgeSpec], by: User | 
 def update_judge(*, judge: Judge, to: JudgeSpec, by: User | None, may_be_same: bool = False) -> Judge:
     """Make a judge that has no judgments what is given. Locks the project, which planning a run does too.
 
-    may_be_same: whether a judge that is so already is returned, with judgments or without. Raises
+    may_be_same: returns a judge that has these values already, even with judgments. Raises
     InvalidValueError, and UsedError once judgments of it were planned.
     """
     project = lock_project(judge.project)

@@ -60,7 +60,7 @@ class Method(ABC):
     stop: ClassVar[tuple[str, ...]] = ()
 
     def title(self, label: str = "") -> str:
-        """Return the label, or that of one of its prompts, after the name that papers use."""
+        """Return the name that papers use, followed by the label of the method or of one of its prompts."""
         return " – ".join(filter(None, (self.paper_name, label or self.label)))
 
     def refuses(self, dimension: FrozenDimension) -> str | None:  # noqa: ARG002

@@ -36,7 +36,7 @@ _TRIED = Q(
 
 
 def judges_in_paper(project: Project) -> list[PaperPart]:
-    """Return the section about judges; a project without judgments has a sentence."""
+    """Return the section about judges; without judgments it is one paragraph."""
     judges = list(
         Judge.objects.filter(project=project)
         .select_related("template")
@@ -101,7 +101,7 @@ def _one(judge: Judge) -> Latex:
 
 
 def _settings(judge: Judge) -> str:
-    if judge.template is None:  # its judgments were made elsewhere, and its columns hold defaults
+    if judge.template is None:  # imported judgments; its columns hold defaults
         return "prompt and temperature not recorded"
     temperature = "not sent" if judge.temperature is None else f"{judge.temperature:g}"
     samples = count_words(judge.samples, "sample")
@@ -126,7 +126,7 @@ def _text(reason: str) -> Latex:
 
 
 def _values_of_people(project: Project) -> str:
-    """Return the values that the page of judges compares with: those of the last round."""
+    """Return the values that the page of judges compares with: the last round."""
     last = last_round(project)
     if last is None or last.is_independent:
         return "values of Round I (independent)"
@@ -134,7 +134,7 @@ def _values_of_people(project: Project) -> str:
 
 
 def _alphas(page: PaperPage, values: str) -> Iterator[PaperTable]:
-    """Yield the figure of alpha with each judge as one more rater: dimensions in rows, judges in columns."""
+    """Yield the plot of alpha with each judge as one more rater: dimensions in rows, judges in columns."""
     table = page.kept.table("alphas") if page.kept else None
     if table is None:
         return

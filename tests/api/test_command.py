@@ -1,4 +1,4 @@
-"""The command `concord`: every operation of the API by a name of its own, on a server of this machine."""
+"""The command `concord`: every operation of the API has a name, and runs on the local server."""
 
 import json
 import os
@@ -46,7 +46,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> Said:
 def project(
     transactional_db: None, live_server: LiveServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Project:
-    """Give a project on a server that says where it runs, as `manage.py start` does, and has one person."""
+    """Give a project of one person on a server with a state file, like the one of `manage.py start`."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     for name in (local.ADDRESS, local.TOKEN):
         monkeypatch.delenv(name, raising=False)
@@ -61,7 +61,7 @@ def project(
 
 
 class MakeToken:
-    """What the package of the server says of itself."""
+    """The entry point of the installed server."""
 
     def load(self) -> Callable[[str], str]:
         return server_commands.make_local_token
@@ -93,7 +93,7 @@ def test_whoever_runs_concord_alone_needs_no_settings(project: Project, said: Sa
     (kept,) = (Path(json.loads(local.state_file().read_text())["data"])).glob("command_token")
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     said("me", "show")
-    assert ApiToken.objects.count() == 1, "the token is kept"
+    assert ApiToken.objects.count() == 1, "the second call reuses the token"
 
 
 def test_fields_are_options_or_a_file(project: Project, said: Said, tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_kept_token_does_not_follow_a_link(project: Project, said: Said, tmp_pat
     assert [path.name for path in (tmp_path / "data").glob("command_token*")] == [local.TOKEN_FILE]
 
 
-@pytest.mark.parametrize(("people", "sentence"), [(0, "Nobody has an account"), (2, "Several people")])
+@pytest.mark.parametrize(("people", "sentence"), [(0, "No one has an account"), (2, "Several accounts")])
 def test_it_says_why_it_has_no_token(project: Project, said: Said, people: int, sentence: str) -> None:
     if people:
         make_project()

@@ -54,7 +54,7 @@ def value_of(described: Mapping[str, Any]) -> Any:
 
 
 def differs(shown: Any, found: Any, path: str = "") -> list[str]:
-    """Return where an example has other fields than a real answer; empty lists and nulls have none."""
+    """Return the paths where the fields of an example and an answer differ; skips empty lists and nulls."""
     if path.rpartition(".")[2] in KEYS_ARE_DATA:
         return []
     if isinstance(shown, dict) and isinstance(found, dict):
@@ -70,7 +70,7 @@ def differs(shown: Any, found: Any, path: str = "") -> list[str]:
 
 
 def is_wrong(answer: Any) -> bool:
-    """Return whether the request itself is at fault, and not the state of the project."""
+    """Return True if the request itself is invalid, whatever the state of the project."""
     refused = answer.json() if answer.status_code >= 400 else {}
     return answer.status_code == 400 or bool(refused.get("fields"))
 

@@ -1,4 +1,4 @@
-"""The wheel: installed into an environment of its own, without the repository, it is all of Concord."""
+"""The wheel is all of Concord: it runs in a new environment, without the repository."""
 
 import json
 import os
@@ -46,7 +46,7 @@ def test_wheel_contains_programs_templates_static_files_and_translations(wheel: 
 
 @pytest.fixture
 def home(tmp_path: Path) -> dict[str, str]:
-    """The environment of somebody who has nothing of Concord, but the cache of packages."""
+    """The environment of a person without Concord, but with the cache of packages."""
     kept = {
         name: v for name, v in os.environ.items() if not name.startswith(("CONCORD_", "DATABASE_", "PYTHON"))
     }
@@ -123,4 +123,4 @@ def test_the_wheel_alone_serves_the_demonstration(
         demo.wait(LONGEST)
     assert alive(family) == set()
     assert not state.exists()
-    assert not list(temporary.glob("concord-*/concord.sqlite3")), "nothing of the demonstration stays"
+    assert not list(temporary.glob("concord-*/concord.sqlite3")), "the demonstration leaves no data"

@@ -1,4 +1,4 @@
-"""Programs that are kept running together."""
+"""Programs that run together and restart."""
 
 import json
 import os

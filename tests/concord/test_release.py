@@ -32,7 +32,7 @@ def test_another_version_is_refused_in_one_sentence() -> None:
         [sys.executable, "deploy/release.py", "9.9.9"], cwd=ROOT, capture_output=True, text=True
     )
     assert said.returncode == 1
-    assert said.stderr.startswith("The release is 9.9.9, but other versions stand in ")
+    assert said.stderr.startswith("The release is 9.9.9, but these files name other versions: ")
 
 
 def test_the_workflow_runs_for_tags_of_versions_only() -> None:

@@ -1,4 +1,4 @@
-"""Writes docs/reference/command-options.md from what the commands declare (make docs)."""
+"""Writes docs/reference/command-options.md from the declarations of the commands (make docs)."""
 
 import os
 from argparse import Action, ArgumentParser, _SubParsersAction

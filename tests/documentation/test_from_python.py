@@ -1,4 +1,4 @@
-"""The tutorial for Python, run against a server with the demonstration and a provider in place of a model."""
+"""Runs the tutorial for Python against a server with the demonstration and a fake model."""
 
 import json
 import os
@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(autouse=True)
 def tasks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Play the worker's part inside the server: a task runs where it is sent."""
+    """Replace the worker: a task runs inside the server, which sends it."""
     monkeypatch.setitem(app.conf, "task_always_eager", True)
     monkeypatch.setitem(app.conf, "task_eager_propagates", True)
 

@@ -54,7 +54,7 @@ def written(project: Project, folder: Path) -> Path:
 
 
 def compiled(folder: Path) -> str:
-    """Return the log of the last pass of the command in README, in a folder of its own."""
+    """Return the log of the last pass of the command in README, in a new folder."""
     if not shutil.which("pdflatex") or not shutil.which("bibtex"):
         pytest.skip("There is no LaTeX here; CI installs it.")
     copy = Path(shutil.copytree(folder, folder.with_name(f"{folder.name}-compiled")))
@@ -74,7 +74,7 @@ def compiled(folder: Path) -> str:
 
 
 def plain(folder: Path) -> str:
-    """Return all text of a report, without the spaces that LaTeX ties words with."""
+    """Return the words of a report, without LaTeX's non-breaking spaces."""
     files = [folder / "main.tex", *sorted(folder.glob("tables/*.tex"))]
     return "\n".join(path.read_text() for path in files).replace("~", " ")
 

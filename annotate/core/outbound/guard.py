@@ -28,7 +28,7 @@ class Guard:
     """What one kind of address may be.
 
     allows: whether the operator lets this host and port be in a network of its own, and without HTTPS.
-    advice: the sentence for a host and port that are not reached over the internet.
+    advice: the message for a private host and port.
     """
 
     allows: Callable[[str, int], bool]

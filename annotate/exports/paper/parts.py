@@ -1,4 +1,4 @@
-"""Parts of a paper: sections of sentences, tables and figures. Apps add sections."""
+"""Parts of a paper: sections with paragraphs, tables and plots. Apps add sections."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -16,13 +16,13 @@ from annotate.results.table import Table
 
 
 class Latex(str):
-    """Text in LaTeX, which needs no escaping."""
+    """LaTeX source, which needs no escaping."""
 
     __slots__ = ()
 
 
 def format_latex(template: str, **values: object) -> Latex:
-    """Fill the braces of a LaTeX template; texts are escaped, numbers get separators of thousands."""
+    """Fill the braces of a LaTeX template. Escapes strings; numbers get separators of thousands."""
     return Latex(template.format(**{name: _set(value) for name, value in values.items()}))
 
 
@@ -33,7 +33,7 @@ def _set(value: object) -> str:
 
 
 def join_words(words: Iterable[str]) -> Latex:
-    """Return texts as one list: a, b and c."""
+    """Return words as one list: a, b and c."""
     *most, last = map(_set, words)
     return Latex(f"{', '.join(most)} and {last}" if most else last)
 
@@ -47,7 +47,7 @@ def count_words(number: int, noun: str) -> str:
 class PaperTable:
     """A table with its caption, or a figure that is drawn from it.
 
-    page: the name of the results page; the name of the file begins with it.
+    page: the name of the results page; it is the start of the file's name.
     """
 
     page: str
@@ -77,8 +77,8 @@ class PaperTable:
 class PaperPart:
     """What an app adds to a paper.
 
-    methods, design: paragraphs and tables on how its data were made. title, text, tables: its section of
-    results. limitations: sentences. latest: the latest time in its data.
+    methods, design: paragraphs and tables on the origin of its data. title, text, tables: its section of
+    results. limitations: paragraphs. latest: the latest time in its data.
     """
 
     title: str
@@ -115,7 +115,7 @@ class PaperPage:
         return [PaperTable(self.name, chosen, write_caption(chosen, title, level))]
 
     def figure(self, key: str, *, title: str, level: str = "") -> list[PaperTable]:
-        """Return the figure of a table, or an empty list if the table has no plot."""
+        """Return the plot of a table, or an empty list if it has none."""
         table = self._find(key)
         if table is None or not table.plot:
             return []
@@ -134,7 +134,7 @@ def read_page(project: Project, name: str, **asked: str) -> PaperPage:
         return PaperPage(name, reason=error.message)
 
 
-# The words with which statistics name their source, and the keys of the entries in the file.
+# The words that name the source of a statistic, and the keys of the entries in the file.
 SOURCES = {
     "Krippendorff 2011": "krippendorff2011",
     "Fleiss 1971": "fleiss1971",

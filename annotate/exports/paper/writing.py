@@ -1,4 +1,4 @@
-"""Writing a paper's folder: main.tex, tables, figures, references and how to compile them."""
+"""Writes a paper's folder: main.tex, tables, plots, references and the command that compiles them."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence, Set
@@ -68,7 +68,7 @@ No text of an item or document is included. People are counted, not named.
 def write_paper(project: Project, folder: Path) -> datetime | None:
     """Write the paper of a project to an empty folder; return the latest time in its data.
 
-    The same data give the same bytes: nothing tells when it was written.
+    The same data give the same bytes: no file contains the time of writing.
     """
     with override("en"):
         parts = people_in_paper(project)
@@ -100,7 +100,7 @@ def write_paper(project: Project, folder: Path) -> datetime | None:
 
 
 def _write_table(each: PaperTable, folder: Path) -> str:
-    """Write a table or a figure; return the table's LaTeX."""
+    """Write a table or a plot; return the table's LaTeX."""
     if each.is_figure:
         (folder / "figures" / f"{each.key}.pdf").write_bytes(draw(each.table, "pdf"))
         return ""

@@ -55,7 +55,7 @@ class Command(ConcordCommand):
 
 
 def _holds(folder: Path, files: Path) -> bool:
-    """Return whether a folder has all these files with the same bytes; it may have more, such as a PDF."""
+    """Return True if a folder has all these files with the same bytes; it may have more, such as a PDF."""
     return all(
         (own := folder / path.relative_to(files)).is_file() and own.read_bytes() == path.read_bytes()
         for path in files_in(files)

@@ -67,7 +67,7 @@ class ColumnMapping:
 
     @property
     def gives_items(self) -> bool:
-        """Whether documents or items can be made from these columns; a text needs its system."""
+        """True if these columns give documents or items; an output needs its system."""
         return self.has_document and (bool(self.system) if self.text else bool(self.parts))
 
     @property

@@ -1,6 +1,6 @@
-"""Which mapping a file seems to need: by the names of its columns, then by what its first records hold.
+"""Guesses the mapping of a file from the names of its columns, then from its first records.
 
-Contents decide only where one column alone fits. All other columns stay "not used": the page lists them, and
+Contents decide only if a single column fits. All other columns stay "not used": the page lists them, and
 people can change each guess.
 """
 
@@ -80,9 +80,9 @@ PLAIN_VALUES = frozenset(("value", "rating", "score"))
 WEAK_KEYS = frozenset(
     ("id", "key", "example_id", "sample_id", "uid", "nr", "no", "num", "nummer", "numero", "identifiant")
 )
-"""Names of a key that may as well number the rows: contents can contradict them."""
+"""Names of a key that may also number the rows: contents can contradict them."""
 EITHER_TEXT = frozenset(("text", "texte", "texto", "testo", "tekst"))
-"""Names of the document as well as of the text to rate."""
+"""Names of either the document or the output to rate."""
 PART_WORD = re.compile(
     r"(source|source_text|article|document|document_text|doc|input|context|reviews?|rev|part"
     r"|question|instruction|passage|full_text|fulltext|original_text|transcript|dialogue"
@@ -92,19 +92,19 @@ PART_WORD = re.compile(
     r"|articolo|fonte|contesto|domanda|artigo|pergunta|brontekst|vraag)_?\d*"
 )
 PROMPT_WORD = re.compile(r"(prompt|query|user_prompt|aufgabe|eingabeaufforderung)_?\d*")
-"""Names of a part where no other column is one: next to a document a prompt may be the model's."""
+"""Names of a part if no other column is one: next to a document, a prompt may be the model's."""
 HIDDEN_WORD = re.compile(
     r".*(reference|gold|comment|note|rationale|explanation|feedback|reason|argument|remark|human|label"
     r"|referen|kommentar|bemerkung|anmerkung|begrundung|musterlosung|remarque|observa|justifi|url|link|prompt).*"
 )
-"""Names of texts that annotators must not see by a guess."""
+"""Names of columns that a guess must not show to annotators."""
 LONGEST_PLAIN_KEY = 80
 SHORTEST_PROSE = 40  # characters, of the median cell
-LONGER = 1.5  # times as long is a document beside its summary
+LONGER = 1.5  # times the length of its summary makes a column a document
 
 
 def guess_mapping(records: Sequence[Record | RefusedLine], dimensions: Collection[str] = ()) -> Mapping:
-    """Return the mapping that a file's first records suggest; columns may bear the names of dimensions."""
+    """Return the mapping that a file's first records suggest. Columns can have the names of dimensions."""
     readable = [record for record in records if isinstance(record, Record)]
     if not readable:
         return ColumnMapping()
@@ -122,7 +122,7 @@ def _shipped_shape(record: Record) -> str:
 
 
 class _Column:
-    """The cells of a column in the first records, blank ones as empty texts."""
+    """The cells of a column in the first records; blank ones are empty strings."""
 
     def __init__(self, name: str, records: Sequence[Record]) -> None:
         self.name = name
@@ -139,7 +139,7 @@ class _Column:
         self.distinct = len(set(self.cells))
 
     def is_determined_by(self, other: "_Column") -> bool:
-        """Return whether rows with one value of the other column have one value here."""
+        """Return True if rows with one value of the other column have one value here."""
         return len(set(zip(self.cells, other.cells, strict=True))) == other.distinct
 
 
@@ -182,7 +182,7 @@ class _ColumnGuess:
         return {field: name or bare.get(by_bare_name[field], "") for field, name in found.items()}
 
     def _drop_misnamed(self, records: Sequence[Record]) -> None:
-        """Drop columns that cannot be what their names say, such as a model of long texts."""
+        """Drop columns whose contents contradict their names, such as a model of long prose."""
         found = self.found
         for field in ("document_key", "system", "rater", "dimension"):
             column = self.columns.get(found[field])
@@ -200,7 +200,7 @@ class _ColumnGuess:
         return [name for name in self.columns if name not in taken]
 
     def _prose(self) -> list[_Column]:
-        """Return the columns of texts without a meaning yet that annotators may see."""
+        """Return the columns of prose without a meaning yet that annotators may see."""
         free = [self.columns[name] for name in self._free() if not HIDDEN_WORD.fullmatch(_word(name))]
         return [column for column in free if column.is_prose]
 
@@ -225,18 +225,18 @@ class _ColumnGuess:
                     self.parts, found["text"] = [document.name], output.name
 
     def _is_document(self, column: _Column, text: _Column) -> bool:
-        """Return whether a column seems to hold the documents of the texts: it repeats, or is longer."""
+        """Return True if a column seems to hold the documents of the outputs: it repeats, or is longer."""
         if column.distinct != text.distinct:
             return column.distinct < text.distinct and column.is_determined_by(text)
         return column.distinct == self.rows and column.length >= LONGER * text.length
 
     def _is_of_document(self, column: _Column) -> bool:
-        """Return whether a column repeats with the document, as its abstract or a reference does."""
+        """Return True if a column repeats with the document, like an abstract or a reference."""
         document = self._document()
         return document.distinct < self.rows and column.is_determined_by(document)
 
     def _document(self) -> _Column:
-        """Return the column that tells documents apart."""
+        """Return the column that identifies documents."""
         return self.columns[self.parts[0] if self.parts else self.found["document_key"]]
 
     def _guess_system(self) -> None:
@@ -262,7 +262,7 @@ class _ColumnGuess:
         return all_filled and differ and set(named[0]) == set(named[1])
 
     def _guess_key(self) -> None:
-        """Drop a key that only numbers the rows; find one that names each document, where one column does."""
+        """Drop a key that only numbers the rows, and find a column that names each document."""
         found = self.found
         if not self.parts or not found["system"]:
             return
@@ -286,7 +286,7 @@ class _ColumnGuess:
 
 
 def columns_by_words(names: Sequence[str], fields: WordsOfFields) -> dict[str, str]:
-    """Return the column of each field that bears the first of its words, empty where none does."""
+    """Return for each field the column with the first of its words, empty if there is none."""
     by_word = {_word(name): name for name in reversed(names)}
     return {field: _first(by_word, words) for field, words in fields.items()}
 
@@ -299,7 +299,7 @@ def _word(name: str) -> str:
 
 
 def _bare(name: str) -> str:
-    """Return a name without what stands in brackets, "documentId" as two words."""
+    """Return a name without its part in brackets, "documentId" as two words."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", re.sub(r"\(.*?\)|\[.*?\]", "", name))
 
 
@@ -312,7 +312,7 @@ def _first(by_word: abc.Mapping[str, str], words: Iterable[str]) -> str:
 
 
 def is_round(value: object, *rounds: int) -> bool:
-    """Return whether a cell names one of these rounds."""
+    """Return True if a cell names one of these rounds."""
     try:
         return round_of(value, "") in rounds
     except RefusedFieldError:

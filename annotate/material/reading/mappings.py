@@ -1,4 +1,4 @@
-"""Mappings by name, what a record becomes under one, and why one does not fit a file."""
+"""Mappings by name: they read records, and report the reason if they do not fit a file."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Protocol

@@ -49,20 +49,20 @@ LONGEST_VALUE = 80
 
 
 class _Dots:
-    """Stands for a value in a sentence about many lines, whatever its format."""
+    """Replaces a value in a message about many lines, in any format."""
 
     def __format__(self, _spec: str) -> str:
         return "…"
 
 
 class LineReason(str):
-    """A sentence about one line. general: the same about many lines; example: what it is about here."""
+    """A message about one line. general: the same about many lines; example: the value of this line."""
 
     general: str
     example: str
 
     def __new__(cls, sentence: str, general: str, example: str) -> "LineReason":
-        """Return the sentence with its general form."""
+        """Return the message with its general form."""
         reason = super().__new__(cls, sentence)
         reason.general, reason.example = general, example
         return reason
@@ -71,14 +71,14 @@ class LineReason(str):
     def fill(
         cls, template: str, *, example: object, shared: Mapping[str, object] | None = None, **values: object
     ) -> "LineReason":
-        """Return the template with shared values, and with the values of this line, cut where too long."""
+        """Fill the template with shared values and the values of this line, which it shortens."""
         cut = {name: shorten(value) if isinstance(value, str) else value for name, value in values.items()}
         general = template.format(**dict.fromkeys(values, _Dots()), **(shared or {}))
         return cls(template.format(**cut, **(shared or {})), general, shorten(str(example)))
 
 
 def shorten(text: str, limit: int = LONGEST_VALUE) -> str:
-    """Return the text, cut after the limit."""
+    """Return the string, cut after the limit."""
     return text if len(text) <= limit else f"{text[:limit]}…"
 
 

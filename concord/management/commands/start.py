@@ -50,7 +50,7 @@ class Command(BaseCommand):
         parser.add_argument("--temporary", action="store_true", help=SUPPRESS)  # of `concord demo`
 
     def handle(self, *_args: Any, host: str, port: int, empty: bool, **options: Any) -> None:
-        """Prepare everything, say where it is, and run until stopped."""
+        """Prepare everything, print the URL, and run until stopped."""
         refuse_unusable_port(port, host)
         if options["temporary"] and not settings.DATA_DIR.name.startswith(TEMPORARY):
             raise CommandError("Only `concord demo` removes its folder of data at the end.")
@@ -151,7 +151,7 @@ def first_account(address: str) -> str:
 
 
 def demonstrations() -> str:
-    """Load the demonstration in progress, have a worker make the finished one, and say how to sign in."""
+    """Load the open demonstration, have a worker make the finished one, and return the sign-in lines."""
     said = demonstration()
     if said and is_wanted():
         load_finished_demonstration.delay()
@@ -160,7 +160,7 @@ def demonstrations() -> str:
 
 
 def demonstration() -> str:
-    """Load the demonstration project, unless it was deleted, and return how to sign in to it."""
+    """Load the demonstration project unless it was deleted, and return its sign-in lines."""
     names = set(Project.objects.values_list("name", flat=True))
     if names and NAME not in names:
         return ""
@@ -170,6 +170,6 @@ def demonstration() -> str:
 
 
 def welcome(address: str, ways_in: str) -> str:
-    """Return what a person reads when Concord has started."""
+    """Return the message after the start: the URL and the ways to sign in."""
     lines = [f"Concord is at {address}", "", *ways_in.splitlines(), "", "Stop it with Ctrl-C."]
     return "\n" + "\n".join(f"  {line}".rstrip() for line in lines) + "\n"

@@ -19,7 +19,7 @@ from judges.methods.variants import VARIANTS
 SHIPPED = "shipped:"
 PAIR = "pair"
 PAIR_METHODS = {"rts": "RTS", "mcq": "MCQ"}
-"""The methods of the judges that the indicator R compares, with what follows the name of each."""
+"""The methods of the judges that the indicator R compares, with the suffix of each judge's name."""
 LONGEST_NAME_OF_PAIR = 76
 MOST_STOPS = 4  # that OpenAI takes
 NEW_LINE = "\\n"  # as it is typed
@@ -87,7 +87,7 @@ class JudgeForm(forms.Form):
         }
 
     def clean(self) -> dict[str, Any]:
-        """Refuse several samples that would all be alike, and a name that is too long for a pair."""
+        """Reject several samples at temperature 0, and a name that is too long for a pair."""
         data = self.cleaned_data
         if (data.get("samples") or 1) > 1 and data.get("temperature") == 0:
             self.add_error(
@@ -152,7 +152,7 @@ class JudgeForm(forms.Form):
         return JudgeSpec(template=self._templates[chosen], **data)
 
     def to_pair(self) -> list[JudgeSpec]:
-        """Return two judges that differ in name and prompt alone, none where one judge was chosen."""
+        """Return two judges that differ only in name and prompt; empty if one judge was chosen."""
         data = dict(self.cleaned_data)
         name, chosen = data.pop("name"), data.pop("template")
         methods = PAIR_METHODS if chosen == PAIR else {}

@@ -94,7 +94,7 @@ def load_finished_demonstration() -> Project:
 
 
 def delete_half_made() -> None:
-    """Delete the finished demonstration unless its last step, the export, was begun."""
+    """Delete the finished demonstration unless its last step, the export, has started."""
     for half in Project.objects.filter(name=NAME, exports=None):
         delete_project(project=half, name=NAME, by=make_accounts()[PEOPLE[0]])
 

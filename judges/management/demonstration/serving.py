@@ -9,5 +9,5 @@ from judges.management.demonstration.recorded_server import serve_recorded_repli
 
 @worker_ready.connect
 def serve(**_signal: Any) -> None:
-    """Begin to serve."""
+    """Start the server of recorded replies."""
     serve_recorded_replies()

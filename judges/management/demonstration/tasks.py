@@ -17,8 +17,8 @@ _stopping = Event()
 def load_finished_demonstration() -> None:
     """Make the finished demonstration in a process of its own.
 
-    A worker would keep its 90 MB and could not stop it. It belongs to the process group of the worker, so
-    whoever kills that group ends it, too. If it does not succeed, the worker deletes what is half made.
+    A worker would keep its 90 MB and could not stop it. It belongs to the process group of the worker: a
+    signal to that group ends both. If it fails, the worker deletes the unfinished project.
     """
     with subprocess.Popen(COMMAND, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as loading:
         _loading.add(loading)
@@ -38,7 +38,7 @@ def load_finished_demonstration() -> None:
 
 @worker_shutting_down.connect
 def stop_loading(**_options: Any) -> None:
-    """Stop what is being made when this worker has to stop; the next start makes it."""
+    """Stop the process when this worker stops; the next start makes the demonstration."""
     _stopping.set()
     for loading in list(_loading):
         loading.kill()
