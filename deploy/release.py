@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECTS = ("pyproject.toml", "client/pyproject.toml", "agreement/pyproject.toml")
 
 
-def named_versions() -> dict[str, str]:
+def read_versions() -> dict[str, str]:
     """Return the version in every file that names it."""
     versions = {
         file: str(tomllib.loads((ROOT / file).read_text())["project"]["version"]) for file in PROJECTS
@@ -26,7 +26,7 @@ def named_versions() -> dict[str, str]:
     return versions
 
 
-def section_of(version: str, changelog: str) -> str:
+def find_section(version: str, changelog: str) -> str:
     """Return the section of a version. Raises ValueError if its heading has no day."""
     found = re.search(
         rf"^## {re.escape(version)}, (\d{{4}}-\d\d-\d\d)\n(.*?)(?=^## |\Z)", changelog, re.M | re.S
@@ -38,10 +38,10 @@ def section_of(version: str, changelog: str) -> str:
 
 def main(version: str) -> None:
     """Print the section. Exit with an error message if a version or the day is missing."""
-    if other := {file: named for file, named in named_versions().items() if named != version}:
+    if other := {file: named for file, named in read_versions().items() if named != version}:
         sys.exit(f"The release is {version}, but these files name other versions: {other}.")
     try:
-        text = section_of(version, (ROOT / "CHANGELOG.md").read_text())
+        text = find_section(version, (ROOT / "CHANGELOG.md").read_text())
     except ValueError as error:
         sys.exit(str(error))
     sys.stdout.write(f"{text}\n")

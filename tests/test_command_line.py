@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command, get_commands, loa
 from annotate.core.models import DataImport, Dispute, Invitation, Item, Project, Round, Webhook
 from annotate.material.commands.imports import import_file
 from tests.documentation.options import DOCUMENT as OPTIONS
-from tests.documentation.options import described_options
+from tests.documentation.options import describe_options
 from tests.factories import Cast, make_project
 from tests.material.files import item, jsonl, source
 from tests.rating.rounds import discussed, opened, rate
@@ -44,7 +44,7 @@ def test_every_command_is_documented_and_none_that_is_not_there() -> None:
 
 
 def test_the_options_in_the_documentation_are_those_of_the_commands() -> None:
-    assert OPTIONS.read_text() == described_options(), "make docs"
+    assert OPTIONS.read_text() == describe_options(), "make docs"
     assert "|  |\n" not in OPTIONS.read_text(), "an option without a help"
 
 

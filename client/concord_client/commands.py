@@ -76,6 +76,9 @@ def run(arguments: Sequence[str]) -> int:
         for field, problem in error.fields.items():
             sys.stderr.write(f"  {field}: {problem}\n")
         return 1
+    except OSError as error:  # of a file to write, or a pipe whose reader has ended
+        sys.stderr.write(f"The answer cannot be written: {error}\n")
+        return 1
     except KeyboardInterrupt:
         return 130
 

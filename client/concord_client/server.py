@@ -141,13 +141,17 @@ class Server:
         place, query, _ = find_operation(operation).place(parameters)
         path = Path(path)
         partial = path.with_name(f"{path.name}.part")
-        with self._http.stream("GET", place, params=query) as answer:
-            if not answer.is_success:
-                answer.read()
-                raise _read_refusal(answer)
-            with partial.open("wb") as file:
-                for piece in answer.iter_bytes():
-                    file.write(piece)
+        try:
+            with self._http.stream("GET", place, params=query) as answer:
+                if not answer.is_success:
+                    answer.read()
+                    raise _read_refusal(answer)
+                with partial.open("wb") as file:
+                    for piece in answer.iter_bytes():
+                        file.write(piece)
+        except httpx2.TransportError as error:
+            partial.unlink(missing_ok=True)
+            raise self._describe_silence(error) from error
         return partial.replace(path)
 
     def wait(
@@ -182,7 +186,7 @@ class Server:
                 answer = self._http.request(method, path, **options)
             except httpx2.TransportError as error:
                 if attempt == attempts:
-                    raise RefusedError(f"{self._http.base_url} does not answer: {error}.") from error
+                    raise self._describe_silence(error) from error
                 sleep(2**attempt / 4)
                 continue
             if answer.status_code != httpx2.codes.TOO_MANY_REQUESTS or attempt == attempts:
@@ -191,6 +195,9 @@ class Server:
         if answer.is_success:
             return answer
         raise _read_refusal(answer)
+
+    def _describe_silence(self, error: httpx2.TransportError) -> RefusedError:
+        return RefusedError(f"{self._http.base_url} does not answer: {error}.")
 
 
 def _content(answer: httpx2.Response) -> Any:

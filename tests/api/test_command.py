@@ -125,6 +125,12 @@ def test_a_refusal_is_the_sentence_of_the_server(project: Project, said: Said) -
     assert complaints.startswith("no-such-file cannot be read as JSON")
 
 
+def test_unwritable_output_is_reported(project: Project, said: Said, tmp_path: Path) -> None:
+    code, out, complaints = said("me", "show", "--output", str(tmp_path / "missing" / "me.json"))
+    assert (code, out) == (1, "")
+    assert complaints.startswith("The answer cannot be written: ")
+
+
 def test_a_revoked_token_is_replaced(project: Project, said: Said) -> None:
     assert said("me", "show")[0] == 0
     ApiToken.objects.all().delete()

@@ -16,7 +16,7 @@ from django.core.management import call_command
 from pytest_django.live_server_helper import LiveServer
 
 from annotate.core.models import AuditEntry, Item, User
-from concord_client import Project, RefusedError, Server, TooSlowError, models, server
+from concord_client import Project, RefusedError, Server, TooSlowError, models, operations, server
 from judges.methods import METHODS
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_project, make_user
@@ -70,6 +70,11 @@ def test_times_are_times_in_rows_and_frames(cast: Cast, project: Project) -> Non
     deadline = datetime.now(UTC).date() + timedelta(days=9)
     assert project.set_deadline(2, deadline)["deadline"] == deadline
     assert project.server.read_account()["expires_at"] > datetime.now(UTC)
+
+
+def test_client_reads_the_description_of_the_documentation() -> None:
+    file = Path(__file__).resolve().parents[2] / "docs" / "api" / "openapi.json"
+    assert operations.load_description() == json.loads(file.read_bytes())
 
 
 def test_importing_the_client_loads_no_pandas() -> None:
@@ -255,6 +260,17 @@ def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
         project.server.download("getExportFile", file, slug="p", id=1)
     assert list(tmp_path.iterdir()) == []
     assert project.server.download("getExportFile", file, slug="p", id=1).read_bytes() == b"PK"
+
+
+def test_broken_download_leaves_no_partial_file(tmp_path: Path) -> None:
+    def break_off() -> Iterator[bytes]:
+        yield b"PK"
+        raise httpx2.ReadError("gone")
+
+    project, _ = answering(httpx2.Response(200, content=break_off()))
+    with pytest.raises(RefusedError, match="does not answer: gone"):
+        project.server.download("getExportFile", tmp_path / "export.zip", slug="p", id=1)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_large_imports_are_sent_in_pieces() -> None:

@@ -6,25 +6,25 @@ import sys
 import pytest
 import yaml
 
-from deploy.release import named_versions, section_of
+from deploy.release import find_section, read_versions
 from tests.concord.running import ROOT
 
 
 def test_every_place_names_the_same_version() -> None:
-    assert len(named_versions()) == 6
-    assert len(set(named_versions().values())) == 1, named_versions()
+    assert len(read_versions()) == 6
+    assert len(set(read_versions().values())) == 1, read_versions()
 
 
 def test_the_notes_are_the_section_of_the_version() -> None:
     changelog = "# Changes\n\n## 0.2.0, 2027-01-05\n\n- New.\n\n## 0.1.0, 2026-12-01\n\n- First.\n"
-    assert section_of("0.2.0", changelog) == "- New."
-    assert section_of("0.1.0", changelog) == "- First."
+    assert find_section("0.2.0", changelog) == "- New."
+    assert find_section("0.1.0", changelog) == "- First."
 
 
 @pytest.mark.parametrize("heading", ["0.1.0, not released", "0.1.1, 2026-12-01", "0x1.0, 2026-12-01"])
 def test_a_version_without_a_day_is_not_released(heading: str) -> None:
     with pytest.raises(ValueError, match="needs the heading"):
-        section_of("0.1.0", f"# Changes\n\n## {heading}\n\n- First.\n")
+        find_section("0.1.0", f"# Changes\n\n## {heading}\n\n- First.\n")
 
 
 def test_another_version_is_refused_in_one_sentence() -> None:

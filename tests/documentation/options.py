@@ -85,7 +85,7 @@ def _table(rows: list[str]) -> str:
     return "| option | default | meaning |\n|---|---|---|\n" + "".join(rows) + "\n"
 
 
-def described_options() -> str:
+def describe_options() -> str:
     """Return the document."""
     return HEAD + "".join(describe_commands()).rstrip() + "\n"
 
@@ -93,4 +93,4 @@ def described_options() -> str:
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "concord.settings")
     django.setup()
-    DOCUMENT.write_text(described_options(), encoding="utf-8")
+    DOCUMENT.write_text(describe_options(), encoding="utf-8")

@@ -47,13 +47,13 @@ def cast(db: None) -> Cast:
     return cast
 
 
-def written(project: Project, folder: Path) -> Path:
+def write_report(project: Project, folder: Path) -> Path:
     folder.mkdir()
     write_folder(project, ExportChoice(Format.PAPER), folder)
     return folder
 
 
-def compiled(folder: Path) -> str:
+def compile_report(folder: Path) -> str:
     """Return the log of the last pass of the command in README, in a new folder."""
     if not shutil.which("pdflatex") or not shutil.which("bibtex"):
         pytest.skip("There is no LaTeX here; CI installs it.")
@@ -73,7 +73,7 @@ def compiled(folder: Path) -> str:
     return log
 
 
-def plain(folder: Path) -> str:
+def read_words(folder: Path) -> str:
     """Return the words of a report, without LaTeX's non-breaking spaces."""
     files = [folder / "main.tex", *sorted(folder.glob("tables/*.tex"))]
     return "\n".join(path.read_text() for path in files).replace("~", " ")
@@ -84,14 +84,14 @@ def plain(folder: Path) -> str:
 def test_papers_of_both_demonstrations_compile_and_tell_their_facts(tmp_path: Path) -> None:
     unfinished, finished = load_demonstration(), load_finished_demonstration()
     for project in (unfinished, finished):
-        folder = written(project, tmp_path / f"{project.pk}")
-        compiled(folder)
-        expect_facts(project, plain(folder))
+        folder = write_report(project, tmp_path / f"{project.pk}")
+        compile_report(folder)
+        expect_facts(project, read_words(folder))
         expect_no_text_of_items(project, folder)
-    text = plain(tmp_path / f"{finished.pk}")
+    text = read_words(tmp_path / f"{finished.pk}")
     expect_facts_of_discussion(finished, text)
     expect_facts_of_judges(finished, text)
-    text = plain(tmp_path / f"{unfinished.pk}")
+    text = read_words(tmp_path / f"{unfinished.pk}")
     for sentence in ("Round I is still open", "Round II has not been opened", "No judge has given a value"):
         assert sentence in text
 
@@ -159,9 +159,9 @@ def expect_facts_of_judges(project: Project, text: str) -> None:
 
 def test_names_cannot_break_out_of_the_paper(cast: Cast, tmp_path: Path) -> None:
     Dimension.objects.filter(pk=cast.dimensions[0].pk).update(name=HOSTILE)
-    folder = written(cast.project, tmp_path / "made")
-    assert r"\input{x}" not in plain(folder)
-    log = compiled(folder)
+    folder = write_report(cast.project, tmp_path / "made")
+    assert r"\input{x}" not in read_words(folder)
+    log = compile_report(folder)
     assert "評" not in log
     main = (folder / "main.tex").read_text()
     assert "\\sign{8A55}{評}" in main
@@ -178,24 +178,24 @@ def test_many_long_names_stay_in_the_lines(db: None, tmp_path: Path) -> None:
         for place, item in enumerate(cast.items):
             for dimension in cast.dimensions:
                 rate(cast, round, annotator, item, 1 + place % 5, key=dimension.key)
-    folder = written(cast.project, tmp_path / "made")
+    folder = write_report(cast.project, tmp_path / "made")
     assert any("longtable" in path.read_text() for path in folder.glob("tables/*.tex"))
-    compiled(folder)
+    compile_report(folder)
 
 
 def test_a_project_without_ratings_says_so_and_compiles(db: None, tmp_path: Path) -> None:
     cast = make_project(documents=1)
-    folder = written(cast.project, tmp_path / "made")
-    compiled(folder)
-    assert "Round I has not been opened, so there are no ratings." in plain(folder)
+    folder = write_report(cast.project, tmp_path / "made")
+    compile_report(folder)
+    assert "Round I has not been opened, so there are no ratings." in read_words(folder)
     opened(cast)
-    folder = written(cast.project, tmp_path / "opened")
-    compiled(folder)
-    assert "Round I has no ratings yet." in plain(folder)
+    folder = write_report(cast.project, tmp_path / "opened")
+    compile_report(folder)
+    assert "Round I has no ratings yet." in read_words(folder)
 
 
 def test_undefined_values_have_their_reason(cast: Cast, tmp_path: Path) -> None:
-    text = plain(written(cast.project, tmp_path / "made"))
+    text = read_words(write_report(cast.project, tmp_path / "made"))
     assert "undefined (a)" in text
     assert "has undefined values. Reasons: " in text
 

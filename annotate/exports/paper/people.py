@@ -1,6 +1,6 @@
 """The sections of a paper about people: methods, agreement, and means of systems."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from django.db.models import Max
@@ -278,7 +278,7 @@ def _exclusions(project: Project, facts: Facts) -> Iterator[Latex]:
     if excluded := len(uncounted_annotators(project)):
         yield format_latex("The ratings of {count} are excluded.", count=count_words(excluded, "rater"))
     if facts.rounds and (unfinished := facts.rounds[0].unfinished):
-        yield format_latex("Assignments of Round~I that nobody has completed: {count}.", count=unfinished)
+        yield format_latex("Incomplete assignments of Round~I: {count}.", count=unfinished)
     status = Dispute.Status
     left = sum(facts.disputes.get(each, 0) for each in (status.OPEN, status.LEFT_OPEN, status.IRRESOLVABLE))
     if left:
@@ -311,12 +311,12 @@ def _latest(project: Project) -> datetime | None:
     acts = AuditEntry.objects.filter(project=project).exclude(act__startswith="export.")
     ratings = Rating.objects.filter(assignment__round__project=project)
     disputes = Dispute.objects.filter(round__project=project)
-    return max(_times(acts.aggregate(Max("at")), ratings.aggregate(Max("updated_at")),
-                      disputes.aggregate(Max("active_at"))), default=None)  # fmt: skip
-
-
-def _times(*found: Mapping[str, datetime | None]) -> Sequence[datetime]:
-    return [at for each in found for at in each.values() if at is not None]
+    times = (
+        acts.aggregate(at=Max("at"))["at"],
+        ratings.aggregate(at=Max("updated_at"))["at"],
+        disputes.aggregate(at=Max("active_at"))["at"],
+    )
+    return max((at for at in times if at is not None), default=None)
 
 
 def _as_sentence(reason: str) -> str:

@@ -61,7 +61,7 @@ packages array, booktabs, geometry, graphicx, longtable and natbib (Debian: texl
 pdflatex has no letters for some signs, such as Chinese ones or emoji. The report shows their code in
 brackets, such as [U+6587]. The lines with \\sign in main.tex do that.
 
-No text of an item or document is included. People are counted, not named.
+It includes no outputs or documents, and the number of people instead of their names.
 """
 
 
@@ -136,7 +136,7 @@ def _sections(parts: Sequence[PaperPart], tables: Sequence[PaperTable], long: Se
         yield "\n\\appendix"
         yield r"\section{How the values were computed}"
         yield format_latex(
-            "Concord {version} computed all values. Names of functions are those of its package agreement.",
+            "Concord {version} computed all values. Function names refer to its package agreement.",
             version=VERSION,
         )
         yield r"\begin{itemize}\small"
