@@ -28,6 +28,7 @@ def find_access() -> tuple[str, str]:
     try:
         running = json.loads(state_file().read_text())
         address, data = running["address"], Path(running["data"])
+        os.kill(running["pid"], 0)  # of a killed server, another program may have the port: it gets no token
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RefusedError(NO_SERVER) from error
     return address, token or _read_token(address, data)

@@ -53,7 +53,7 @@ def project(
     (tmp_path / "concord").mkdir()
     data = tmp_path / "data"
     data.mkdir()
-    state = {"address": f"{live_server.url}/", "data": str(data)}
+    state = {"address": f"{live_server.url}/", "data": str(data), "pid": os.getpid()}
     local.state_file().write_text(json.dumps(state))
     monkeypatch.setattr(local, "entry_points", lambda **_: [MakeToken()])
     monkeypatch.setenv("CONCORD_DATA", str(data))  # as it is set for the token, and unset afterwards
@@ -172,6 +172,15 @@ def test_it_says_where_no_server_runs(said: Said, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.delenv(local.ADDRESS, raising=False)
     assert said("me", "show") == (1, "", f"{local.NO_SERVER}\n")
+
+
+def test_file_of_a_killed_server_is_ignored(project: Project, said: Said) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    state = json.loads(local.state_file().read_text())
+    local.state_file().write_text(json.dumps({**state, "pid": ended.pid}))
+    assert said("me", "show") == (1, "", f"{local.NO_SERVER}\n")
+    assert not ApiToken.objects.exists()
 
 
 def test_the_command_imports_neither_django_nor_pandas() -> None:

@@ -69,7 +69,7 @@ class Command(BaseCommand):
         plan = Plan(
             {name: [sys.executable, *command] for name, command in commands.items()},
             state_file=state_file(host),
-            state=json.dumps({"address": address, "data": str(settings.DATA_DIR)}),
+            state=json.dumps({"address": address, "data": str(settings.DATA_DIR), "pid": os.getpid()}),
             opened=address if options["open"] else None,
             temporary=str(settings.DATA_DIR) if options["temporary"] else None,
         )
