@@ -6,6 +6,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 
 from concord.processes import HOST, TEMPORARY, find_port
 
@@ -39,7 +40,7 @@ def serve(arguments: Sequence[str]) -> None:
 
 def back_up(arguments: Sequence[str]) -> None:
     """Write all that this installation holds into one file, or check such a file."""
-    manage(["backup", *arguments])
+    manage_running(["backup", *arguments])
 
 
 def restore(arguments: Sequence[str]) -> None:
@@ -49,7 +50,18 @@ def restore(arguments: Sequence[str]) -> None:
 
 def write_paper(arguments: Sequence[str]) -> None:
     """Write a report in LaTeX from a project."""
-    manage(["paper", *arguments])
+    manage_running(["paper", *arguments])
+
+
+def manage_running(arguments: Sequence[str]) -> None:
+    """Run a management command on the Concord that runs on this machine, unless a variable names another."""
+    from concord_client.local import find_running
+    from concord_client.server import RefusedError
+
+    if not any(os.environ.get(name) for name in ("CONCORD_DATA", "DATABASE_URL")):
+        with suppress(RefusedError):
+            os.environ["CONCORD_DATA"] = str(find_running()[1])
+    manage(arguments)
 
 
 def manage(arguments: Sequence[str], *, name: str = "concord manage") -> None:

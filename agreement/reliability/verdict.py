@@ -174,14 +174,14 @@ def _without_certificate(known: JudgeEvidence) -> JudgeVerdict:
     if known.replacement is Verdict.FAILS:
         return _refuse(
             Ground.REPLACEMENT,
-            "Do not use it: it fails the replacement test, and R does not tell on which systems it agrees "
-            "with people.",
+            "Do not use it: it fails the replacement test, and nothing shows that R tells on which systems "
+            "it agrees with people.",
         )
     return JudgeVerdict(
         Use.UNKNOWN,
         Ground.NOTHING,
-        "Not known: the replacement test needs more people or texts, and R does not tell on which systems it "
-        "agrees with people.",
+        "Not known: the replacement test needs more people or texts, and nothing shows that R tells on which "
+        "systems it agrees with people.",
     )
 
 

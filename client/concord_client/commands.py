@@ -4,8 +4,9 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,6 +15,14 @@ from concord_client.operations import Operation, load_operations, resolve, write
 from concord_client.server import RefusedError, Server
 
 JsonObject = dict[str, Any]
+SERVER_COMMANDS = {
+    "backup": "writes a backup of the installation, or checks one",
+    "demo": "serves the demonstration from a temporary folder",
+    "manage": "runs a management command of the server",
+    "paper": "writes a report in LaTeX from a project",
+    "restore": "restores a backup into an empty installation",
+    "serve": "serves Concord on this machine",
+}
 VERBS = {"POST": "add", "PUT": "set", "PATCH": "change", "DELETE": "remove"}
 FIELD = "field:"  # prefix of options that are sent
 # Names of operations whose path has no verb.
@@ -74,7 +83,8 @@ def run(arguments: Sequence[str]) -> int:
     except RefusedError as error:
         sys.stderr.write(f"{error}\n")
         for field, problem in error.fields.items():
-            sys.stderr.write(f"  {field}: {problem}\n")
+            if f"{field}: {problem}" != str(error):
+                sys.stderr.write(f"  {field}: {problem}\n")
         return 1
     except OSError as error:  # of a file to write, or a pipe whose reader has ended
         sys.stderr.write(f"The answer cannot be written: {error}\n")
@@ -119,9 +129,10 @@ def _steps(operation: Operation) -> list[str]:
 def parse(arguments: Sequence[str], own: Mapping[str, EntryPoint]) -> argparse.Namespace:
     """Read the command line. To start fast, declare only the commands of the resource it names."""
     parser = argparse.ArgumentParser("concord", description=__doc__)
+    parser.add_argument("--version", action="version", version=_read_version())
     resources = parser.add_subparsers(metavar="COMMAND", required=True)
     for name in sorted(own):
-        resources.add_parser(name, help="of the server on this machine")
+        resources.add_parser(name, help=SERVER_COMMANDS.get(name, "of the server on this machine"))
     commands = list_commands()
     for name in sorted({each.resource for each in commands}):
         of_resource = [each for each in commands if each.resource == name]
@@ -133,6 +144,13 @@ def parse(arguments: Sequence[str], own: Mapping[str, EntryPoint]) -> argparse.N
                 summary = command.operation.summary
                 _declare(operations.add_parser(command.name, help=summary, description=summary), command)
     return parser.parse_args(arguments)
+
+
+def _read_version() -> str:
+    for package in ("concord-eval", "concord-client"):
+        with suppress(PackageNotFoundError):
+            return f"{package} {version(package)}"
+    return "concord, not installed"
 
 
 def _declare(parser: argparse.ArgumentParser, command: ApiCommand) -> None:

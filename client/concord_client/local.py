@@ -25,13 +25,18 @@ def find_access() -> tuple[str, str]:
         return address, token
     if address:
         raise RefusedError(f"Set CONCORD_TOKEN, too. Create a token at {address}, page “Tokens of the API”.")
+    address, data = find_running()
+    return address, token or _read_token(address, data)
+
+
+def find_running() -> tuple[str, Path]:
+    """Return URL and data folder of the Concord that runs on this machine. Raises RefusedError."""
     try:
         running = json.loads(state_file().read_text())
-        address, data = running["address"], Path(running["data"])
         os.kill(running["pid"], 0)  # of a killed server, another program may have the port: it gets no token
+        return running["address"], Path(running["data"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RefusedError(NO_SERVER) from error
-    return address, token or _read_token(address, data)
 
 
 def state_file() -> Path:

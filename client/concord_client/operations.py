@@ -1,6 +1,7 @@
 """The operations of the API, read from the OpenAPI description that is part of this package."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -139,7 +140,7 @@ def _read_operations() -> Iterator[Operation]:
                 id=found["operationId"],
                 method=method.upper(),
                 path=path.removeprefix(ROOT),
-                in_path=tuple(each["name"] for each in parameters if each["in"] == "path"),
+                in_path=tuple(re.findall(r"{(\w+)}", path)),
                 in_query=tuple(each["name"] for each in query if each["name"] not in free),
                 takes_choices=bool(free),
                 takes_key=any(each["name"] == KEY for each in parameters),

@@ -117,6 +117,10 @@ def test_the_wheel_alone_serves_the_demonstration(
         assert "demonstration-opinions-about-three-products" in {
             each["slug"] for each in json.loads(asked.stdout)
         }
+        managed = subprocess.run(
+            [*command, "manage", "projects"], cwd=tmp_path, env=home, capture_output=True, text=True
+        )
+        assert "Demonstration: opinions about three products" in managed.stdout, managed.stderr
     finally:
         family = descendants(demo.pid)
         demo.send_signal(signal.SIGINT)
