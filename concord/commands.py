@@ -87,6 +87,7 @@ def manage(arguments: Sequence[str], *, name: str = "concord manage") -> None:
 def make_local_token(address: str) -> str:
     """Return a token for the one person of the installation in CONCORD_DATA. Raises LookupError."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "concord.settings")
+    os.environ.pop("DATABASE_URL", None)  # the database is in the data folder
     import django
 
     django.setup()

@@ -35,7 +35,7 @@ AGREEMENT = Arrangement(
     columns={
         "rounds": (
             *("dimension", "round_1_alpha", "round_1_within_one", "opened", "settled", "adjudicated"),
-            *("left_open", "round_2_alpha", "round_2_within_one"),
+            *("irresolvable", "left_open", "round_2_alpha", "round_2_within_one"),
         )
     },
     in_files=("alpha", "round-?-by-document"),

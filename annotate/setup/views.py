@@ -281,12 +281,13 @@ def settings(request: Request, slug: str) -> HttpResponse:
                     )
                 update_project(project=project, **form.settings)
                 messages.success(request, gettext("The settings are saved."))
-                return redirect("settings", slug)
+                return redirect("review" if request.POST.get("then") == "review" else "settings", slug)
         except DomainError as error:
             form.add_error(None, error.message)
             status = error.status
     template = "setup/settings.html#preview" if request.htmx else "setup/settings.html"
-    return render_in_project(request, project, template, {"form": form, "frozen": frozen}, status=status)
+    shown = {"form": form, "frozen": frozen, "form_before_next": "settings-form"}
+    return render_in_project(request, project, template, shown, status=status)
 
 
 # The end of the set-up: everything at a glance, and the annotator's screen on a real item.

@@ -197,7 +197,7 @@ class Server:
         raise _read_refusal(answer)
 
     def _describe_silence(self, error: httpx2.TransportError) -> RefusedError:
-        return RefusedError(f"{self._http.base_url} does not answer: {error}.")
+        return RefusedError(f"{self._http.base_url} does not answer: {str(error).rstrip('.')}.")
 
 
 def _content(answer: httpx2.Response) -> Any:

@@ -27,6 +27,7 @@ from annotate.results.table import DIMENSION, Column, ColumnKind, Table, text
 from judges.core.models import Judge, Judgment
 from judges.methods import METHODS
 from judges.results.queries.pairings import measured_judges
+from judges.results.tables.corrected import sentence_of_development
 from judges.routing.queries.trust import TrustEvidence, trust_in
 
 _DONE = Q(judgments__status=Judgment.Status.DONE)
@@ -53,12 +54,14 @@ def judges_in_paper(project: Project) -> list[PaperPart]:
         nothing = Latex("No judge has given a value.")
         return [PaperPart("Judges", methods=[Latex("No language model judged the items.")], text=nothing)]
     page, values = read_page(project, "judges"), _values_of_people(project)
-    trusts = {judge.name: trust for judge in measured_judges(project) if (trust := _trust(project, judge))}
+    measured = measured_judges(project)
+    trusts = {judge.name: trust for judge in measured if (trust := _trust(project, judge))}
+    unscored = sorted({judge.name for judge in judges} - {judge.name for judge in measured})
     return [
         PaperPart(
             "Judges",
             methods=[_description(judges)],
-            text=_text(page.reason),
+            text=_text(page.reason, unscored, sentence_of_development(judges[0])),
             tables=[
                 *page.table(
                     *("scoring", "judge", "dimension", "items", "spearman", "with_mean", "among_people"),
@@ -114,15 +117,24 @@ def _days(first: datetime | None, last: datetime | None) -> str:
     return write_days(first, last)
 
 
-def _text(reason: str) -> Latex:
+def _text(reason: str, unscored: Sequence[str], development: str) -> Latex:
     if reason:
         return format_latex("Judges cannot be compared with people: {reason}", reason=reason)
     sources = cite("calderon2025", "shen2023", "jung2025")
-    return Latex(
+    sentences = [
         "Alpha with the mean of people and alpha among people are not comparable, since a mean varies less "
         "than single ratings. A verdict on each dimension weighs the agreement with people, the replacement "
-        f"test, the indicator R and certificates {sources}."
-    )
+        "test, certificates, and R, the correlation of a model's scores by reasons first and by multiple "
+        f"choice {sources}."
+    ]
+    if unscored:
+        names = join_words(unscored)
+        sentences.append(
+            format_latex("The tables leave out {names}: no scores of single outputs.", names=names)
+        )
+    if development:
+        sentences.append(format_latex("{development}", development=development))
+    return Latex(" ".join(sentences))
 
 
 def _values_of_people(project: Project) -> str:

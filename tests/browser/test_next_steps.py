@@ -22,7 +22,7 @@ from tests.judges.replay import Replay, replay
 from tests.rating.rounds import opened
 
 __all__ = ["replay"]
-NEXT = "main .button-main:visible, main section[aria-label='Next step'] a, .setup a.button-main"
+NEXT = "main .button-main:visible, main section[aria-label='Next step'] a, .setup .button-main"
 DIMENSIONS, ITEMS = 4, 4
 
 

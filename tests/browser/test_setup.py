@@ -50,7 +50,9 @@ def test_an_admin_is_led_from_the_raw_file_to_an_open_round(context: BrowserCont
         page.get_by_role("button", name="Make a link").click()
         expect(steps).to_contain_text(made)
     steps.get_by_role("link", name="Next: rounds").click()
-    steps.get_by_role("link", name="Next: review").click()
+    page.get_by_label("Raters per item").fill("2")
+    steps.get_by_role("button", name="Next: review").click()
+    expect(steps).to_contain_text("2 raters per item")
 
     screen = page.frame_locator("iframe")
     expect(screen.locator(".row")).to_have_count(7)
@@ -61,7 +63,7 @@ def test_an_admin_is_led_from_the_raw_file_to_an_open_round(context: BrowserCont
     page.get_by_role("button", name="Open Round I").click()
     expect(page.get_by_text("Round I is open: annotators can rate.")).to_be_visible()
     project = Project.objects.get(slug="summeval-op")
-    assert Assignment.objects.filter(round__project=project).count() == 416 * 3
+    assert Assignment.objects.filter(round__project=project).count() == 416 * 2
 
 
 def test_a_workbook_is_rated_by_who_joins_by_the_link_and_by_nobody_else(

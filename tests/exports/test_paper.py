@@ -23,7 +23,7 @@ from annotate.exports.paper.writing import COMPILE
 from annotate.management.demonstration.load import load_demonstration
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
-from judges.core.models import Judge
+from judges.core.models import DevelopmentDocument, Judge
 from judges.management.demonstration.finished import load_finished_demonstration
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_judgment
@@ -91,6 +91,7 @@ def test_papers_of_both_demonstrations_compile_and_tell_their_facts(tmp_path: Pa
     text = read_words(tmp_path / f"{finished.pk}")
     expect_facts_of_discussion(finished, text)
     expect_facts_of_judges(finished, text)
+    expect_judges_and_documents_left_out(finished, text)
     text = read_words(tmp_path / f"{unfinished.pk}")
     for sentence in ("Round I is still open", "Round II has not been opened", "No judge has given a value"):
         assert sentence in text
@@ -120,6 +121,13 @@ def expect_facts(project: Project, text: str) -> None:
     assert all(f"& {alpha:.3f} " in text for alpha in alphas)
     low = [alpha for alpha in alphas if isinstance(alpha, float) and alpha < 0.667]
     assert ("too low for conclusions" in text) == bool(low)
+
+
+def expect_judges_and_documents_left_out(project: Project, text: str) -> None:
+    (compares,) = Judge.objects.filter(project=project, method="h2h")
+    assert f"The tables leave out {compares.name}: no scores of single outputs." in text
+    left_out = DevelopmentDocument.objects.filter(document__project=project).count()
+    assert f"Without people’s values of {left_out} documents used for development." in text
 
 
 def expect_no_text_of_items(project: Project, folder: Path) -> None:

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import connection, connections
+from django.db import connections
 from django.urls import reverse
 
 from annotate.core.models import Project, User
@@ -96,8 +96,9 @@ def state_file(host: str) -> str | None:
 
 
 def is_alone(host: str) -> bool:
-    """Return True if only this machine reaches Concord and its database is a file."""
-    return not is_shared(host) and connection.vendor == "sqlite"
+    """Return True if only this machine reaches Concord, and its data folder contains the database."""
+    database = Path(str(settings.DATABASES["default"]["NAME"]))
+    return not is_shared(host) and database.parent == settings.DATA_DIR
 
 
 def is_shared(host: str) -> bool:
