@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import django
 import pytest
 from pytest_django.live_server_helper import LiveServer
 
@@ -56,6 +57,8 @@ def project(
     state = {"address": f"{live_server.url}/", "data": str(data), "pid": os.getpid()}
     local.state_file().write_text(json.dumps(state))
     monkeypatch.setattr(local, "entry_points", lambda **_: [MakeToken()])
+    # Django is set up already. Doing it again closes the handler of absl, and with it pytest's output.
+    monkeypatch.setattr(django, "setup", lambda: None)
     monkeypatch.setenv("CONCORD_DATA", str(data))  # as it is set for the token, and unset afterwards
     return make_project().project
 
