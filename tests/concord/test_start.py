@@ -200,11 +200,3 @@ def test_start_for_other_hosts_opens_no_local_models_or_token(settings: Any) -> 
     settings.ALLOWED_HOSTS, settings.HTTPS = ["localhost"], False
     assert local_models(8080, "0.0.0.0") == {}
     assert state_file("0.0.0.0") is None
-
-
-def test_temporary_start_keeps_existing_data(tmp_path: Path) -> None:
-    database = tmp_path / "concord.sqlite3"
-    database.write_text("ratings")
-    ended = manage("start", "--temporary", "--port", "0", data=tmp_path)
-    assert "has data, which --temporary would remove" in ended.stderr
-    assert database.read_text() == "ratings"

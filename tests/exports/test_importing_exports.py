@@ -195,7 +195,11 @@ def exported(project: Project, target: Path, *arguments: str) -> bytes:
 
 def imported(path: Path, *arguments: str) -> dict[str, object]:
     out = StringIO()
-    call_command("import_export", str(path), "--json", *arguments, stdout=out)
+    try:
+        call_command("import_export", str(path), "--json", *arguments, stdout=out)
+    except SystemExit as ended:
+        ended.add_note(out.getvalue())  # which files differ
+        raise
     return dict(json.loads(out.getvalue()))
 
 
