@@ -85,7 +85,7 @@ def _proposals(project: Project) -> Iterator[Row]:
             "judge": each.judge.name,
             "dimension": each.dimension.key,
             "status": str(Proposal.Status.FAILED if is_open else each.status),
-            "units": [[item.document.key, item.system.name] for item in each.items.all()],
+            "units": sorted([item.document.key, item.system.name] for item in each.items.all()),
             "parts": sorted(numbers[part.pk] for part in each.parts.all()),
             "problem": _WAS_DRAFTED if is_open else each.problem,
             "cost": _amount(each.cost),
