@@ -12,7 +12,7 @@ from concord.checks import (
 )
 
 
-class ConfigConfig(AppConfig):
+class ConcordConfig(AppConfig):
     """Registers the checks."""
 
     name = "concord"

@@ -49,8 +49,8 @@ def forget_token() -> bool:
     if os.environ.get(TOKEN):
         return False
     try:
-        Path(json.loads(state_file().read_text())["data"], TOKEN_FILE).unlink()
-    except (OSError, ValueError, KeyError, TypeError):
+        (find_running()[1] / TOKEN_FILE).unlink()
+    except (OSError, RefusedError):
         return False
     return True
 

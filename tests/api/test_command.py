@@ -22,11 +22,11 @@ from concord_client.operations import load_operations
 from tests.factories import make_project
 
 COMMANDS = list_commands()
-Said = Callable[..., tuple[int, str, str]]
+RunCommand = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def said(capsys: pytest.CaptureFixture[str]) -> Said:
+def run_command(capsys: pytest.CaptureFixture[str]) -> RunCommand:
     """Run a command and return its exit code, output and error messages."""
 
     def run(*arguments: str) -> tuple[int, str, str]:
@@ -70,36 +70,36 @@ class MakeToken:
         return server_commands.make_local_token
 
 
-def test_every_operation_has_a_name_of_its_own_and_explains_itself(said: Said) -> None:
+def test_every_operation_has_a_name_of_its_own_and_explains_itself(run_command: RunCommand) -> None:
     names = [(each.resource, each.name) for each in COMMANDS]
     assert len(names) == len(set(names))
     assert {each.operation.id for each in COMMANDS} == set(load_operations())
     for resource in sorted({resource for resource, _ in names}):
-        code, out, _ = said(resource, "--help")
+        code, out, _ = run_command(resource, "--help")
         assert code == 0
         own = [name for of, name in names if of == resource]
         assert all(name in out for name in own), resource
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda each: f"{each.resource} {each.name}")
-def test_help_names_every_field(command: commands.ApiCommand, said: Said) -> None:
-    code, out, _ = said(command.resource, command.name, "--help")
+def test_help_names_every_field(command: commands.ApiCommand, run_command: RunCommand) -> None:
+    code, out, _ = run_command(command.resource, command.name, "--help")
     assert code == 0
     assert command.operation.summary[:20] in out.replace("\n", " ")
     assert all(f"--{name.replace('_', '-')}" in out for name in command.operation.fields)
 
 
-def test_whoever_runs_concord_alone_needs_no_settings(project: Project, said: Said) -> None:
-    code, out, _ = said("projects", "list")
+def test_whoever_runs_concord_alone_needs_no_settings(project: Project, run_command: RunCommand) -> None:
+    code, out, _ = run_command("projects", "list")
     assert code == 0
     assert [each["slug"] for each in json.loads(out)] == [project.slug]
     (kept,) = (Path(json.loads(local.state_file().read_text())["data"])).glob("command_token")
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    said("me", "show")
+    run_command("me", "show")
     assert ApiToken.objects.count() == 1, "the second call reuses the token"
 
 
-def test_fields_are_options_or_a_file(project: Project, said: Said, tmp_path: Path) -> None:
+def test_fields_are_options_or_a_file(project: Project, run_command: RunCommand, tmp_path: Path) -> None:
     fields = {
         "measurement_level": "interval",
         "name": "Fluency",
@@ -108,81 +108,87 @@ def test_fields_are_options_or_a_file(project: Project, said: Said, tmp_path: Pa
     }
     file = tmp_path / "fields.json"
     file.write_text(json.dumps(fields | {"scale_minimum": 1, "scale_maximum": 5}))
-    code, out, complaints = said("dimensions", "add", project.slug, "--json", str(file), "--name", "Language")
+    code, out, complaints = run_command(
+        "dimensions", "add", project.slug, "--json", str(file), "--name", "Language"
+    )
     assert (code, complaints) == (0, "")
     assert json.loads(out)["name"] == "Language", "an option counts before the file"
-    code, out, _ = said("dimensions", "list", project.slug, "--output", str(tmp_path / "rows"))
+    code, out, _ = run_command("dimensions", "list", project.slug, "--output", str(tmp_path / "rows"))
     assert (code, out) == (0, "")
     assert [each["key"] for each in json.loads((tmp_path / "rows").read_text())] == ["fluency", "language"]
 
 
-def test_a_refusal_is_the_sentence_of_the_server(project: Project, said: Said) -> None:
-    code, out, complaints = said("rounds", "open-1", "unknown")
+def test_a_refusal_is_the_sentence_of_the_server(project: Project, run_command: RunCommand) -> None:
+    code, out, complaints = run_command("rounds", "open-1", "unknown")
     assert (code, out) == (1, "")
     assert complaints == "There is no such project, or it is not yours.\n"
-    code, _, complaints = said("dimensions", "add", project.slug, "--scale-minimum", "1")
+    code, _, complaints = run_command("dimensions", "add", project.slug, "--scale-minimum", "1")
     assert code == 1
     assert "name" in complaints
-    code, _, complaints = said("dimensions", "add", project.slug, "--json", "no-such-file")
+    code, _, complaints = run_command("dimensions", "add", project.slug, "--json", "no-such-file")
     assert code == 1
     assert complaints.startswith("no-such-file cannot be read as JSON")
 
 
-def test_unwritable_output_is_reported(project: Project, said: Said, tmp_path: Path) -> None:
-    code, out, complaints = said("me", "show", "--output", str(tmp_path / "missing" / "me.json"))
+def test_unwritable_output_is_reported(project: Project, run_command: RunCommand, tmp_path: Path) -> None:
+    code, out, complaints = run_command("me", "show", "--output", str(tmp_path / "missing" / "me.json"))
     assert (code, out) == (1, "")
     assert complaints.startswith("The answer cannot be written: ")
 
 
-def test_a_revoked_token_is_replaced(project: Project, said: Said) -> None:
-    assert said("me", "show")[0] == 0
+def test_a_revoked_token_is_replaced(project: Project, run_command: RunCommand) -> None:
+    assert run_command("me", "show")[0] == 0
     ApiToken.objects.all().delete()
-    assert said("me", "show")[0] == 0
+    assert run_command("me", "show")[0] == 0
     assert ApiToken.objects.count() == 1
 
 
 def test_refused_token_of_the_environment_keeps_the_kept_one(
-    project: Project, said: Said, monkeypatch: pytest.MonkeyPatch
+    project: Project, run_command: RunCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert said("me", "show")[0] == 0
+    assert run_command("me", "show")[0] == 0
     monkeypatch.setenv(local.TOKEN, "revoked")
-    assert said("me", "show")[0] == 1
+    assert run_command("me", "show")[0] == 1
     monkeypatch.delenv(local.TOKEN)
-    assert said("me", "show")[0] == 0
+    assert run_command("me", "show")[0] == 0
     assert ApiToken.objects.count() == 1
 
 
-def test_kept_token_does_not_follow_a_link(project: Project, said: Said, tmp_path: Path) -> None:
+def test_kept_token_does_not_follow_a_link(project: Project, run_command: RunCommand, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     (tmp_path / "data" / local.TOKEN_FILE).symlink_to(elsewhere)
-    assert said("me", "show")[0] == 0
+    assert run_command("me", "show")[0] == 0
     assert not elsewhere.exists()
     assert [path.name for path in (tmp_path / "data").glob("command_token*")] == [local.TOKEN_FILE]
 
 
 @pytest.mark.parametrize(("people", "sentence"), [(0, "No one has an account"), (2, "Several accounts")])
-def test_it_says_why_it_has_no_token(project: Project, said: Said, people: int, sentence: str) -> None:
+def test_it_says_why_it_has_no_token(
+    project: Project, run_command: RunCommand, people: int, sentence: str
+) -> None:
     if people:
         make_project()
     else:
         User.objects.update(is_active=False)
-    code, _, complaints = said("me", "show")
+    code, _, complaints = run_command("me", "show")
     assert code == 1
     assert complaints.startswith(sentence)
 
 
-def test_it_says_where_no_server_runs(said: Said, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_it_says_where_no_server_runs(
+    run_command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.delenv(local.ADDRESS, raising=False)
-    assert said("me", "show") == (1, "", f"{local.NO_SERVER}\n")
+    assert run_command("me", "show") == (1, "", f"{local.NO_SERVER}\n")
 
 
-def test_file_of_a_killed_server_is_ignored(project: Project, said: Said) -> None:
+def test_file_of_a_killed_server_is_ignored(project: Project, run_command: RunCommand) -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     state = json.loads(local.state_file().read_text())
     local.state_file().write_text(json.dumps({**state, "pid": ended.pid}))
-    assert said("me", "show") == (1, "", f"{local.NO_SERVER}\n")
+    assert run_command("me", "show") == (1, "", f"{local.NO_SERVER}\n")
     assert not ApiToken.objects.exists()
 
 
