@@ -22,6 +22,7 @@ JOINED = {
         "evidence.js",
         "advance.js",
         "counter.js",
+        "questions.js",
         "rows.js",
         "output.js",
         "pause.js",

@@ -113,7 +113,7 @@ const Passages = (() => {
     return found;
   }
 
-  const ABOVE = ["evidence-of-others", "shared", "evidence", "found", "found-here"]; // each covers those before it
+  const ABOVE = ["evidence-of-others", "shared", "evidence", "span-light", "span-heavy", "found", "found-here"]; // each covers those before it
   function mark(name, ranges) {
     if (!globalThis.Highlight) return; // a browser of before 2025; the passages are listed beside
     const highlight = new Highlight(...ranges);

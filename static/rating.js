@@ -3,7 +3,7 @@
 
 function RatingPage(main) {
   const form = main.querySelector("#work");
-  const { rows, field, rowOf, rowAt, rowNamed, step, isLocked, radios, typed, shownValue, valueOf, answerIn, hasAnswer, isAnswered, isAllAnswered, setValue, describe, fill } = Rows(form);
+  const { rows, field, rowOf, rowAt, rowNamed, step, isLocked, radios, typed, shownValue, valueOf, answerIn, hasAnswer, isAnswered, isAllAnswered, setValue, describe, fill, showConditions } = Rows(form);
   const time = ActiveTime();
   const notices = main.querySelector("#notices");
   const { annotator, assignment, about, hold } = form.dataset;
@@ -39,6 +39,7 @@ function RatingPage(main) {
     const { offsetLeft, offsetWidth } = step(row);
     if (trail.scrollWidth > trail.clientWidth) trail.scrollLeft = offsetLeft + offsetWidth / 2 - trail.clientWidth / 2;
     evidence.mark(row);
+    Spans.mark(row);
     evidence.offer(row);
   }
 
@@ -53,7 +54,7 @@ function RatingPage(main) {
   const focused = () => rows.find((row) => row.classList.contains("focused")) ?? rows[0];
 
   // --- undo: the values before the last changes, the newest at the end ---------------------------------------------
-  const state = (row) => ({ value: valueOf(row), cannotRate: field(row, "cannot_rate").checked });
+  const state = (row) => ({ value: valueOf(row), data: Questions.data(row), cannotRate: field(row, "cannot_rate").checked });
   const given = new Map();
   const changes = [];
   let wasComplete = isAllAnswered(); // before the answer that is being given
@@ -61,7 +62,7 @@ function RatingPage(main) {
   function note(row) {
     const before = given.get(row);
     const now = state(row);
-    if (before.value === now.value && before.cannotRate === now.cannotRate) return false;
+    if (before.value === now.value && before.data === now.data && before.cannotRate === now.cannotRate) return false;
     changes.push({ row, before });
     given.set(row, now);
     return true;
@@ -76,6 +77,7 @@ function RatingPage(main) {
       return;
     }
     setValue(row, before.value === "" ? null : before.value);
+    Questions.fill(row, before.data);
     field(row, "cannot_rate").checked = before.cannotRate;
     given.set(row, before);
     save(row);
@@ -87,6 +89,8 @@ function RatingPage(main) {
   // --- saving -------------------------------------------------------------------------------------------------
   function save(row) {
     changed.delete(row);
+    Questions.compose(row);
+    if (showConditions()) for (const other of rows) describe(other);
     if (note(row)) said.textContent = say("{name}: {value}.", { name: row.dataset.name, value: answerIn(row) || say("no value") });
     delete row.dataset.refused;
     describe(row);
@@ -102,6 +106,7 @@ function RatingPage(main) {
       assignment,
       about: `${about}, ${row.dataset.name}`,
       value: valueOf(row),
+      data: Questions.data(row),
       shown: shownValue(row),
       unsure: field(row, "unsure").checked,
       cannot_rate: field(row, "cannot_rate").checked,
@@ -207,11 +212,17 @@ function RatingPage(main) {
     if (target === privateNote) saveNote();
     const row = rowOf(target);
     if (!row || target === clicked) return;
+    if (target.matches("[data-field], [data-none]")) {
+      Questions.settle(target);
+      if (target.type !== "textarea") field(row, "cannot_rate").checked = false;
+      for (const radio of radios(row)) radio.checked = false; // "not applicable"
+    }
+    if (target.name.endsWith("-cannot_rate") && target.checked) Questions.fill(row, "");
     if (target.name.endsWith("-cannot_rate") && target.checked) setValue(row, null);
     if (target.name.endsWith("-value") && valueOf(row) !== "") field(row, "cannot_rate").checked = false;
     save(row);
     if (Keys.forget()) saveChanged(); // the wait may be in another row
-    if (target.type === "radio") {
+    if (target.type === "radio" && !target.matches("[data-field]")) {
       advance();
       wasComplete = isAllAnswered();
     }
@@ -247,8 +258,21 @@ function RatingPage(main) {
     if (act === "undo" && !isLocked(focused())) undo();
     if (target.closest("[data-keep]")) keep(row);
     if (target.closest("[data-move-on]")) { save(row); moveOn(row, detail ? pointer : "key"); }
-    if (detail && target.type === "radio") ratePointed(row, target); // a click by key or script has no count
+    if (target.closest("[data-severity]")) markSpan(row, target.closest("[data-severity]").dataset.severity);
+    if (detail && target.type === "radio" && !target.matches("[data-field]")) ratePointed(row, target); // a click by key or script has no count
   });
+
+  // --- spans ---------------------------------------------------------------------------------------------------
+  function markSpan(row, severity) {
+    if (isLocked(row)) return;
+    if (!Spans.add(row, severity)) said.textContent = say("Select the words to mark in the text first.");
+    row.focus({ preventScroll: true });
+  }
+  form.addEventListener("spans:changed", ({ target }) => {
+    field(target, "cannot_rate").checked = false;
+    save(target);
+  });
+  form.addEventListener("pointerdown", (event) => { if (event.target.closest("[data-severity]")) event.preventDefault(); }); // the selection stays
 
   // --- evidence -----------------------------------------------------------------------------------------------
   const changeEvidence = (row, act) => { if (!isLocked(row) && act(row)) save(row); };
@@ -273,6 +297,7 @@ function RatingPage(main) {
   main.addEventListener("pointerdown", () => { justRated = null; }, { capture: true });
 
   function choose(row, key) {
+    if (Questions.isComposed(row) && key !== "n") return false;
     const chosen = radios(row).find((radio) => (key === "10" ? radio.value : radio.dataset.key) === key);
     if (!chosen) return false;
     setValue(row, chosen.value);
@@ -281,7 +306,16 @@ function RatingPage(main) {
   }
 
   function rate(row, key) {
+    if (Questions.isComposed(row) && key !== "n") {
+      const taken = Questions.digit(row, key);
+      if (!taken) return;
+      field(row, "cannot_rate").checked = false;
+      save(row);
+      if (taken === "done") moveOn(row);
+      return;
+    }
     if (!choose(row, key)) return;
+    Questions.fill(row, "");
     save(row);
     const { activeElement } = document;
     const hasLeft = row !== focused() || activeElement.matches("textarea, [type=search]"); // during the wait
@@ -308,7 +342,7 @@ function RatingPage(main) {
 
   // The next question: what has an answer is passed over, unless the item was complete and is being revised.
   function nextAfter(row) {
-    const after = rows.slice(rows.indexOf(row) + 1);
+    const after = rows.slice(rows.indexOf(row) + 1).filter((each) => !each.hidden);
     if (wasComplete) return after[0];
     return after.find((each) => !isAnswered(each)) ?? (isAllAnswered() ? undefined : after[0]);
   }
@@ -352,8 +386,8 @@ function RatingPage(main) {
   const always = {
     next: () => main.querySelector("#next")?.click(),
     back: () => main.querySelector("#back")?.click(),
-    down: (row) => focusRow(rows[Math.min(rows.indexOf(row) + 1, rows.length - 1)]),
-    up: (row) => focusRow(rows[Math.max(rows.indexOf(row) - 1, 0)]),
+    down: (row) => focusRow(rows.slice(rows.indexOf(row) + 1).find((each) => !each.hidden) ?? row),
+    up: (row) => focusRow(rows.slice(0, rows.indexOf(row)).findLast((each) => !each.hidden) ?? row),
     first_unrated: () => document.getElementById("first-open")?.click(),
     guideline: () => document.getElementById("guideline")?.click(),
     flagged: () => document.getElementById("flagged")?.click(),
@@ -419,6 +453,7 @@ function RatingPage(main) {
       focusRow(rowOf(target) ?? row);
     }
     else if (asked.action === "next" && target.type === "number" && target.value !== "") moveOn(row);
+    else if (asked.action === "next" && Questions.isComposed(row) && isAnswered(row) && row.contains(target)) moveOn(row);
     else act(asked.action, row);
   }
 
@@ -430,8 +465,10 @@ function RatingPage(main) {
     const waiting = Unsent.of(annotator, row.dataset.url);
     if (waiting?.assignment === assignment) showAnswer(row, waiting);
     else describe(row);
+    Spans.list(row);
     given.set(row, state(row));
   }
+  showConditions();
   const unsentNote = privateNote && Unsent.of(annotator, privateNote.dataset.url);
   if (unsentNote?.assignment === assignment) privateNote.value = unsentNote.comment;
   markNote();

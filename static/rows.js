@@ -9,13 +9,15 @@ function Rows(form) {
   const rowNamed = (key) => rows.find((row) => row.dataset.key === key);
   const step = (row) => form.querySelector(`[data-go="${row.dataset.key}"]`);
   const isLocked = (row) => row.querySelector(".fields").disabled;
-  const radios = (row) => [...row.querySelectorAll("input[type=radio]")];
+  const radios = (row) => [...row.querySelectorAll(`input[type=radio][name="${row.dataset.key}-value"]`)];
   const typed = (row) => row.querySelector("input[type=number]");
   const chosen = (row) => radios(row).find((radio) => radio.checked);
 
   const valueOf = (row) => chosen(row)?.value ?? typed(row)?.value ?? "";
-  const shownValue = (row) => chosen(row)?.closest(".point").dataset.name ?? valueOf(row);
-  const hasAnswer = (row) => valueOf(row) !== "" || field(row, "cannot_rate").checked;
+  const isHidden = (row) => row.hidden; // another answer hides its question
+  const shownValue = (row) => chosen(row)?.closest(".point").dataset.name ?? (Questions.isComposed(row) ? Questions.shown(row) : valueOf(row));
+  const isGiven = (row) => (Questions.isComposed(row) ? Questions.isComplete(row) : valueOf(row) !== "");
+  const hasAnswer = (row) => isHidden(row) || valueOf(row) === "not_applicable" || isGiven(row) || field(row, "cannot_rate").checked;
   const isAnswered = (row) => !("again" in row.dataset) && hasAnswer(row);
   const isAllAnswered = () => rows.every(isAnswered);
 
@@ -45,8 +47,32 @@ function Rows(form) {
     place.title = [row.dataset.name, answerIn(row)].filter(Boolean).join(": ");
   });
 
+  // Questions that depend on an answer: shown where that has one of their values, as the server decides it again.
+  function showConditions() {
+    let changed = false;
+    for (const row of rows) {
+      if (!row.dataset.shownIf) continue;
+      const { dimension, values } = JSON.parse(row.dataset.shownIf);
+      const asked = rowNamed(dimension);
+      const said = asked && !asked.hidden ? (Questions.isComposed(asked) ? Questions.read(asked) : valueOf(asked)) : null;
+      const isShown = said !== null && said !== "" && values.some((value) => (Array.isArray(said) ? said.includes(value) : Number(said) === value));
+      changed ||= row.hidden === isShown;
+      row.hidden = !isShown;
+      step(row).closest("li").hidden = !isShown;
+      if (!isShown) clear(row);
+    }
+    return changed;
+  }
+
+  function clear(row) {
+    setValue(row, null);
+    Questions.fill(row, "");
+    field(row, "cannot_rate").checked = false;
+  }
+
   function fill(row, answer) {
     setValue(row, answer.value === "" ? null : answer.value);
+    Questions.fill(row, answer.data);
     field(row, "unsure").checked = answer.unsure;
     field(row, "cannot_rate").checked = answer.cannot_rate;
     field(row, "comment").value = answer.comment;
@@ -54,5 +80,5 @@ function Rows(form) {
     describe(row);
   }
 
-  return { rows, field, rowOf, rowAt, rowNamed, step, isLocked, radios, typed, shownValue, valueOf, answerIn, hasAnswer, isAnswered, isAllAnswered, setValue, describe, fill };
+  return { rows, field, rowOf, rowAt, rowNamed, step, isLocked, radios, typed, shownValue, valueOf, answerIn, hasAnswer, isAnswered, isAllAnswered, setValue, describe, fill, showConditions };
 }

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from annotate.core.scale import is_on_scale, points_of
@@ -19,6 +19,9 @@ DIMENSION_FIELDS = (
     "scale_step",
     "measurement_level",
     "not_applicable",
+    "kind",
+    "options",
+    "shown_if",
 )
 
 
@@ -33,7 +36,11 @@ class FrozenPoint:
 
 @dataclass(frozen=True)
 class FrozenDimension:
-    """A dimension as raters saw it."""
+    """A dimension as raters saw it.
+
+    kind, options: see annotate.questions; a scale has no options. shown_if: {dimension, values}, the answers
+    to another question without which this one is not asked.
+    """
 
     id: int
     key: str
@@ -46,6 +53,14 @@ class FrozenDimension:
     points: tuple[FrozenPoint, ...]
     not_applicable: bool = False
     scale_step: float = 1
+    kind: str = "scale"
+    options: Any = field(default=None, hash=False)
+    shown_if: dict[str, Any] | None = field(default=None, hash=False)
+
+    @property
+    def is_scale(self) -> bool:
+        """Whether answers are numbers of a scale, or codes of categories, and nothing else."""
+        return self.kind == "scale"
 
     @property
     def is_named(self) -> bool:
@@ -95,6 +110,11 @@ class FrozenGuideline:
         """Return the dimension with this key, if there is one."""
         return next((dimension for dimension in self.dimensions if dimension.key == key), None)
 
+    @property
+    def scales(self) -> tuple[FrozenDimension, ...]:
+        """The dimensions that statistics of numbers are about."""
+        return tuple(each for each in self.dimensions if each.is_scale)
+
     def to_json(self) -> dict[str, Any]:
         """Return what is stored."""
         content = {"format": FORMAT, **asdict(self)}
@@ -104,6 +124,12 @@ class FrozenGuideline:
                 del dimension["not_applicable"]
             if dimension["scale_step"] == 1:
                 del dimension["scale_step"]
+            # And before there were kinds.
+            if dimension["kind"] == "scale":
+                del dimension["kind"]
+            for name in ("options", "shown_if"):
+                if dimension[name] is None:
+                    del dimension[name]
         return content
 
     def digest(self) -> str:

@@ -1,6 +1,7 @@
 """What a dimension is to be, before it is a row: as a form or a template gives it to a command."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,9 @@ class DimensionSpec:
     not_applicable: bool = False
     dispute_threshold: float | None = None
     tolerance: float | None = None
+    kind: str = "scale"
+    options: dict[str, Any] | None = field(default=None, hash=False)
+    shown_if: dict[str, Any] | None = field(default=None, hash=False)
 
 
 @dataclass(frozen=True)

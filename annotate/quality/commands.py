@@ -187,6 +187,7 @@ def _save_practice_answer(
     if answer.evidence:
         check_passages(answer.evidence, item_texts(gold.item_id))
     values = {**vars(answer), "evidence": passages_to_json(answer.evidence)}
+    del values["data"]  # only scales have gold values
     key: dict[str, Any] = {"place": place, "attempt": place.practice_attempt, "gold_value": asked}
     known = PracticeAnswer.objects.filter(**key).first()
     if known and known.settled_at:

@@ -266,7 +266,7 @@ def _practice_rows(gold: GoldItem, dimensions: Sequence[FrozenDimension], attemp
         if right := asked.get(dimension.id):
             answer = attempt.answers.get(right.pk)
             lesson = _lesson(right, answer, dimension, attempt) if answer and is_settled else None
-            rows.append(PracticeRow(dimension, _as_rated(answer), lesson))
+            rows.append(PracticeRow(dimension, _as_rated(answer), lesson=lesson))
     return rows
 
 

@@ -226,6 +226,22 @@ class EvidenceField(forms.Field):
         return tuple(passages)
 
 
+class DataField(forms.Field):
+    """What the question kind keeps of an answer besides its value: a JSON object, or nothing."""
+
+    def to_python(self, value: Any) -> Any:
+        """Return the object or None."""
+        if not value or isinstance(value, dict):
+            return value or None
+        try:
+            data = json.loads(value)
+        except (ValueError, TypeError, RecursionError):
+            data = False
+        if data is not None and not isinstance(data, dict):
+            raise forms.ValidationError(_("The answer cannot be read; choose it again."))
+        return data or None
+
+
 class AnswerForm(forms.Form):
     """An answer about one unit, with what the page knew when it was given."""
 
@@ -234,6 +250,7 @@ class AnswerForm(forms.Form):
     cannot_rate = forms.BooleanField(required=False)
     comment = forms.CharField(required=False, strip=False)
     evidence = EvidenceField(required=False)
+    data = DataField(required=False)  # type: ignore[assignment]  # a field's name is no attribute
     revision = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1)
     active_seconds = forms.FloatField(required=False, min_value=0, max_value=86_400)
     client = forms.CharField(required=False, max_length=36)
@@ -261,6 +278,7 @@ class AnswerForm(forms.Form):
             data["comment"],
             not_applicable,
             data["evidence"],
+            data["data"],
         )
 
     def to_sent(self) -> Sent:

@@ -29,7 +29,7 @@ def rows_as_html(project: Project, page: ItemPage) -> SafeString:
     context = {"project": project, "round": round, "rows": page.rows}
     address = reverse("rate_item", args=[project.slug, ANYWHERE])
     here = address.replace(f"/rate/{ANYWHERE}/", f"/rate/{position}/")
-    if any(row.rating for row in page.rows):
+    if any(row.rating or row.kind.reads_item for row in page.rows):
         return render_to_string("rating/_rows.html", {**context, "address": here})
     asked = [row.dimension.key for row in page.rows]
     version = (round.guideline.version, round.guideline.digest, get_language())

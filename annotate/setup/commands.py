@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import count
+from typing import Any
 
 from django.core.files.base import ContentFile
 from django.db import transaction
@@ -38,6 +39,7 @@ from annotate.core.rounds import rounds_of
 from annotate.core.specification import DimensionSpec, ProjectTemplate
 from annotate.material.commands.uploads import forget_files
 from annotate.people.commands import add_member
+from annotate.questions import KINDS
 from annotate.rating.commands.rounds import freeze_guideline
 from annotate.setup.queries import places_of_image, ratings_to_ask_again, rows_of_project, spec_of
 from annotate.setup.template_file import TemplateRefusedError, from_json, to_json
@@ -46,12 +48,14 @@ from annotate.setup.template_file import TemplateRefusedError, from_json, to_jso
 
 # Words that stand in the place of a dimension's key in addresses.
 RESERVED_KEYS = frozenset({"new"})
+VALUE_TYPES = (int, float, str)
 
 
 @transaction.atomic
 def add_dimension(*, project: Project, dimension: DimensionSpec) -> Dimension:
     """Put a dimension after the others. Locks the project. Raises FrozenError."""
     lock_configurable(project)
+    dimension = checked_question(project, dimension)
     last = project.dimensions.aggregate(last=Max("position"))["last"] or 0
     made = Dimension.objects.create(
         project=project,
@@ -72,6 +76,7 @@ def update_dimension(*, dimension: Dimension, to: DimensionSpec) -> Dimension:
     dimension = _lock_dimension(dimension)
     before = spec_of(dimension)
     to = replace(to, dispute_threshold=before.dispute_threshold, tolerance=before.tolerance)
+    to = checked_question(dimension.project, to, besides=dimension)
     for field, value in _fields(to).items():
         setattr(dimension, field, value)
     dimension.key = _free_key(dimension.project, to.name, besides=dimension)
@@ -149,7 +154,45 @@ def _put_in_order(order: Sequence[Dimension]) -> None:
     Dimension.objects.bulk_update(order, ["position"])
 
 
-def _fields(dimension: DimensionSpec) -> dict[str, str | float]:
+def checked_question(
+    project: Project, dimension: DimensionSpec, *, besides: Dimension | None = None
+) -> DimensionSpec:
+    """Return what a question is to be, its options complete. Raises InvalidValueError.
+
+    besides: the dimension that becomes it. One query where the question has a condition.
+    """
+    if dimension.kind not in KINDS:
+        raise InvalidValueError(
+            gettext("The kind of question is one of {names}.").format(names=", ".join(KINDS))
+        )
+    dimension = _with_condition(project, dimension, besides)
+    if dimension.kind in ("scale", "category"):
+        level = "nominal" if dimension.kind == "category" else dimension.measurement_level
+        return replace(dimension, kind="scale", measurement_level=level, options=None)
+    kind = KINDS[dimension.kind]
+    options = kind.read_options(dimension.options or {}) or {}
+    lowest, highest = kind.bounds(options)
+    scale: dict[str, Any] = {"scale_minimum": lowest, "scale_maximum": highest, "scale_step": 1, "points": ()}
+    return replace(dimension, options=options, measurement_level="interval", **scale)
+
+
+def _with_condition(project: Project, dimension: DimensionSpec, besides: Dimension | None) -> DimensionSpec:
+    if not dimension.shown_if:
+        return replace(dimension, shown_if=None)
+    key, values = dimension.shown_if.get("dimension"), dimension.shown_if.get("values")
+    earlier = project.dimensions.filter(key=key)
+    if besides:
+        earlier = earlier.filter(position__lt=besides.position)
+    if not earlier.exists():
+        raise InvalidValueError(
+            gettext("A question can depend on one that comes before it; {key} does not.").format(key=key)
+        )
+    if not isinstance(values, list) or not values or not all(type(each) in VALUE_TYPES for each in values):
+        raise InvalidValueError(gettext("List the answers after which the question is asked."))
+    return replace(dimension, shown_if={"dimension": key, "values": values})
+
+
+def _fields(dimension: DimensionSpec) -> dict[str, Any]:
     return {field: getattr(dimension, field) for field in DIMENSION_FIELDS}
 
 
@@ -372,6 +415,7 @@ def reword_dimension(
     _refuse_more_than_wording(dimension, to)
     before = spec_of(dimension)
     to = replace(to, dispute_threshold=before.dispute_threshold, tolerance=before.tolerance)
+    to = checked_question(dimension.project, to, besides=dimension)
     for field in WORDING:
         setattr(dimension, field, getattr(to, field))
     dimension.save(update_fields=WORDING)

@@ -56,6 +56,12 @@ FOR_ANNOTATORS = (
     "annotate/people/views/account.py::sessions",
     "annotate/people/views/preferences.py",
     "annotate/quality/commands.py::STANDS",
+    *(
+        f"annotate/questions/{each}.py"
+        for each in ("labels", "parts", "preference", "ranking", "spans", "text")
+    ),
+    "annotate/questions/kind.py::refuse_data",
+    "templates/questions",
     "annotate/quality/commands.py::_save_practice_answer",
     "annotate/quality/commands.py::save_practice",
     "annotate/quality/commands.py::set_practice_bar",

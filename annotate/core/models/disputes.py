@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.models.fields import PointsField
 from annotate.core.models.mails import MailedRow
+from annotate.core.models.ratings import DATA
 
 
 class Dispute(models.Model):
@@ -28,6 +29,7 @@ class Dispute(models.Model):
     tolerance = PointsField(help_text="How near all values must be to settle it.")
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.OPEN)
     adjudicated_value = PointsField(null=True, blank=True)
+    adjudicated_data = models.JSONField(null=True, blank=True, help_text=DATA)
     updated_at = models.DateTimeField(help_text="When its status or its decision changed last.")
     active_at = models.DateTimeField(help_text="When it was answered, written to or decided last.")
 
@@ -106,6 +108,7 @@ class DisputeEvent(models.Model):
     actor = models.ForeignKey("annotate.User", models.PROTECT, null=True, related_name="+")
     kind = models.CharField(max_length=12, choices=Kind.choices)
     value = PointsField(null=True)
+    data = models.JSONField(null=True, help_text=DATA)
     note = models.TextField(blank=True)
 
     class Meta:

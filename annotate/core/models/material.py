@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 def text_digest(content: Any) -> str:
@@ -36,6 +37,11 @@ class System(models.Model):
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="systems")
     name = models.CharField(max_length=200)
+    compares = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether it stands for several systems whose texts are compared.",
+    )
     brought_by = models.ForeignKey("annotate.DataImport", models.SET_NULL, null=True, related_name="systems")
 
     class Meta:
@@ -46,10 +52,20 @@ class System(models.Model):
 
 
 class Item(models.Model):
-    """One system's text for one document."""
+    """One system's text for one document, or a comparison of several such texts.
+
+    A comparison has sides and no text of its own; its system stands for the systems that it compares.
+    """
+
+    class Kind(models.TextChoices):
+        OUTPUT = "output", _("output")
+        COMPARISON = "comparison", _("comparison")
 
     document = models.ForeignKey(Document, models.CASCADE, related_name="items")
     system = models.ForeignKey(System, models.PROTECT, related_name="items")
+    kind = models.CharField(
+        max_length=10, choices=Kind.choices, default=Kind.OUTPUT, db_default=Kind.OUTPUT.value
+    )
     text = models.TextField()
     digest = models.CharField(max_length=64, help_text="text_digest of the text.")
     brought_by = models.ForeignKey("annotate.DataImport", models.SET_NULL, null=True, related_name="items")
@@ -59,6 +75,42 @@ class Item(models.Model):
 
     def __str__(self) -> str:
         return f"item {self.pk}"
+
+
+class ComparisonSide(models.Model):
+    """One of the outputs that a comparison sets side by side, in an order that no annotator sees."""
+
+    item = models.ForeignKey(Item, models.CASCADE, related_name="sides")
+    position = models.PositiveSmallIntegerField()
+    output = models.ForeignKey(Item, models.PROTECT, related_name="comparisons")
+
+    class Meta:
+        ordering = ["item", "position"]
+        constraints = [
+            models.UniqueConstraint("item", "position", name="side_position_once_in_a_comparison"),
+            models.UniqueConstraint("item", "output", name="output_once_in_a_comparison"),
+            models.CheckConstraint(
+                condition=~models.Q(item=models.F("output")), name="comparison_is_no_side_of_itself"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"side {self.position} of {self.item_id}"
+
+
+class ItemPart(models.Model):
+    """A sentence, fact or content unit of an item that is judged by itself."""
+
+    item = models.ForeignKey(Item, models.CASCADE, related_name="parts")
+    position = models.PositiveSmallIntegerField()
+    text = models.TextField()
+
+    class Meta:
+        ordering = ["item", "position"]
+        constraints = [models.UniqueConstraint("item", "position", name="part_position_once_in_an_item")]
+
+    def __str__(self) -> str:
+        return f"part {self.position} of {self.item_id}"
 
 
 class ItemTag(models.Model):

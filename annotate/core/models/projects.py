@@ -93,6 +93,20 @@ class Dimension(models.Model):
     not_applicable = models.BooleanField(
         default=False, help_text="Whether raters may say that the dimension does not apply to an item."
     )
+    kind = models.CharField(
+        max_length=12,
+        default="scale",
+        db_default="scale",
+        help_text="The key of its question kind, see annotate.questions; categories are a scale here.",
+    )
+    options = models.JSONField(
+        null=True, blank=True, help_text="As its question kind reads them; empty on a scale."
+    )
+    shown_if = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="{dimension, values}: asked only where an earlier question has one of these answers.",
+    )
 
     class Meta:
         ordering = ["position", "pk"]

@@ -8,6 +8,8 @@ from annotate.core.models.fields import PointsField
 
 EVIDENCE = "A list of {part, start, end}, see annotate.rating.evidence; empty where nothing was marked."
 
+DATA = "What `value` cannot hold of the answer, as its question kind reads it; empty on a scale."
+
 
 def has_answer(rating: str = "") -> Q:
     """Return the condition of a rating (or of one reached by a name such as "ratings__") having an answer."""
@@ -21,6 +23,7 @@ class Rating(models.Model):
     assignment = models.ForeignKey("annotate.Assignment", models.PROTECT, related_name="ratings")
     dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="ratings")
     value = PointsField(null=True, blank=True)
+    data = models.JSONField(null=True, blank=True, help_text=DATA)
     unsure = models.BooleanField(default=False)
     cannot_rate = models.BooleanField(default=False)
     not_applicable = models.BooleanField(default=False)
@@ -91,6 +94,7 @@ class RatingChange(models.Model):
     cause = models.CharField(max_length=8, choices=Cause.choices)
     value_before = PointsField(null=True)
     value_after = PointsField(null=True)
+    data = models.JSONField(null=True, help_text=DATA)
     unsure = models.BooleanField(default=False)
     cannot_rate = models.BooleanField(default=False)
     not_applicable = models.BooleanField(default=False)

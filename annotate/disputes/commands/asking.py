@@ -1,8 +1,9 @@
 """Whom an open dispute waits for, written down whenever something happens to it.
 
 A rater at either end of the values is asked until they have answered everything new: another value, or an
-argument, of somebody else. Between the ends nobody is asked, since moving from there settles nothing. Where
-nobody is asked any more and the values are still apart, discussion cannot resolve the dispute.
+argument, of somebody else. Between the ends nobody is asked, since moving from there settles nothing. Only
+numbers of a scale have ends; of other answers everybody is asked. Where nobody is asked any more and the
+answers are still apart, discussion cannot resolve the dispute.
 """
 
 from collections import defaultdict
@@ -24,6 +25,8 @@ from annotate.core.models import (
 )
 from annotate.core.models.rounds import without_checks
 from annotate.disputes.queries.activity import LONG_AGO
+from annotate.questions import Given
+from annotate.questions.kind import Data
 
 BATCH = 500  # disputes, and rows written, at a time
 
@@ -34,8 +37,8 @@ Unit = tuple[int, int]  # item, dimension
 class _Rater:
     """What a rater holds, argued last, and answered when: None before, and once the answer was taken back."""
 
-    first: int
-    value: float
+    first: Given
+    holds: Given
     argument: tuple[str, Any]
     answered_at: datetime | None = None
     news_at: datetime | None = None
@@ -56,15 +59,15 @@ def ask_raters(disputes: Iterable[Dispute]) -> dict[int, dict[int, datetime]]:
 def _ask_some(disputes: Sequence[Dispute]) -> dict[int, dict[int, datetime]]:
     raters = _raters(disputes)
     counted = _counting_raters({rater for unit in raters.values() for rater in unit})
-    posts, asked_again, named = _posts(disputes), _asked_again(disputes), _dimensions_of_names(disputes)
+    posts, asked_again, ordered = _posts(disputes), _asked_again(disputes), _ordered_dimensions(disputes)
     found: dict[int, dict[int, datetime]] = {}
     for dispute in disputes:
         own = raters[dispute.item_id, dispute.dimension_id]
         for author, at in posts[dispute.pk]:
             if author in own:
                 own[author].news_at = max(at, own[author].news_at or at)
-        is_named = dispute.dimension_id in named
-        found[dispute.pk] = _waited_for(own, counted, asked_again.get(dispute.pk), is_named=is_named)
+        has_ends = dispute.dimension_id in ordered
+        found[dispute.pk] = _waited_for(own, counted, asked_again.get(dispute.pk), has_ends=has_ends)
     DisputeRater.objects.filter(dispute__in=disputes).delete()
     rows = (
         DisputeRater(dispute=dispute, rater_id=rater, since=found[dispute.pk].get(rater))
@@ -76,18 +79,18 @@ def _ask_some(disputes: Sequence[Dispute]) -> dict[int, dict[int, datetime]]:
 
 
 def _waited_for(
-    raters: dict[int, _Rater], counted: set[int], asked_again: datetime | None, *, is_named: bool
+    raters: dict[int, _Rater], counted: set[int], asked_again: datetime | None, *, has_ends: bool
 ) -> dict[int, datetime]:
-    own = {each: rater.value for each, rater in raters.items()}
-    values = [own[each] for each in own if each in counted] or list(own.values())
-    ends = set(values) if is_named else {min(values), max(values)}  # names have no order
+    own = {each: rater.holds.value if has_ends else rater.holds.canonical for each, rater in raters.items()}
+    of_counted = [own[each] for each in own if each in counted] or list(own.values())
+    ends = {min(of_counted), max(of_counted)} if has_ends else set(of_counted)
     found = {}
     for each, rater in raters.items():
         others = [other.news_at for key, other in raters.items() if key != each and other.news_at]
         news = [at for at in others if rater.answered_at is None or at > rater.answered_at]
         if asked_again and (rater.answered_at is None or rater.answered_at <= asked_again):
             found[each] = max([asked_again, *news])  # by an admin, who asks everybody
-        elif rater.value in ends and (rater.answered_at is None or news):
+        elif own[each] in ends and (rater.answered_at is None or news):
             found[each] = max(news, default=LONG_AGO)
     return found
 
@@ -106,18 +109,19 @@ def _raters(disputes: Sequence[Dispute]) -> dict[Unit, dict[int, _Rater]]:
     )
     place = ("assignment__item", "dimension", "assignment__annotator")
     found: dict[Unit, dict[int, _Rater]] = defaultdict(dict)
-    for item, dimension, rater, value, comment, evidence in first.values_list(
-        *place, "value", "comment", "evidence"
+    for item, dimension, rater, value, data, comment, evidence in first.values_list(
+        *place, "value", "data", "comment", "evidence"
     ):
         if (item, dimension) in wanted and rater is not None and value is not None:
-            found[item, dimension][rater] = _Rater(value, value, (comment, evidence))
+            given = Given(value, data)
+            found[item, dimension][rater] = _Rater(given, given, (comment, evidence))
     changes = RatingChange.objects.filter(
         rating__assignment__round__number=2,
         rating__assignment__item__in=items,
         rating__dimension__in=dimensions,
     ).order_by("rating", "revision")
     columns = (*(f"rating__{each}" for each in place), "at", "cause")
-    columns += ("value_after", "comment", "evidence")
+    columns += ("value_after", "data", "comment", "evidence")
     for item, dimension, rater, *change in changes.values_list(*columns):
         if rater in found[item, dimension]:
             _follow(found[item, dimension][rater], *change)
@@ -128,27 +132,28 @@ def _follow(
     rater: _Rater,
     at: datetime,
     cause: str,
-    after: int | None,
+    after: float | None,
+    data: Data,
     comment: str,
     evidence: Any,
 ) -> None:
     """Take in one answer of Round II, or that it was taken back: to the one before, or to none (`after`)."""
     previous, rater.argument = rater.argument, (comment, evidence)
     argues = (comment and comment != previous[0]) or (evidence and evidence != previous[1])
-    holds = rater.first if after is None else after
-    if holds != rater.value or (argues and cause != RatingChange.Cause.TAKEN_BACK):
+    holds = rater.first if after is None else Given(after, data)
+    if holds != rater.holds or (argues and cause != RatingChange.Cause.TAKEN_BACK):
         rater.news_at = at
     rater.answered_at = None if after is None else at
-    rater.value = holds
+    rater.holds = holds
 
 
 def _counting_raters(raters: set[int]) -> set[int]:
     return set(Membership.objects.filter(pk__in=raters, counted=True).values_list("pk", flat=True))
 
 
-def _dimensions_of_names(disputes: Sequence[Dispute]) -> set[int]:
-    dimensions = Dimension.objects.filter(pk__in={each.dimension_id for each in disputes})
-    return set(dimensions.filter(measurement_level="nominal").values_list("pk", flat=True))
+def _ordered_dimensions(disputes: Sequence[Dispute]) -> set[int]:
+    dimensions = Dimension.objects.filter(pk__in={each.dimension_id for each in disputes}, kind="scale")
+    return set(dimensions.exclude(measurement_level="nominal").values_list("pk", flat=True))
 
 
 def _posts(disputes: Sequence[Dispute]) -> dict[int, list[tuple[int, datetime]]]:

@@ -21,7 +21,7 @@ from annotate.core.models import (
     User,
 )
 from annotate.disputes.commands.state import (
-    current_values,
+    current_answers,
     decide,
     lock_dispute,
     locked_for_discussion,
@@ -29,7 +29,9 @@ from annotate.disputes.commands.state import (
     status_of,
     status_with,
 )
-from annotate.rating.commands.ratings import Answer, check_answer, seen_guideline, write_rating
+from annotate.questions import Given, kind_of
+from annotate.questions.kind import Data
+from annotate.rating.commands.ratings import Answer, checked_answer, seen_guideline, write_rating
 from annotate.rating.evidence import Passage, check_passages, passages_from_json
 from annotate.rating.queries.texts import item_texts
 
@@ -42,6 +44,7 @@ def answer_dispute(
     dispute: Dispute,
     rater: Membership,
     value: float | None,
+    data: Data = None,
     comment: str = "",
     evidence: tuple[Passage, ...] | None = None,
     short_reason: str = "",
@@ -50,7 +53,9 @@ def answer_dispute(
     seen_status: str = "",
     guideline_version: int | None = None,
 ) -> Dispute:
-    """Keep (None) or change the rater's value of a disputed unit, and settle the unit if all values have met.
+    """Keep or change the rater's answer about a disputed unit, and settle the unit if all answers have met.
+
+    Without `value` and `data` the answer is kept.
 
     A kept value needs a reason: a comment, a marked passage, one of the project's short reasons, or that the
     raters differ (`differs`). A comment or a passage is an argument, and the other raters are asked anew; a
@@ -68,32 +73,40 @@ def answer_dispute(
     Raises NotYoursError, RoundClosedError, DisputeClosedError, InvalidValueError, ChangedElsewhereError.
     """
     dispute, round, dimension = locked_for_discussion(dispute, rater)
-    held = current_values(dispute)
+    held = current_answers(dispute)
     standing = held[rater.pk]
-    value = standing if value is None else value
+    kept = value is None and data is None
     assignment = Assignment.objects.get(round=round, item=dispute.item_id, annotator=rater)
     unit = {"assignment": assignment, "dimension_id": dispute.dimension_id}
-    rating = Rating.objects.filter(**unit).first() or Rating(**unit, revision=0, value=standing)
+    rating = Rating.objects.filter(**unit).first() or Rating(
+        **unit, revision=0, value=standing.value, data=standing.data
+    )
     marked = passages_from_json(rating.evidence)
     evidence = marked if evidence is None else evidence
-    answer = Answer(value=value, comment=comment.strip(), evidence=evidence)
-    check_answer(dimension, answer)
+    answer = Answer(
+        value=standing.value if kept else value,
+        data=standing.data if kept else data,
+        comment=comment.strip(),
+        evidence=evidence,
+    )
+    answer = checked_answer(dimension, answer, assignment)
+    given = Given(answer.value, answer.data) if answer.value is not None else standing
     if evidence != marked:
         check_passages(evidence, item_texts(dispute.item_id))
     if seen_revision is not None and rating.revision != seen_revision:
-        return _as_it_stands(dispute, rating, standing, answer)
-    if value == standing and not differs:
+        return _as_it_stands(dispute, rating, kind_of(dimension).describe(dimension, standing), answer)
+    if given == standing and not differs:
         _refuse_without_reason(answer, short_reason, dispute)
-    after = {**held, rater.pk: value}
+    after = {**held, rater.pk: given}
     _refuse_unseen_reopening(dispute, seen_status, status_with(dispute, after))
     write_rating(
         rating,
         answer,
         by=rater.user,
-        cause=_cause(changed=value != standing, differs=differs),
+        cause=_cause(changed=given != standing, differs=differs),
         guideline=seen_guideline(round, guideline_version),
         repeat=True,
-        short_reason=short_reason if value == standing else "",
+        short_reason=short_reason if given == standing else "",
     )
     return settle_or_reopen(dispute, after, rater.user)
 
@@ -132,9 +145,9 @@ def _refuse_unseen_reopening(dispute: Dispute, seen: str, after: Dispute.Status)
         )
 
 
-def _as_it_stands(dispute: Dispute, rating: Rating, standing: float, answer: Answer) -> Dispute:
-    stands = (rating.value, rating.comment, passages_from_json(rating.evidence))
-    if stands != (answer.value, answer.comment, answer.evidence):
+def _as_it_stands(dispute: Dispute, rating: Rating, standing: str, answer: Answer) -> Dispute:
+    stands = (rating.value, rating.data, rating.comment, passages_from_json(rating.evidence))
+    if stands != (answer.value, answer.data, answer.comment, answer.evidence):
         raise ChangedElsewhereError(
             gettext(
                 "Not saved: you answered in another window, and your value is now {standing}. "
@@ -171,12 +184,12 @@ def take_back(*, dispute: Dispute, rater: Membership, revision: int) -> Dispute:
         guideline=round.guideline,
         repeat=True,
     )
-    return settle_or_reopen(dispute, current_values(dispute), rater.user)
+    return settle_or_reopen(dispute, current_answers(dispute), rater.user)
 
 
 def _answer_in(change: RatingChange) -> Answer:
     evidence = passages_from_json(change.evidence)
-    return Answer(value=change.value_after, comment=change.comment, evidence=evidence)
+    return Answer(value=change.value_after, data=change.data, comment=change.comment, evidence=evidence)
 
 
 def _was_taken_back(rating: Rating | None, revision: int) -> bool:
@@ -201,23 +214,26 @@ def post_message(*, dispute: Dispute, author: Membership, text: str) -> Post:
             fields={"text": gettext("Shorten the message or send it in parts.")},
         )
     post = Post.objects.create(dispute=dispute, author=author, text=text, at=timezone.now())
-    settle_or_reopen(dispute, current_values(dispute), author.user)  # the others are asked about it
+    settle_or_reopen(dispute, current_answers(dispute), author.user)  # the others are asked about it
     return post
 
 
 @transaction.atomic
-def adjudicate(*, dispute: Dispute, value: float, note: str, by: User) -> Dispute:
-    """Give a disputed unit its final value, with the reason; the raters' own values stay in the history.
+def adjudicate(*, dispute: Dispute, value: float | None, note: str, by: User, data: Data = None) -> Dispute:
+    """Give a disputed unit its final answer, with the reason; the raters' own answers stay in the history.
 
-    Another value, or the same with a corrected reason, is another event. Locks the dispute's row.
+    Another answer, or the same with a corrected reason, is another event. Locks the dispute's row.
     Raises InvalidValueError, RoundClosedError, NotReadyError.
     """
-    dispute, _, dimension = lock_dispute(dispute)
-    check_answer(dimension, Answer(value=value))
-    note = _reason(note)
-    if _stands_already(dispute, Dispute.Status.ADJUDICATED, value, note):
+    dispute, round, dimension = lock_dispute(dispute)
+    shown = Assignment(round=round, item=dispute.item)
+    answer = checked_answer(dimension, Answer(value=value, data=data), shown)
+    if answer.value is None:
+        raise InvalidValueError(gettext("Choose the final value."))
+    given, note = Given(answer.value, answer.data), _reason(note)
+    if _stands_already(dispute, Dispute.Status.ADJUDICATED, given, note):
         return dispute
-    return decide(dispute, Dispute.Status.ADJUDICATED, by, value=value, note=note)
+    return decide(dispute, Dispute.Status.ADJUDICATED, by, given=given, note=note)
 
 
 @transaction.atomic
@@ -250,7 +266,7 @@ def open_again(*, dispute: Dispute, note: str, by: User) -> Dispute:
     note = _reason(note)
     if dispute.takes_answers:
         return dispute
-    status = status_of(dispute, current_values(dispute))
+    status = status_of(dispute, current_answers(dispute))
     return decide(dispute, status, by, kind=DisputeEvent.Kind.RESUMED, note=note)
 
 
@@ -283,8 +299,9 @@ def _reason(note: str) -> str:
     return note.strip()
 
 
-def _stands_already(dispute: Dispute, status: Dispute.Status, value: float | None, note: str) -> bool:
-    if (dispute.status, dispute.adjudicated_value) != (status, value):
+def _stands_already(dispute: Dispute, status: Dispute.Status, given: Given | None, note: str) -> bool:
+    decided = (dispute.adjudicated_value, dispute.adjudicated_data)
+    if (dispute.status, decided) != (status, given or (None, None)):
         return False
     last = dispute.events.last()
     return last is not None and last.note == note

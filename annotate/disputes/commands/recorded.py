@@ -9,7 +9,7 @@ from annotate.core.errors import NotReadyError, RoundClosedError
 from annotate.core.long_writes import lock_rows, write_in_steps
 from annotate.core.models import Assignment, DataImport, Dispute, Project, Round, User
 from annotate.core.rounds import rounds_of
-from annotate.disputes.commands.state import all_current_values, settle_or_reopen_all
+from annotate.disputes.commands.state import all_current_answers, settle_or_reopen_all
 from annotate.material.commands.holding import keep_lease
 from annotate.material.commands.imports import Writing
 from annotate.material.commands.places import RefusedWhileWritingError
@@ -149,7 +149,7 @@ class AnswerImporter(AnswerCheck):
             disputes = list(locked.filter(pk__in=keys).exclude(status__in=DECIDED))
             rows = [row for dispute in disputes for row in self._answers[dispute.pk]]
             write_recorded(rows, guideline=self._guideline, by=self.by)
-            settle_or_reopen_all(disputes, all_current_values(disputes), self.by)
+            settle_or_reopen_all(disputes, all_current_answers(disputes), self.by)
 
         write_in_steps(self._answers, write, most=DISPUTES_AT_ONCE)
 

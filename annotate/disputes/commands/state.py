@@ -1,4 +1,4 @@
-"""What every command about a dispute shares: the locked row, the values that stand, what becomes of it."""
+"""What every command about a dispute shares: the locked row, the answers that stand, what becomes of it."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -9,22 +9,23 @@ from django.utils.translation import gettext
 
 from annotate.core.errors import DisputeClosedError, NotReadyError, NotYoursError, RoundClosedError
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
+from annotate.core.guidelines import guideline_of
 from annotate.core.models import Dispute, DisputeEvent, DisputeRater, Membership, Rating, Round, User
 from annotate.core.models.rounds import without_checks
 from annotate.core.raters import raters_of
-from annotate.core.scale import distance
 from annotate.disputes.commands.asking import ask_raters
+from annotate.questions import Given, kind_of
 from annotate.webhooks.commands import announce_all
 from annotate.webhooks.events import DISPUTE_SETTLED
 
 
-def current_values(dispute: Dispute) -> dict[int, float]:
-    """Return the value that each rater of the unit holds now, by membership id."""
-    return all_current_values([dispute])[dispute.pk]
+def current_answers(dispute: Dispute) -> dict[int, Given]:
+    """Return the answer that each rater of the unit holds now, by membership id."""
+    return all_current_answers([dispute])[dispute.pk]
 
 
-def all_current_values(disputes: Collection[Dispute]) -> dict[int, dict[int, float]]:
-    """Return the values that the raters of each unit hold now, by dispute and membership. One query."""
+def all_current_answers(disputes: Collection[Dispute]) -> dict[int, dict[int, Given]]:
+    """Return the answers that the raters of each unit hold now, by dispute and membership. One query."""
     of_unit = {(each.item_id, each.dimension_id): each.pk for each in disputes}
     ratings = (
         Rating.objects.filter(
@@ -34,13 +35,13 @@ def all_current_values(disputes: Collection[Dispute]) -> dict[int, dict[int, flo
         .filter(assignment__annotator__isnull=False, value__isnull=False)
         .filter(without_checks("assignment__round__"))
         .order_by("assignment__round__number")
-        .values_list("assignment__item", "dimension", "assignment__annotator", "value")
+        .values_list("assignment__item", "dimension", "assignment__annotator", "value", "data")
     )
-    found: dict[int, dict[int, float]] = {each.pk: {} for each in disputes}
-    for item, dimension, annotator, value in ratings:
+    found: dict[int, dict[int, Given]] = {each.pk: {} for each in disputes}
+    for item, dimension, annotator, value, data in ratings:
         dispute = of_unit.get((item, dimension))
         if dispute is not None and annotator is not None and value is not None:
-            found[dispute][annotator] = value
+            found[dispute][annotator] = Given(value, data)
     return found
 
 
@@ -77,31 +78,33 @@ def locked_for_discussion(dispute: Dispute, rater: Membership) -> tuple[Dispute,
     return dispute, round, dimension
 
 
-def settle_or_reopen(dispute: Dispute, values: Mapping[int, float], by: User | None) -> Dispute:
-    """Settle the dispute, open it, or end its discussion, as the raters' values and answers now ask for.
+def settle_or_reopen(dispute: Dispute, answers: Mapping[int, Given], by: User | None) -> Dispute:
+    """Settle the dispute, open it, or end its discussion, as the raters' answers now ask for.
 
     Something was said: `active_at` says when.
     """
-    settle_or_reopen_all([dispute], {dispute.pk: values}, by)
+    settle_or_reopen_all([dispute], {dispute.pk: answers}, by)
     return dispute
 
 
 def settle_or_reopen_all(
-    disputes: Sequence[Dispute], values: Mapping[int, Mapping[int, float]], by: User | None
+    disputes: Sequence[Dispute], answers: Mapping[int, Mapping[int, Given]], by: User | None
 ) -> None:
-    """Do what `settle_or_reopen` does for disputes whose raters hold these values, by dispute and rater.
+    """Do what `settle_or_reopen` does for disputes whose raters hold these answers, by dispute and rater.
 
     A fixed number of queries for each status that results.
     """
     now = timezone.now()
     Dispute.objects.filter(pk__in=[each.pk for each in disputes]).update(active_at=now)
-    counted = _counted_raters(values.values())
+    counted = _counted_raters(answers.values())
     asked_again = _asked_again(disputes)
+    dimensions = dimensions_of_disputes(disputes)
     became: dict[Dispute.Status, list[Dispute]] = defaultdict(list)
     for dispute in disputes:
         dispute.active_at = now
         waits = dispute.pk in asked_again and _waits_since(dispute, asked_again[dispute.pk])
-        status = Dispute.Status.OPEN if waits else _status_of(dispute, values[dispute.pk], counted)
+        dimension, given = dimensions[dispute.dimension_id], answers[dispute.pk]
+        status = Dispute.Status.OPEN if waits else _status_of(dispute, dimension, given, counted)
         became[status].append(dispute)
     apart = became.pop(Dispute.Status.OPEN, [])
     asked = ask_raters(apart)
@@ -123,28 +126,38 @@ def _asked_again(disputes: Collection[Dispute]) -> dict[int, datetime]:
     return dict(events.values_list("dispute", "at"))  # in their order: the last one counts
 
 
-def status_with(dispute: Dispute, values: Mapping[int, float]) -> Dispute.Status:
-    """Return whether these values (by rater) settle the dispute."""
+def status_with(dispute: Dispute, answers: Mapping[int, Given]) -> Dispute.Status:
+    """Return whether these answers (by rater) settle the dispute."""
     asked = _asked_again([dispute])
     if asked and _waits_since(dispute, asked[dispute.pk]):
         return Dispute.Status.OPEN
-    return status_of(dispute, values)
+    return status_of(dispute, answers)
 
 
-def status_of(dispute: Dispute, values: Mapping[int, float]) -> Dispute.Status:
-    """Return whether these values (by rater) have met, whoever is still asked for an answer."""
-    return _status_of(dispute, values, _counted_raters([values]))
+def status_of(dispute: Dispute, answers: Mapping[int, Given]) -> Dispute.Status:
+    """Return whether these answers (by rater) have met, whoever is still asked for one."""
+    dimension = dimensions_of_disputes([dispute])[dispute.dimension_id]
+    return _status_of(dispute, dimension, answers, _counted_raters([answers]))
 
 
-def _counted_raters(values: Iterable[Mapping[int, float]]) -> set[int]:
-    raters = {rater for own in values for rater in own}
+def dimensions_of_disputes(disputes: Sequence[Dispute]) -> dict[int, FrozenDimension]:
+    """Return the dimensions of disputes of one project by their keys, as Round I froze them."""
+    if not disputes:
+        return {}
+    return {each.id: each for each in guideline_of(disputes[0].round).dimensions}
+
+
+def _counted_raters(answers: Iterable[Mapping[int, Given]]) -> set[int]:
+    raters = {rater for own in answers for rater in own}
     return set(Membership.objects.filter(pk__in=raters, counted=True).values_list("pk", flat=True))
 
 
-def _status_of(dispute: Dispute, values: Mapping[int, float], counted: Collection[int]) -> Dispute.Status:
-    # Values of raters whom the statistics count; of all of them where they count none.
-    own = [values[rater] for rater in values if rater in counted] or list(values.values())
-    met = distance(min(own), max(own)) <= dispute.tolerance
+def _status_of(
+    dispute: Dispute, dimension: FrozenDimension, answers: Mapping[int, Given], counted: Collection[int]
+) -> Dispute.Status:
+    # Answers of raters whom the statistics count; of all of them where they count none.
+    own = [answers[rater] for rater in answers if rater in counted] or list(answers.values())
+    met = kind_of(dimension).spread(dimension, own) <= dispute.tolerance
     return Dispute.Status.SETTLED if met else Dispute.Status.OPEN
 
 
@@ -175,11 +188,11 @@ def decide(
     by: User | None,
     *,
     kind: DisputeEvent.Kind | None = None,
-    value: float | None = None,
+    given: Given | None = None,
     note: str = "",
 ) -> Dispute:
     """Give the dispute this status, inside the caller's transaction, and keep the event."""
-    decide_all([dispute], status, by, kind=kind, value=value, note=note)
+    decide_all([dispute], status, by, kind=kind, given=given, note=note)
     return dispute
 
 
@@ -189,24 +202,26 @@ def decide_all(
     by: User | None,
     *,
     kind: DisputeEvent.Kind | None = None,
-    value: float | None = None,
+    given: Given | None = None,
     note: str = "",
 ) -> None:
     """Give disputes of one project this status, inside the caller's transaction, and keep the events."""
     if not disputes:
         return
     now = timezone.now()
+    value, data = given or (None, None)
     events = []
     for dispute in disputes:
         was_irresolvable = dispute.status == Dispute.Status.IRRESOLVABLE
         taken_up = was_irresolvable and status == Dispute.Status.OPEN
-        dispute.status, dispute.adjudicated_value = status, value
+        dispute.status, dispute.adjudicated_value, dispute.adjudicated_data = status, value, data
         dispute.updated_at = dispute.active_at = now
         happened = kind or (DisputeEvent.Kind.TAKEN_UP if taken_up else _KIND_OF[status])
-        events.append(DisputeEvent(dispute=dispute, at=now, actor=by, kind=happened, value=value, note=note))
+        said = {"value": value, "data": data, "note": note}
+        events.append(DisputeEvent(dispute=dispute, at=now, actor=by, kind=happened, **said))
     own = [each.pk for each in disputes]
     Dispute.objects.filter(pk__in=own).update(
-        status=status, adjudicated_value=value, updated_at=now, active_at=now
+        status=status, adjudicated_value=value, adjudicated_data=data, updated_at=now, active_at=now
     )
     DisputeEvent.objects.bulk_create(events)
     if status == Dispute.Status.OPEN:

@@ -3,12 +3,17 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Max, Min, QuerySet
 
-from annotate.core.models import Dimension, MeasurementLevelChoices, Project, Rating, Round
+from annotate.core.guideline import FrozenDimension, FrozenGuideline
+from annotate.core.models import Dimension, Project, Rating, Round
 from annotate.core.scale import distance, normalize
+from annotate.questions import Given, kind_of
+from annotate.questions.scale import CATEGORY, SCALE
 
 BATCH = 5000
 SHOWN_POINTS = (1, 2, 3)
@@ -22,10 +27,6 @@ class Rule:
 
     threshold: float
     tolerance: float
-
-
-CATEGORIES = Rule(1, 0)
-"""Codes of named categories have no distance: any two different ones dispute, and only equal ones settle."""
 
 
 class ValueSpread(NamedTuple):
@@ -48,13 +49,17 @@ class RulePreview:
     @property
     def is_named(self) -> bool:
         """Whether the values are named categories, whose rule is given."""
-        return self.dimension.measurement_level == MeasurementLevelChoices.NOMINAL
+        return kind_of(self.dimension) is CATEGORY
 
 
 def rule_of(project: Project, dimension: Dimension) -> Rule:
-    """Return a dimension's own rule, else the project's; what opens a dispute never settles it."""
-    if dimension.measurement_level == MeasurementLevelChoices.NOMINAL:
-        return CATEGORIES
+    """Return a dimension's rule; what opens a dispute never settles it.
+
+    A scale without one of its own has the project's, every other kind of question the usual one of its kind.
+    """
+    kind = kind_of(dimension)
+    if kind is not SCALE:
+        return Rule(*kind.rule(dimension.dispute_threshold, dimension.tolerance))
     threshold = dimension.dispute_threshold or project.dispute_threshold
     tolerance = project.tolerance if dimension.tolerance is None else dimension.tolerance
     return Rule(threshold, max(min(tolerance, normalize(threshold - dimension.scale_step)), 0))
@@ -66,16 +71,38 @@ def rules_of(project: Project) -> Mapping[int, Rule]:
 
 
 def spreads_of(round: Round) -> Iterator[ValueSpread]:
-    """Yield the spread of every unit of a round that two counted raters or more gave a value. One query."""
+    """Yield the spread of every unit of a round that two counted raters or more gave a value.
+
+    One query; one more where the round has questions of other kinds than scales.
+    """
     given = Rating.objects.filter(
         assignment__round=round, assignment__annotator__counted=True, value__isnull=False
     )
-    units = given.values_list("assignment__item", "dimension").annotate(
-        count=Count("value"), smallest=Min("value"), largest=Max("value")
+    for item, dimension, answers in paired_answers(given, FrozenGuideline.from_json(round.guideline.content)):
+        yield ValueSpread(item, dimension.id, kind_of(dimension).spread(dimension, answers))
+    units = (
+        given.filter(dimension__kind=SCALE.key)
+        .values_list("assignment__item", "dimension")
+        .annotate(count=Count("value"), smallest=Min("value"), largest=Max("value"))
     )
     paired = units.filter(count__gte=2).order_by("assignment__item", "dimension")
     for item, dimension, _, smallest, largest in paired.iterator(BATCH):
         yield ValueSpread(item, dimension, distance(smallest, largest))
+
+
+def paired_answers(
+    ratings: QuerySet[Rating], guideline: FrozenGuideline
+) -> Iterator[tuple[int, FrozenDimension, list[Given]]]:
+    """Yield the answers to questions that are no scales, of units with two or more. At most one query."""
+    others = {each.id: each for each in guideline.dimensions if not each.is_scale}
+    if not others:
+        return
+    rows = ratings.filter(dimension__in=others).order_by("assignment__item", "dimension")
+    columns = rows.values_list("assignment__item", "dimension", "value", "data")
+    for (item, dimension), own in groupby(columns.iterator(BATCH), key=itemgetter(0, 1)):
+        answers = [Given(value, data) for _, _, value, data in own if value is not None]
+        if len(answers) >= 2:
+            yield item, others[dimension], answers
 
 
 def rule_previews(project: Project, spreads: Mapping[int, Counter[float]]) -> list[RulePreview]:
@@ -100,8 +127,9 @@ def _preview(dimension: Dimension, rule: Rule, spreads: Counter[float]) -> RuleP
 
 def _values_in_use(dimension: Dimension) -> set[float]:
     longest = dimension.scale_maximum - dimension.scale_minimum
-    if dimension.measurement_level == MeasurementLevelChoices.NOMINAL:
-        return {1}
+    kind = kind_of(dimension)
+    if kind is not SCALE:
+        return {kind.rule(None, None)[0]}
     if longest <= LONGEST_COUNTED_BY_POINTS:
         step: set[float] = {dimension.scale_step} if dimension.scale_step < 1 else set()
         return step | {points for points in SHOWN_POINTS if points <= longest}

@@ -1,7 +1,7 @@
 """Saving an annotator's ratings, each with its history."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db import transaction
@@ -13,12 +13,15 @@ from annotate.core.errors import ROUND_ONE_CLOSED, InvalidValueError, PlaceGoneE
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_of
 from annotate.core.models import Assignment, Guideline, PrivateNote, Rating, RatingChange, Round, User
-from annotate.core.scale_text import extent, off_scale_sentence
 from annotate.fastpath.queries import NUMBERS, Prepared
 from annotate.fastpath.statements import at_once
 from annotate.fastpath.writes import PreparedInsert, PreparedUpdate
+from annotate.questions import Given, ItemContent, kind_of
+from annotate.questions.conditions import hidden_dimensions
+from annotate.questions.kind import Data
 from annotate.rating.evidence import Passage, check_passages, passages_from_json, passages_to_json
 from annotate.rating.queries.assigned import asked_dimensions
+from annotate.rating.queries.contents import content_of, given_of
 from annotate.rating.queries.texts import item_texts
 
 LONGEST_COMMENT = 10_000
@@ -34,6 +37,7 @@ class Answer:
     comment: str = ""
     not_applicable: bool = False
     evidence: tuple[Passage, ...] = ()
+    data: Data = None
 
 
 @dataclass(frozen=True)
@@ -115,11 +119,15 @@ def save_ratings(
             steps.append(_step(locked, round, asked, ratings, each))
         except InvalidValueError as error:
             steps.append(error)
+    hidden = hidden_dimensions(asked, _answers_after(ratings, steps))
     with at_once(last=True):
         for step in steps:
             if isinstance(step, _Step) and not step.overtaken:
-                ratings[step.given.dimension.id] = _write(step, round.guideline, by)
-        complete = _mark_progress(locked, asked, ratings)
+                key = step.given.dimension.id
+                ratings[key] = _write(_without_answer(step) if key in hidden else step, round.guideline, by)
+        for key in hidden & ratings.keys():
+            _take_back(ratings[key], round.guideline, by)
+        complete = _mark_progress(locked, [each for each in asked if each.id not in hidden], ratings)
     return [
         step
         if isinstance(step, InvalidValueError)
@@ -146,8 +154,9 @@ def _step(
     ratings: Mapping[int, Rating],
     given: SentAnswer,
 ) -> _Step:
-    dimension, answer, sent = given.dimension, given.answer, given.sent
-    check_answer(dimension, answer)
+    dimension, sent = given.dimension, given.sent
+    answer = checked_answer(dimension, given.answer, assignment)
+    given = replace(given, answer=answer)
     if all(each.id != dimension.id for each in asked):
         raise InvalidValueError(
             gettext("You are not asked to rate {name} of this item, so nothing was saved.").format(
@@ -180,6 +189,30 @@ def _write(step: _Step, in_force: Guideline, by: User | None) -> Rating:
         active_seconds=sent.active_seconds,
         repeat=looked_again,
     )
+
+
+def _answers_after(
+    ratings: Mapping[int, Rating], steps: Sequence["_Step | InvalidValueError"]
+) -> dict[int, Given | None]:
+    """Return what will be said about each dimension once the steps are written."""
+    answers = {key: given_of(rating) for key, rating in ratings.items()}
+    for step in steps:
+        if isinstance(step, _Step) and not step.overtaken:
+            value, data = step.given.answer.value, step.given.answer.data
+            answers[step.given.dimension.id] = None if value is None else Given(value, data)
+    return answers
+
+
+def _without_answer(step: "_Step") -> "_Step":
+    """Return a step without its answer: another answer of the same request hides its question."""
+    return replace(step, given=replace(step.given, answer=Answer()))
+
+
+def _take_back(rating: Rating, in_force: Guideline, by: User | None) -> None:
+    """Empty the answer to a question that is not asked any more, since another answer hides it."""
+    if rating.pk and rating.is_answered:
+        cause = RatingChange.Cause.RATED
+        write_rating(rating, Answer(), by=by, cause=cause, guideline=in_force, repeat=True)
 
 
 def lock_assignment(assignment: Assignment) -> tuple[Assignment, Round, dict[int, Rating]]:
@@ -234,15 +267,26 @@ def _is_overtaken(rating: Rating, sent: Sent) -> bool:
     return bool(sent.client) and rating.client == sent.client and rating.sequence > sent.sequence
 
 
+def checked_answer(dimension: FrozenDimension, answer: Answer, assignment: Assignment) -> Answer:
+    """Return the answer as it is stored. Raises InvalidValueError as `check_answer` and its kind do.
+
+    One query where the kind reads the item; two for a comparison or parts.
+    """
+    kind = kind_of(dimension)
+    check_answer(dimension, answer)
+    if answer.value is None and answer.data is None:
+        return answer
+    item = content_of(assignment) if kind.reads_item else ItemContent()
+    value, data = kind.clean(dimension, answer.value, answer.data, item)
+    return replace(answer, value=value, data=data)
+
+
 def check_answer(dimension: FrozenDimension, answer: Answer) -> None:
     """Raise InvalidValueError unless the answer is one that the dimension's scale and the form have."""
-    if answer.value is not None and not dimension.has(answer.value):
-        scale = dimension.scale_minimum, dimension.scale_maximum, dimension.scale_step
-        raise InvalidValueError(
-            off_scale_sentence(dimension.name, answer.value, *scale),
-            fields={"value": gettext("Choose a value: {extent}.").format(extent=extent(*scale))},
-        )
-    if (answer.value is not None) + answer.cannot_rate + answer.not_applicable > 1:
+    if dimension.is_scale and answer.value is not None:
+        kind_of(dimension).clean(dimension, answer.value, answer.data, ItemContent())
+    has_value = answer.value is not None or answer.data is not None
+    if has_value + answer.cannot_rate + answer.not_applicable > 1:
         raise InvalidValueError(gettext("Either give a value or say why there is none, not both."))
     if answer.not_applicable and not dimension.not_applicable:
         raise InvalidValueError(
@@ -281,7 +325,7 @@ def write_rating(
     if rating.pk and _answer_of(rating) == answer and not repeat:
         _SENT_AGAIN.run(rating)
         return rating
-    rating.value, rating.comment = answer.value, answer.comment
+    rating.value, rating.data, rating.comment = answer.value, answer.data, answer.comment
     rating.unsure, rating.cannot_rate = answer.unsure, answer.cannot_rate
     rating.not_applicable = answer.not_applicable
     rating.evidence = passages_to_json(answer.evidence)
@@ -302,6 +346,7 @@ _SENT_AGAIN = PreparedUpdate(Rating, "active_seconds", "client", "sequence")
 _STORED = PreparedUpdate(
     Rating,
     "value",
+    "data",
     "comment",
     "unsure",
     "cannot_rate",
@@ -338,6 +383,7 @@ def _keep_history(
         cause=cause,
         value_before=before,
         value_after=rating.value,
+        data=rating.data,
         unsure=rating.unsure,
         cannot_rate=rating.cannot_rate,
         not_applicable=rating.not_applicable,
@@ -357,6 +403,7 @@ def _answer_of(rating: Rating) -> Answer:
         rating.comment,
         rating.not_applicable,
         passages_from_json(rating.evidence),
+        rating.data,
     )
 
 

@@ -12,11 +12,13 @@ from annotate.core.models import (
     AssignedUnit,
     Assignment,
     DimensionOrder,
+    Item,
     Membership,
     Project,
     Rating,
     Round,
 )
+from annotate.questions import kind_of
 
 Unit = tuple[int, int]
 """The ids of an item and a dimension."""
@@ -38,11 +40,28 @@ class UnitProgress:
 
 
 def asked_dimensions(assignment: Assignment, guideline: FrozenGuideline) -> tuple[FrozenDimension, ...]:
-    """Return the dimensions that an assignment asks for, in the guideline's order. One query if partial."""
+    """Return the dimensions that an assignment asks for, in the guideline's order.
+
+    One query if partial, and one where the guideline has questions about comparisons.
+    """
+    dimensions = guideline.dimensions
+    if has_comparisons(guideline):
+        dimensions = dimensions_of_kind(guideline, assignment.item.kind)
     if not assignment.partial:
-        return guideline.dimensions
+        return dimensions
     asked = set(assignment.units.values_list("dimension", flat=True))
-    return tuple(dimension for dimension in guideline.dimensions if dimension.id in asked)
+    return tuple(dimension for dimension in dimensions if dimension.id in asked)
+
+
+def has_comparisons(guideline: FrozenGuideline) -> bool:
+    """Return whether some questions are about comparisons."""
+    return any(kind_of(each).compares for each in guideline.dimensions)
+
+
+def dimensions_of_kind(guideline: FrozenGuideline, item_kind: str) -> tuple[FrozenDimension, ...]:
+    """Return the dimensions that are asked about items of a kind: outputs or comparisons."""
+    compares = item_kind == Item.Kind.COMPARISON
+    return tuple(each for each in guideline.dimensions if kind_of(each).compares == compares)
 
 
 def in_own_order(

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from django.db.models import QuerySet
+from django.db.models import Exists, Q, QuerySet
 
-from annotate.core.models import Assignment, AssignmentPlan, Item, Membership, Project, Role, Round
+from annotate.core.models import Assignment, AssignmentPlan, Dimension, Item, Membership, Project, Role, Round
 from annotate.core.rounds import seed_of_round
+from annotate.questions import KINDS
 from annotate.rating.planning import (
     CannotBeMetError,
     DealtPlan,
@@ -139,8 +140,17 @@ def _rated_items(project: Project) -> list[tuple[int, int, int]]:
 
 
 def items_of_round_one(project: Project) -> QuerySet[Item]:
-    """Return what Round I is about: all items but those with gold values."""
-    return Item.objects.filter(document__project=project, gold__isnull=True)
+    """Return what Round I is about: the items that a question is about, but those with gold values."""
+    comparing = [kind.key for kind in KINDS.values() if kind.compares]
+    asked = Dimension.objects.filter(project=project)
+    about_comparisons = Exists(asked.filter(kind__in=comparing))
+    about_outputs = Exists(asked.exclude(kind__in=comparing)) | ~about_comparisons
+    is_comparison = Q(kind=Item.Kind.COMPARISON)
+    return Item.objects.filter(
+        (is_comparison & about_comparisons) | (~is_comparison & about_outputs),
+        document__project=project,
+        gold__isnull=True,
+    )
 
 
 def names_of_items(project: Project) -> dict[str, int]:

@@ -5,9 +5,18 @@ from annotate.fastpath.queries import NUMBERS, Prepared
 
 
 def item_texts(item: int) -> list[str]:
-    """Return the text rated and the parts of its document, each end of a line as one character. One query."""
+    """Return the text rated, its document's parts, and the sides of a comparison, by number of the part.
+
+    Each end of a line is one character. One query; one more for a comparison.
+    """
     found = _ITEM.all(item)[0]
     texts = [found.text, *(part["text"] for part in found.document.parts)]
+    if found.kind == Item.Kind.COMPARISON:
+        texts += (
+            Item.objects.filter(comparisons__item=item)
+            .order_by("comparisons__position")
+            .values_list("text", flat=True)
+        )
     return [text.replace("\r\n", "\n") for text in texts]
 
 

@@ -1,7 +1,8 @@
 """What an annotator sees of Round I: progress, one item, where to go on."""
 
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, cast
 
@@ -14,8 +15,10 @@ from annotate.core.models import Assignment, Item, Membership, PrivateNote, Rati
 from annotate.core.scale_text import name_on_page
 from annotate.fastpath.queries import MOMENT, NUMBERS, Prepared
 from annotate.fastpath.statements import at_once
+from annotate.questions import Given, ItemContent, QuestionKind, kind_of
 from annotate.rating.evidence import passages_as_sent, passages_from_json
 from annotate.rating.queries.assigned import asked_dimensions, in_own_order
+from annotate.rating.queries.contents import content_of, given_of
 from annotate.rating.queries.places import available_places, met_together, own_order
 
 LAST_POSITION = 2**31 - 1
@@ -39,6 +42,30 @@ class Row:
 
     dimension: FrozenDimension
     rating: Rating | None
+    content: ItemContent = field(default_factory=ItemContent)
+
+    @property
+    def kind(self) -> QuestionKind:
+        """What kind of question it is."""
+        return kind_of(self.dimension)
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """What the kind's template shows."""
+        given = given_of(self.rating)
+        if given is None and self.rating is not None and self.rating.data:
+            given = Given(0, self.rating.data)  # begun
+        return self.kind.input_context(self.dimension, given, self.content)
+
+    @property
+    def data(self) -> str:
+        """What the answer holds besides its number, as the page reads and sends it."""
+        return json.dumps(self.rating.data) if self.rating and self.rating.data else ""
+
+    @property
+    def condition(self) -> str:
+        """Which answers to another question it is asked after, as the page reads it."""
+        return json.dumps(self.dimension.shown_if)
 
     @property
     def has_buttons(self) -> bool:
@@ -106,6 +133,15 @@ class PlaceInOrder:
 
 
 @dataclass(frozen=True)
+class ShownSide:
+    """An output of a comparison: its number on this annotator's page, its part in passages, its text."""
+
+    number: int
+    part: int
+    text: str
+
+
+@dataclass(frozen=True)
 class ItemPage:
     """Everything that the rating page shows of one item; no system, nobody else's values."""
 
@@ -119,6 +155,7 @@ class ItemPage:
     note: str = ""
     document: int = 0
     place_in_order: PlaceInOrder | None = None
+    sides: Sequence[ShownSide] = ()
 
 
 def first_position(round: Round, annotator: Membership) -> int | None:
@@ -151,18 +188,29 @@ def item_page(assignment: Assignment) -> ItemPage:
     dimensions: Sequence[FrozenDimension] = asked_dimensions(assignment, guideline)
     if assignment.annotator:
         dimensions = in_own_order(dimensions, assignment.round, assignment.annotator)
+    reads_item = any(kind_of(each).reads_item for each in dimensions)
+    content = content_of(assignment) if reads_item else ItemContent()
     return ItemPage(
         assignment=assignment,
         title=item.document.title,
         parts=item.document.parts,
         text=item.text,
-        rows=[Row(dimension, ratings.get(dimension.id)) for dimension in dimensions],
+        sides=shown_sides(content, len(item.document.parts)),
+        rows=[Row(dimension, ratings.get(dimension.id), content) for dimension in dimensions],
         previous=before.position if before else None,
         next=after.position if after else None,
         note=note.text if note else "",
         document=item.document_id,
         place_in_order=asked_place(item.document_id),
     )
+
+
+def shown_sides(content: ItemContent, document_parts: int) -> list[ShownSide]:
+    """Return the sides of a comparison in the order in which they are shown."""
+    return [
+        ShownSide(number, document_parts + 1 + side, content.sides[side])
+        for number, side in enumerate(content.order, start=1)
+    ]
 
 
 def _ask_place_in_order(assignment: Assignment) -> Callable[[int], PlaceInOrder | None]:

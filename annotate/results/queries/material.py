@@ -113,14 +113,14 @@ def rated_rounds(project: Project, drawn: Drawn) -> list[RatedRound]:
     """Return the project's rounds with their values, Round I first. Four queries at most."""
     rounds = [round for _, round in sorted(rounds_of(project).items())]
     return [
-        RatedRound(round, FrozenGuideline.from_json(round.guideline.content).dimensions, rated, drawn)
+        RatedRound(round, FrozenGuideline.from_json(round.guideline.content).scales, rated, drawn)
         for round, rated in zip(rounds, rated_items_of_rounds(rounds), strict=True)
     ]
 
 
 def items_of(project: Project) -> ItemOrigins:
-    """Return the system and document of a project's items. One query."""
-    items = Item.objects.filter(document__project=project)
+    """Return the system and document of a project's outputs. One query."""
+    items = Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT)
     listed = list(items.values_list("pk", "system__name", "document__key", "gold"))
     return ItemOrigins(
         systems={item: system for item, system, _, _ in listed},

@@ -25,7 +25,7 @@ from annotate.core.models import (
     User,
 )
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute, post_message
-from annotate.disputes.commands.state import current_values
+from annotate.disputes.commands.state import current_answers
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands.exports import EXPORT_JOB, start_export
 from annotate.items.commands import tag_items
@@ -267,7 +267,7 @@ def _discuss(dispute: Dispute, raters: Mapping[int, Membership], admin: User) ->
     item, dimension = dispute.item, dispute.dimension
     article = next(each for each in ARTICLES if each.key == item.document.key)
     chance = Stream(0).of("demonstration", "dispute", article.key, item.system.name, dimension.key).shuffler()
-    values = current_values(dispute)
+    values = {rater: given.value for rater, given in current_answers(dispute).items()}
     low, *between, high = sorted(values, key=lambda rater: (values[rater], rater))
     middle = values[between[0]] if between else values[low]
     far, near = (low, high) if middle - values[low] > values[high] - middle else (high, low)

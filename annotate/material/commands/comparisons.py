@@ -1,0 +1,100 @@
+"""Comparisons for questions about several outputs: which outputs of a document are set side by side."""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext
+
+from agreement.streams import Stream
+from annotate.core.audit import record
+from annotate.core.configuration import lock_configurable
+from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.models import ComparisonSide, Item, Project, System, text_digest
+from annotate.questions.ranking import MOST_SIDES
+
+BETWEEN = " | "
+LONGEST_NAME = 200
+
+
+@transaction.atomic
+def draw_comparisons(*, project: Project, size: int = 2, per_document: int | None = None) -> int:
+    """Make comparisons of `size` outputs within each document, and return how many are new.
+
+    Without `per_document` every set of systems is compared on every document that has them. With it, so many
+    sets are drawn for each document, such that systems, and then pairs of systems, are compared as evenly as
+    the documents allow; ties are broken by the project's seed. A document that has comparisons of this size
+    keeps them and gets no others, so this is safe to run twice. Locks the project.
+    Raises InvalidValueError, FrozenError, and NotReadyError without a document that has enough outputs.
+    """
+    if not 2 <= size <= MOST_SIDES:
+        raise InvalidValueError(gettext("A comparison has 2 to {most} outputs.").format(most=MOST_SIDES))
+    if per_document is not None and per_document < 1:
+        raise InvalidValueError(gettext("Draw at least one comparison for each document."))
+    project = lock_configurable(project)
+    outputs: dict[int, list[Item]] = {}
+    rows = Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT)
+    for item in rows.select_related("system", "document").order_by("document", "system__name"):
+        outputs.setdefault(item.document_id, []).append(item)
+    enough = {document: items for document, items in outputs.items() if len(items) >= size}
+    if not enough:
+        raise NotReadyError(gettext("No document has outputs of {size} systems.").format(size=size))
+    there = Item.objects.filter(document__project=project, kind=Item.Kind.COMPARISON)
+    compared = {key for key, sides in _sizes(there) if sides == size}
+    left = {document: items for document, items in enough.items() if document not in compared}
+    made = 0
+    for items in _draw_sets(project, left, size, per_document):
+        _make_comparison(project, items)
+        made += 1
+    if made:
+        record(project, "comparisons.drawn", project.name, after={"size": size, "comparisons": made})
+    return made
+
+
+def _sizes(comparisons: QuerySet[Item]) -> Iterator[tuple[int, int]]:
+    for item in comparisons.prefetch_related("sides"):
+        yield item.document_id, len(item.sides.all())
+
+
+def _draw_sets(
+    project: Project, outputs: dict[int, list[Item]], size: int, per_document: int | None
+) -> Iterator[list[Item]]:
+    """Yield the sets of outputs to compare; where not all are, those that were compared least so far."""
+    chance = Stream(project.seed).of("comparisons", size).shuffler()
+    times: Counter[tuple[str, ...]] = Counter()
+    for items in outputs.values():
+        sets = list(combinations(items, size))
+        chance.shuffle(sets)
+        for _ in range(len(sets) if per_document is None else min(per_document, len(sets))):
+            chosen = min(sets, key=lambda each: _uses(times, each))
+            sets.remove(chosen)
+            names = [item.system.name for item in chosen]
+            times.update((name,) for name in names)
+            times.update(combinations(names, 2))
+            yield list(chosen)
+
+
+def _uses(times: Counter[tuple[str, ...]], chosen: tuple[Item, ...]) -> tuple[int, int]:
+    names = [item.system.name for item in chosen]
+    return sum(times[name,] for name in names), sum(times[pair] for pair in combinations(names, 2))
+
+
+def _make_comparison(project: Project, outputs: list[Item]) -> Item:
+    name = BETWEEN.join(item.system.name for item in outputs)
+    if len(name) > LONGEST_NAME:
+        name = f"{name[: LONGEST_NAME - 17]}~{text_digest(name)[:16]}"
+    system, _ = System.objects.get_or_create(project=project, name=name, defaults={"compares": True})
+    digest = text_digest([item.text for item in outputs])
+    item = Item.objects.create(
+        document_id=outputs[0].document_id,
+        system=system,
+        kind=Item.Kind.COMPARISON,
+        text="",
+        digest=digest,
+    )
+    ComparisonSide.objects.bulk_create(
+        ComparisonSide(item=item, position=position, output=output) for position, output in enumerate(outputs)
+    )
+    return item

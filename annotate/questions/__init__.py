@@ -1,0 +1,10 @@
+"""Question kinds: what a dimension can ask, see docs/decisions/0035-a-question-kind-is-one-object.md.
+
+A kind is one object in one module here, with one template below templates/questions/. `KINDS` is the
+registry; everything else asks `kind_of(dimension)`.
+"""
+
+from annotate.questions.kind import Given, ItemContent, QuestionKind
+from annotate.questions.registry import KINDS, kind_of, register_kind
+
+__all__ = ["KINDS", "Given", "ItemContent", "QuestionKind", "kind_of", "register_kind"]

@@ -1,0 +1,148 @@
+"""What every question kind can say about its questions and answers."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, ClassVar, NamedTuple
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+
+from annotate.core.errors import InvalidValueError
+from annotate.core.guideline import FrozenDimension
+from annotate.core.scale import DECIMALS, normalize
+
+Options = Mapping[str, Any]
+Data = dict[str, Any] | None
+Cleaned = tuple[float | None, Data]
+"""The number and the rest of an answer; without a number it was begun and is not complete."""
+
+
+class Given(NamedTuple):
+    """An answer: the number that it counts by, and what else its kind keeps of it."""
+
+    value: float
+    data: Data = None
+
+    @property
+    def canonical(self) -> tuple[float, str]:
+        """The same for the same answer, and hashable."""
+        return self.value, json.dumps(self.data, sort_keys=True)
+
+
+@dataclass(frozen=True)
+class ItemContent:
+    """What a question is about.
+
+    texts: the text rated, then the parts of its document. sides: the texts that a comparison sets side by
+    side. order: in which order this rater is shown the sides. parts: the sentences or facts of an item.
+    """
+
+    texts: Sequence[str] = ()
+    sides: Sequence[str] = ()
+    order: Sequence[int] = ()
+    parts: Sequence[str] = ()
+
+
+class QuestionKind:
+    """One kind of question. A subclass says what is its own; `register_kind` makes it known.
+
+    An answer always has a number, `value`, by which it is counted and sorted; `data` holds the rest.
+    """
+
+    key: ClassVar[str]
+    name: ClassVar[str | Promise]
+    about: ClassVar[str | Promise]
+    """One sentence for whoever chooses among the kinds."""
+    template: ClassVar[str]
+    """The input; its context is `input_context` as `question`, beside the row."""
+    compares: ClassVar[bool] = False
+    """Whether it is asked about comparisons rather than about single outputs."""
+    reads_item: ClassVar[bool] = False
+    """Whether input or validation depend on the item's content."""
+    threshold: ClassVar[float] = 1
+    """The distance from which two answers are a dispute, unless the dimension has its own."""
+    has_distance: ClassVar[bool] = True
+    number_name: ClassVar[str | Promise]
+    """What `value` counts, as columns call it."""
+
+    def read_options(self, options: Options) -> dict[str, Any] | None:
+        """Return the settings of a question, complete and checked. Raises InvalidValueError."""
+        return None
+
+    def bounds(self, options: Options) -> tuple[int, int]:
+        """Return the smallest and largest `value`, as far as the options tell."""
+        return 0, 1
+
+    def input_context(
+        self, dimension: FrozenDimension, given: Given | None, item: ItemContent
+    ) -> dict[str, Any]:
+        """Return what the template shows."""
+        return {}
+
+    def clean(
+        self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
+    ) -> Cleaned:
+        """Return an answer as it is stored. Raises InvalidValueError with one sentence."""
+        raise NotImplementedError
+
+    def describe(self, dimension: FrozenDimension, given: Given) -> str:
+        """Return an answer in a few words."""
+        raise NotImplementedError
+
+    def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float | None:
+        """Return how far two answers lie apart, from 0, for coefficients; None where this kind has none."""
+        return None
+
+    def dispute_distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
+        """Return what the threshold of disputes is compared with."""
+        return self.distance(dimension, one, other) or 0
+
+    def spread(self, dimension: FrozenDimension, answers: Iterable[Given]) -> float:
+        """Return the largest distance between any two answers about a unit."""
+        different = {each.canonical: each for each in answers}.values()
+        pairs = combinations(different, 2)
+        return normalize(max((self.dispute_distance(dimension, *pair) for pair in pairs), default=0.0))
+
+    def rule(self, threshold: float | None, tolerance: float | None) -> tuple[float, float]:
+        """Return from which distance answers are a dispute, and within which it is settled."""
+        opens = self.threshold if threshold is None else threshold
+        nearest = normalize(opens - 10**-DECIMALS)
+        return opens, max(nearest if tolerance is None else min(tolerance, nearest), 0)
+
+
+def refuse_data(dimension: FrozenDimension) -> InvalidValueError:
+    """Return the error for an answer that is not built as its kind is."""
+    sentence = gettext("The answer about {name} cannot be read; choose it again.").format(name=dimension.name)
+    return InvalidValueError(sentence, fields={"data": sentence})
+
+
+def named_list(options: Options, name: str, *, fewest: int, most: int, what: str) -> list[dict[str, str]]:
+    """Return the {key, name, description} of an option, checked. Raises InvalidValueError."""
+    rows = options.get(name)
+    if not isinstance(rows, list) or not all(isinstance(each, Mapping) for each in rows):
+        raise InvalidValueError(gettext("List the {what}, each with a name.").format(what=what))
+    made = [
+        {
+            "key": str(each.get("key") or "").strip() or key_of_name(str(each.get("name") or "")),
+            "name": str(each.get("name") or "").strip(),
+            "description": str(each.get("description") or "").strip(),
+        }
+        for each in rows
+    ]
+    keys = [each["key"] for each in made]
+    if not fewest <= len(made) <= most or not all(keys) or not all(each["name"] for each in made):
+        raise InvalidValueError(
+            gettext("Give {fewest} to {most} {what}, each with a name.").format(
+                fewest=fewest, most=most, what=what
+            )
+        )
+    if len(set(keys)) < len(keys):
+        raise InvalidValueError(gettext("Two of the {what} have the same name.").format(what=what))
+    return made
+
+
+def key_of_name(name: str) -> str:
+    """Return a name as it stands in files: lower case, with dashes."""
+    return "-".join("".join(letter if letter.isalnum() else " " for letter in name.lower()).split())[:60]

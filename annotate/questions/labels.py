@@ -1,0 +1,103 @@
+"""Several of a list of labels, or none of them."""
+
+from typing import Any
+
+from django.utils.translation import gettext, gettext_lazy, ngettext
+
+from annotate.core.errors import InvalidValueError
+from annotate.core.guideline import FrozenDimension
+from annotate.questions.kind import (
+    Cleaned,
+    Data,
+    Given,
+    ItemContent,
+    Options,
+    QuestionKind,
+    named_list,
+    refuse_data,
+)
+
+DISTANCES = ("jaccard", "masi")
+MOST_LABELS = 50
+
+
+class LabelsKind(QuestionKind):
+    """A set of labels; `data` is {"labels": [keys]}, in the order of the list."""
+
+    key = "labels"
+    name = gettext_lazy("Several labels")
+    about = gettext_lazy("Any number of labels of a list, such as the kinds of error in a text.")
+    template = "questions/labels.html"
+    threshold = 0.5
+    number_name = gettext_lazy("labels")
+
+    def read_options(self, options: Options) -> dict[str, Any]:
+        """Return the labels and the distance between two sets of them."""
+        labels = named_list(options, "labels", fewest=2, most=MOST_LABELS, what=gettext("labels"))
+        distance = options.get("distance") or DISTANCES[0]
+        if distance not in DISTANCES:
+            raise InvalidValueError(
+                gettext("The distance is one of {names}.").format(names=", ".join(DISTANCES))
+            )
+        return {"labels": labels, "distance": distance}
+
+    def bounds(self, options: Options) -> tuple[int, int]:
+        """Return from no label to all of them."""
+        return 0, len(options["labels"])
+
+    def input_context(
+        self, dimension: FrozenDimension, given: Given | None, item: ItemContent
+    ) -> dict[str, Any]:
+        """Return the labels with the digits that choose them, and whether none was chosen."""
+        chosen = (given.data or {}).get("labels", []) if given else []
+        keys = [*"123456789", *[""] * MOST_LABELS]
+        return {
+            "labels": [
+                {**label, "digit": digit, "chosen": label["key"] in chosen}
+                for label, digit in zip(dimension.options["labels"], keys, strict=False)
+            ],
+            "none": given is not None and not chosen,
+        }
+
+    def clean(
+        self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
+    ) -> Cleaned:
+        """Return the set in the order of the list."""
+        chosen = data.get("labels") if isinstance(data, dict) else None
+        known = [label["key"] for label in dimension.options["labels"]]
+        if not isinstance(chosen, list) or not all(each in known for each in chosen):
+            raise refuse_data(dimension)
+        ordered = [each for each in known if each in chosen]
+        return Given(len(ordered), {"labels": ordered})
+
+    def describe(self, dimension: FrozenDimension, given: Given) -> str:
+        """Return the names of the labels."""
+        names = {label["key"]: label["name"] for label in dimension.options["labels"]}
+        chosen = [names.get(each, each) for each in (given.data or {}).get("labels", [])]
+        if len(chosen) > 3:
+            return ngettext("{count} label", "{count} labels", len(chosen)).format(count=len(chosen))
+        return ", ".join(chosen) or gettext("none of them")
+
+    def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
+        """Return the distance of Jaccard, or MASI (Passonneau 2006), by the dimension's options."""
+        return set_distance(dimension.options["distance"], labels_in(one), labels_in(other))
+
+
+def labels_in(given: Given) -> frozenset[str]:
+    """Return the labels of an answer."""
+    return frozenset((given.data or {}).get("labels", ()))
+
+
+def set_distance(name: str, one: frozenset[str], other: frozenset[str]) -> float:
+    """Return the distance of two sets, 0 for two empty ones."""
+    if one == other:
+        return 0.0
+    common = len(one & other)
+    jaccard = common / len(one | other)
+    if name == "jaccard":
+        return 1 - jaccard
+    share = 2 / 3 if one <= other or other <= one else 1 / 3
+    return 1 - jaccard * (share if common else 0)
+
+
+LABELS = LabelsKind()

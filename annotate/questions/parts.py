@@ -1,0 +1,100 @@
+"""One label for each part of an item: a sentence, a fact, a content unit."""
+
+from typing import Any
+
+from django.utils.translation import gettext, gettext_lazy
+
+from annotate.core.errors import InvalidValueError
+from annotate.core.guideline import FrozenDimension
+from annotate.core.scale import normalize
+from annotate.questions.kind import (
+    Cleaned,
+    Data,
+    Given,
+    ItemContent,
+    Options,
+    QuestionKind,
+    named_list,
+    refuse_data,
+)
+
+
+class PartsKind(QuestionKind):
+    """Labels of parts; `data` is {"parts": [key or None, ...]}, `value` the share of the label that counts.
+
+    counts: the key of the label whose share is the item's value. A part without an answer yet is None.
+    """
+
+    key = "parts"
+    name = gettext_lazy("A label for each part")
+    about = gettext_lazy("Yes or no (or one of several labels) for each sentence, fact or content unit.")
+    template = "questions/parts.html"
+    reads_item = True
+    threshold = 0.01
+    number_name = gettext_lazy("share")
+
+    def read_options(self, options: Options) -> dict[str, Any]:
+        """Return the labels, and which of them counts."""
+        labels = named_list(options, "labels", fewest=2, most=6, what=gettext("labels"))
+        keys = [label["key"] for label in labels]
+        counts = options.get("counts") or keys[0]
+        if counts not in keys:
+            raise InvalidValueError(gettext("The label that counts is one of the labels."))
+        return {"labels": labels, "counts": counts}
+
+    def input_context(
+        self, dimension: FrozenDimension, given: Given | None, item: ItemContent
+    ) -> dict[str, Any]:
+        """Return the parts, each with the label that it has."""
+        chosen = (given.data or {}).get("parts", []) if given else []
+        padded = [*chosen, *[None] * len(item.parts)]
+        return {
+            "labels": [
+                {**label, "digit": str(number)}
+                for number, label in enumerate(dimension.options["labels"], start=1)
+            ],
+            "parts": [
+                {"text": text, "position": position, "chosen": padded[position]}
+                for position, text in enumerate(item.parts)
+            ],
+        }
+
+    def clean(
+        self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
+    ) -> Cleaned:
+        """Return the labels; they have a share once every part has one."""
+        chosen = data.get("parts") if isinstance(data, dict) else None
+        known = [label["key"] for label in dimension.options["labels"]]
+        if not isinstance(chosen, list) or len(chosen) != len(item.parts):
+            raise refuse_data(dimension)
+        given = [each for each in chosen if each is not None]
+        if not all(each in known for each in given):
+            raise refuse_data(dimension)
+        if not given:
+            return None, None
+        if len(given) < len(chosen):
+            return None, {"parts": chosen}
+        share = given.count(dimension.options["counts"]) / len(given)
+        return Given(normalize(share), {"parts": chosen})
+
+    def describe(self, dimension: FrozenDimension, given: Given) -> str:
+        """Return how many parts have the label that counts."""
+        chosen = [each for each in (given.data or {}).get("parts", []) if each is not None]
+        counts = dimension.options["counts"]
+        name = next(label["name"] for label in dimension.options["labels"] if label["key"] == counts)
+        return gettext("{name}: {count} of {all}").format(
+            name=name, count=chosen.count(counts), all=len(chosen)
+        )
+
+    def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
+        """Return the share of parts, among those that both answered, that have different labels."""
+        own, theirs = ((each.data or {}).get("parts", []) for each in (one, other))
+        both = [
+            (mine, yours)
+            for mine, yours in zip(own, theirs, strict=False)
+            if mine is not None and yours is not None
+        ]
+        return sum(mine != yours for mine, yours in both) / len(both) if both else 0.0
+
+
+PARTS = PartsKind()

@@ -1,0 +1,113 @@
+"""Which of two outputs is better, and how surely."""
+
+from typing import Any
+
+from django.utils.translation import gettext, gettext_lazy
+
+from annotate.core.errors import InvalidValueError
+from annotate.core.guideline import FrozenDimension
+from annotate.questions.kind import Cleaned, Data, Given, ItemContent, Options, QuestionKind, refuse_data
+
+MOST_STRENGTH = 3
+
+
+class PreferenceKind(QuestionKind):
+    """The better of two sides: `value` is below 0 for the first, above for the second, 0 for a tie.
+
+    Its size is the strength, 1 to `strength`. `data` is {"order": sides in the order shown}.
+    """
+
+    key = "preference"
+    name = gettext_lazy("Preference")
+    about = gettext_lazy("The better of two outputs for the same document, shown side by side.")
+    template = "questions/preference.html"
+    compares = True
+    reads_item = True
+    number_name = gettext_lazy("preference")
+
+    def read_options(self, options: Options) -> dict[str, Any]:
+        """Return whether ties can be given and dispute, and how many strengths there are."""
+        strength = options.get("strength", 1)
+        if type(strength) is not int or not 1 <= strength <= MOST_STRENGTH:
+            raise InvalidValueError(
+                gettext("A preference has 1 to {most} strengths.").format(most=MOST_STRENGTH)
+            )
+        return {
+            "ties": bool(options.get("ties", True)),
+            "strength": strength,
+            "tie_disputes": bool(options.get("tie_disputes", False)),
+        }
+
+    def bounds(self, options: Options) -> tuple[int, int]:
+        """Return the strongest preference for either side."""
+        return -options["strength"], options["strength"]
+
+    def input_context(
+        self, dimension: FrozenDimension, given: Given | None, item: ItemContent
+    ) -> dict[str, Any]:
+        """Return the choices from left to right, as this rater sees the sides."""
+        strength = dimension.options["strength"]
+        first_is_left = not item.order or item.order[0] == 0
+        choices: list[dict[str, Any]] = []
+        for step in range(-strength, strength + 1):
+            if step or dimension.options["ties"]:
+                value = step if first_is_left else -step
+                choices.append(
+                    {
+                        "value": value,
+                        "name": choice_name(step, strength),
+                        "digit": str(len(choices) + 1),
+                        "chosen": given is not None and given.value == value,
+                    }
+                )
+        return {"choices": choices}
+
+    def clean(
+        self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
+    ) -> Cleaned:
+        """Return the preference, with the order in which the sides were shown."""
+        low, high = self.bounds(dimension.options)
+        if value is None or value != int(value) or not low <= value <= high:
+            raise refuse_data(dimension)
+        if value == 0 and not dimension.options["ties"]:
+            sentence = gettext("{name} takes no tie; choose one of the outputs.").format(name=dimension.name)
+            raise InvalidValueError(sentence, fields={"value": sentence})
+        return Given(value, {"order": list(item.order or (0, 1))})
+
+    def describe(self, dimension: FrozenDimension, given: Given) -> str:
+        """Return the choice as this rater saw the sides."""
+        order = (given.data or {}).get("order") or [0, 1]
+        step = int(given.value) if order[0] == 0 else -int(given.value)
+        return choice_name(step, dimension.options["strength"])
+
+    def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
+        """Return 1 for different winners, a half between a tie and a winner."""
+        return abs(sign(one.value) - sign(other.value)) / 2
+
+    def dispute_distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
+        """Return the same, but 1 between a tie and a winner if these are to dispute."""
+        apart = self.distance(dimension, one, other)
+        return 1.0 if apart and dimension.options["tie_disputes"] else apart
+
+
+def sign(value: float) -> int:
+    """Return -1, 0 or 1."""
+    return (value > 0) - (value < 0)
+
+
+def choice_name(step: int, strength: int) -> str:
+    """Return what a choice is called, from left (below 0) to right."""
+    if step == 0:
+        return gettext("Tie")
+    output = 1 if step < 0 else 2
+    if strength == 1:
+        return gettext("Output {number} is better").format(number=output)
+    name = {
+        1: gettext("Output {number} is slightly better"),
+        2: gettext("Output {number} is better"),
+        3: gettext("Output {number} is much better"),
+    }[abs(step)]
+    return name.format(number=output)
+
+
+PREFERENCE = PreferenceKind()

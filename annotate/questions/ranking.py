@@ -1,0 +1,111 @@
+"""Outputs for one document in the order of their quality, or the best and the worst of them."""
+
+from itertools import combinations
+from typing import Any
+
+from django.utils.translation import gettext, gettext_lazy
+
+from annotate.core.errors import InvalidValueError
+from annotate.core.guideline import FrozenDimension
+from annotate.questions.kind import Cleaned, Data, Given, ItemContent, Options, QuestionKind, refuse_data
+
+MOST_SIDES = 10
+
+
+class RankingKind(QuestionKind):
+    """Ranks of the sides, 1 the best; `value` is the side ranked first, counted from 1 (the first of ties).
+
+    `data` is {"ranks": [one for each side], "order": sides in the order shown}. With `best_worst` ranks are 1
+    for the best, 3 for the worst and 2 for the others.
+    """
+
+    key = "ranking"
+    name = gettext_lazy("Ranking")
+    about = gettext_lazy("Three or more outputs for the same document in order, or the best and the worst.")
+    template = "questions/ranking.html"
+    compares = True
+    reads_item = True
+    threshold = 0.5
+    number_name = gettext_lazy("ranked first")
+
+    def read_options(self, options: Options) -> dict[str, Any]:
+        """Return whether ranks may be shared, and whether only the best and the worst are asked for."""
+        best_worst = bool(options.get("best_worst", False))
+        return {"best_worst": best_worst, "ties": bool(options.get("ties", True)) and not best_worst}
+
+    def bounds(self, options: Options) -> tuple[int, int]:
+        """Return the numbers of sides."""
+        return 1, MOST_SIDES
+
+    def input_context(
+        self, dimension: FrozenDimension, given: Given | None, item: ItemContent
+    ) -> dict[str, Any]:
+        """Return the sides in the order shown, each with its rank."""
+        ranks = (given.data or {}).get("ranks", []) if given else []
+        order = item.order or range(len(item.sides))
+        return {
+            "best_worst": dimension.options["best_worst"],
+            "ties": dimension.options["ties"],
+            "sides": [
+                {"side": side, "number": number, "rank": ranks[side] if side < len(ranks) else None}
+                for number, side in enumerate(order, start=1)
+            ],
+            "ranks": range(1, len(item.sides) + 1),
+        }
+
+    def clean(
+        self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
+    ) -> Cleaned:
+        """Return ranks without gaps."""
+        ranks = data.get("ranks") if isinstance(data, dict) else None
+        if not isinstance(ranks, list) or len(ranks) != len(item.sides):
+            raise refuse_data(dimension)
+        given = [each for each in ranks if each is not None]
+        if not all(type(each) is int and 1 <= each <= max(len(ranks), 3) for each in given):
+            raise refuse_data(dimension)
+        order = list(item.order or range(len(item.sides)))
+        is_begun = len(given) < len(ranks) or (dimension.options["best_worst"] and not {1, 3} <= {*ranks})
+        if is_begun:
+            return None, {"ranks": ranks, "order": order} if given else None
+        if dimension.options["best_worst"]:
+            if ranks.count(1) != 1 or ranks.count(3) != 1 or ranks.count(2) != len(ranks) - 2:
+                sentence = gettext("Choose one output as the best and another one as the worst.")
+                raise InvalidValueError(sentence, fields={"data": sentence})
+        elif not dimension.options["ties"] and len(set(ranks)) < len(ranks):
+            sentence = gettext("Give every output a rank of its own.")
+            raise InvalidValueError(sentence, fields={"data": sentence})
+        else:
+            levels = sorted(set(ranks))
+            ranks = [levels.index(each) + 1 for each in ranks]
+        return Given(ranks.index(1) + 1, {"ranks": ranks, "order": order})
+
+    def describe(self, dimension: FrozenDimension, given: Given) -> str:
+        """Return the outputs from best to worst by the numbers that this rater saw."""
+        ranks, order = (given.data or {}).get("ranks", []), (given.data or {}).get("order", [])
+        number = {side: shown for shown, side in enumerate(order, start=1)}
+        levels: dict[int, list[int]] = {}
+        for side, rank in enumerate(ranks):
+            levels.setdefault(rank, []).append(number.get(side, side + 1))
+        return " > ".join(" = ".join(map(str, sorted(levels[rank]))) for rank in sorted(levels))
+
+    def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
+        """Return Kendall's distance: the share of pairs in another order; a tie in one counts half."""
+        own, theirs = ((each.data or {}).get("ranks", []) for each in (one, other))
+        pairs = list(combinations(range(min(len(own), len(theirs))), 2))
+        apart = 0.0
+        for i, j in pairs:
+            mine = (own[i] > own[j]) - (own[i] < own[j])
+            yours = (theirs[i] > theirs[j]) - (theirs[i] < theirs[j])
+            apart += abs(mine - yours) / 2
+        return apart / len(pairs) if pairs else 0.0
+
+    def dispute_distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
+        """Return 1 where no output is first for both, else Kendall's distance."""
+        firsts = [
+            {side for side, rank in enumerate((each.data or {}).get("ranks", [])) if rank == 1}
+            for each in (one, other)
+        ]
+        return 1.0 if firsts[0].isdisjoint(firsts[1]) else self.distance(dimension, one, other)
+
+
+RANKING = RankingKind()

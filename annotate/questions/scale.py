@@ -1,0 +1,69 @@
+"""A number on a scale, and one of some named categories."""
+
+from collections.abc import Iterable
+
+from django.utils.translation import gettext, gettext_lazy
+
+from annotate.core.errors import InvalidValueError
+from annotate.core.guideline import FrozenDimension
+from annotate.core.scale import distance
+from annotate.core.scale_text import extent, name_on_page, off_scale_sentence
+from annotate.questions.kind import Cleaned, Data, Given, ItemContent, QuestionKind, refuse_data
+
+
+class ScaleKind(QuestionKind):
+    """A number; its scale is the dimension's own."""
+
+    key = "scale"
+    name = gettext_lazy("Scale")
+    about = gettext_lazy("A number on a scale, such as 1 to 5 or 0 to 100.")
+    template = "questions/scale.html"
+    number_name = gettext_lazy("value")
+
+    def clean(
+        self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
+    ) -> Cleaned:
+        """Return a value of the scale."""
+        if data is not None or value is None:
+            raise refuse_data(dimension)
+        if not dimension.has(value):
+            scale = dimension.scale_minimum, dimension.scale_maximum, dimension.scale_step
+            raise InvalidValueError(
+                off_scale_sentence(dimension.name, value, *scale),
+                fields={"value": gettext("Choose a value: {extent}.").format(extent=extent(*scale))},
+            )
+        return Given(value)
+
+    def describe(self, dimension: FrozenDimension, given: Given) -> str:
+        """Return the number, or the category's name."""
+        return name_on_page(dimension, given.value)
+
+    def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
+        """Return the points between two values."""
+        return distance(one.value, other.value)
+
+    def spread(self, dimension: FrozenDimension, answers: Iterable[Given]) -> float:
+        """Return the largest minus the smallest value."""
+        values = [each.value for each in answers]
+        return distance(min(values), max(values)) if values else 0
+
+
+class CategoryKind(ScaleKind):
+    """One category, stored as its code on the dimension's nominal scale."""
+
+    key = "category"
+    name = gettext_lazy("One category")
+    about = gettext_lazy("One of some named categories that have no order.")
+    template = "questions/category.html"
+
+    def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
+        """Return 1 for different categories."""
+        return float(one.value != other.value)
+
+    def rule(self, threshold: float | None, tolerance: float | None) -> tuple[float, float]:
+        """Return that different categories are a dispute, and only equal ones settle it."""
+        return 1, 0
+
+
+SCALE = ScaleKind()
+CATEGORY = CategoryKind()

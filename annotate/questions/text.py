@@ -1,0 +1,69 @@
+"""A free answer in words."""
+
+from typing import Any
+
+from django.utils.translation import gettext, gettext_lazy
+
+from annotate.core.errors import InvalidValueError
+from annotate.core.guideline import FrozenDimension
+from annotate.questions.kind import Cleaned, Data, Given, ItemContent, Options, QuestionKind, refuse_data
+
+MOST_CHARACTERS = 10_000
+
+
+class TextKind(QuestionKind):
+    """Words, without distance and dispute; `data` is {"text": ...}, `value` their number of characters."""
+
+    key = "text"
+    name = gettext_lazy("Free text")
+    about = gettext_lazy("An answer in the rater's own words, such as a critique or a correction.")
+    template = "questions/text.html"
+    has_distance = False
+    number_name = gettext_lazy("characters")
+
+    def read_options(self, options: Options) -> dict[str, Any]:
+        """Return how long an answer can be."""
+        longest = options.get("longest", 1000)
+        if type(longest) is not int or not 1 <= longest <= MOST_CHARACTERS:
+            raise InvalidValueError(
+                gettext("A text can have 1 to {most:,} characters.").format(most=MOST_CHARACTERS)
+            )
+        return {"longest": longest}
+
+    def bounds(self, options: Options) -> tuple[int, int]:
+        """Return the lengths there can be."""
+        return 0, options["longest"]
+
+    def input_context(
+        self, dimension: FrozenDimension, given: Given | None, item: ItemContent
+    ) -> dict[str, Any]:
+        """Return the text and its limit."""
+        text = (given.data or {}).get("text", "") if given else ""
+        return {"text": text, "longest": dimension.options["longest"]}
+
+    def clean(
+        self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
+    ) -> Cleaned:
+        """Return the text without the blanks around it."""
+        text = data.get("text") if isinstance(data, dict) else None
+        if not isinstance(text, str) or not text.strip():
+            raise refuse_data(dimension)
+        text, longest = text.strip(), dimension.options["longest"]
+        if len(text) > longest:
+            sentence = gettext("The answer has {count:,} characters; at most {most:,} can be kept.").format(
+                count=len(text), most=longest
+            )
+            raise InvalidValueError(sentence, fields={"data": sentence})
+        return Given(len(text), {"text": text})
+
+    def describe(self, dimension: FrozenDimension, given: Given) -> str:
+        """Return the beginning of the text."""
+        text = " ".join((given.data or {}).get("text", "").split())
+        return text if len(text) <= 40 else f"{text[:39]}…"
+
+    def dispute_distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
+        """Return 0: texts are never a dispute."""
+        return 0.0
+
+
+TEXT = TextKind()

@@ -1,0 +1,42 @@
+"""What a question is about: the texts, sides and parts of an item, as an annotator is shown them."""
+
+from agreement.streams import Stream
+from annotate.core.models import Assignment, Item, ItemPart, Rating
+from annotate.fastpath.queries import NUMBERS, Prepared
+from annotate.questions import Given, ItemContent
+from annotate.rating.queries.texts import item_texts
+
+
+def given_of(rating: Rating | None) -> Given | None:
+    """Return the answer that a rating holds, None without a value."""
+    return None if rating is None or rating.value is None else Given(rating.value, rating.data)
+
+
+def content_of(assignment: Assignment) -> ItemContent:
+    """Return the content of an assignment's item. Three queries."""
+    sides = [each.text for each in _SIDES.all(assignment.item_id)]
+    return ItemContent(
+        texts=item_texts(assignment.item_id),
+        sides=sides,
+        order=order_of_sides(assignment, len(sides)),
+        parts=[each.text for each in _PARTS.all(assignment.item_id)],
+    )
+
+
+def order_of_sides(assignment: Assignment, sides: int) -> list[int]:
+    """Return in which order an assignment's annotator is shown the sides; drawn by its seed and annotator.
+
+    In Round II they see the order of Round I, so that the numbers in their reasons stay true.
+    """
+    order = list(range(sides))
+    if sides > 1:
+        annotator = assignment.annotator
+        name = ("sides", assignment.item.digest, annotator.pseudonym if annotator else "")
+        Stream(assignment.round.project.seed).of(*name).shuffler().shuffle(order)
+    return order
+
+
+_SIDES = Prepared(
+    lambda item: Item.objects.filter(comparisons__item=item).order_by("comparisons__position"), NUMBERS[0]
+)
+_PARTS = Prepared(lambda item: ItemPart.objects.filter(item=item).order_by("position"), NUMBERS[0])

@@ -1,0 +1,133 @@
+"""Questions of other kinds through both rounds: saved, completed, disputed, discussed, decided."""
+
+import pytest
+
+from annotate.core.models import Assignment, Dispute, Item, Rating, RatingChange
+from annotate.core.specification import DimensionSpec
+from annotate.disputes.commands.disputes import adjudicate, answer_dispute
+from annotate.rating.commands.rounds import close_round_one, open_round_two
+from annotate.setup.commands import add_dimension
+from tests.questions.asking import give, open_questions
+
+pytestmark = pytest.mark.django_db
+
+ANSWERS = {
+    "labels": ({"labels": ["grammar"]}, {"labels": ["spelling"]}),
+    "parts": ({"parts": ["yes", "no", "yes"]}, {"parts": ["yes", "no", "no"]}),
+    "ranking": ({"ranks": [1, 2, 3]}, {"ranks": [2, 1, 3]}),
+    "spans": (
+        {"spans": [{"part": 0, "start": 0, "end": 4, "category": "fluency", "severity": "minor"}]},
+        {"spans": []},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", [*ANSWERS, "preference"])
+def test_answers_that_differ_are_disputed_and_settle_when_they_meet(kind: str) -> None:
+    cast = open_questions(kind)
+    one, other = cast.annotators
+    item = Assignment.objects.filter(annotator=one).order_by("item")[0].item_id
+    if kind == "preference":
+        mine, yours = {"value": -2}, {"value": 1}
+    else:
+        mine, yours = ({"data": data} for data in ANSWERS[kind])
+    assert give(one, item, kind, **mine).assignment_complete
+    give(other, item, kind, **yours)
+    close_round_one(project=cast.project, by=cast.admin)
+    dispute = Dispute.objects.get()
+    assert dispute.item_id == item
+    open_round_two(project=cast.project, by=cast.admin)
+    assert answer_dispute(dispute=dispute, rater=one, **{"value": None, **yours}).status == "settled"
+    moved = Rating.objects.get(assignment__round__number=2)
+    held = Rating.objects.get(assignment__round__number=1, assignment__annotator=other)
+    assert moved.value == held.value
+    change = RatingChange.objects.get(rating=moved)
+    assert (change.cause, change.data) == ("changed", moved.data)
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_equal_answers_are_no_dispute(kind: str) -> None:
+    cast = open_questions(kind)
+    item = Assignment.objects.order_by("item")[0].item_id
+    for annotator in cast.annotators:
+        give(annotator, item, kind, data=ANSWERS[kind][0])
+    close_round_one(project=cast.project, by=cast.admin)
+    assert not Dispute.objects.exists()
+
+
+def test_an_adjudicated_answer_keeps_its_data() -> None:
+    cast = open_questions("labels")
+    item = cast.items[0].pk
+    for annotator, data in zip(cast.annotators, ANSWERS["labels"], strict=True):
+        give(annotator, item, "labels", data=data)
+    close_round_one(project=cast.project, by=cast.admin)
+    open_round_two(project=cast.project, by=cast.admin)
+    both = {"labels": ["grammar", "spelling"]}
+    dispute = Dispute.objects.get()
+    decided = adjudicate(dispute=dispute, value=None, data=both, note="Both.", by=cast.admin)
+    assert (decided.adjudicated_value, decided.adjudicated_data) == (2, both)
+    assert dispute.events.filter(kind="adjudicated").get().data == both
+
+
+def test_only_comparisons_are_shared_out_where_only_they_are_asked_about() -> None:
+    cast = open_questions("preference", systems=3, documents=2)
+    kinds = set(Assignment.objects.values_list("item__kind", flat=True))
+    assert kinds == {"comparison"}
+    assert Item.objects.filter(kind="comparison").count() == 2 * 3
+    assert cast.project.systems.filter(compares=True).count() == 3
+
+
+def test_each_item_is_asked_what_it_can_be_asked() -> None:
+    cast = open_questions("labels", "preference")
+    one = cast.annotators[0]
+    pair = Item.objects.filter(kind="comparison").order_by("pk")[0].pk
+    assert give(one, pair, "preference", value=1).assignment_complete
+    assert give(one, cast.items[0].pk, "labels", data={"labels": []}).assignment_complete
+
+
+def test_sides_are_shown_in_an_order_of_the_annotators_own_that_is_recorded() -> None:
+    cast = open_questions("preference", annotators=4, systems=2, documents=6)
+    for annotator in cast.annotators:
+        for item in Item.objects.filter(kind="comparison"):
+            give(annotator, item.pk, "preference", value=-1)
+    orders = [tuple(data["order"]) for data in Rating.objects.values_list("data", flat=True)]
+    assert set(orders) == {(0, 1), (1, 0)}
+
+
+def test_a_begun_answer_is_kept_and_not_complete() -> None:
+    cast = open_questions("parts")
+    saved = give(cast.annotators[0], cast.items[0].pk, "parts", data={"parts": ["yes", None, None]})
+    assert not saved.assignment_complete
+    rating = Rating.objects.get()
+    assert (rating.value, rating.data) == (None, {"parts": ["yes", None, None]})
+
+
+def test_a_question_that_another_answer_hides_is_not_missing() -> None:
+    cast = open_questions("labels")
+    one, item = cast.annotators[0], cast.items[0].pk
+    assert give(one, item, "labels", data={"labels": []}).assignment_complete
+    assert cast.project.dimensions.get().shown_if is None
+
+
+def test_a_condition_hides_and_shows_a_question() -> None:
+    from annotate.rating.commands.rounds import open_round_one
+    from tests.factories import make_project
+    from tests.questions.asking import add_question
+
+    cast = make_project(dimensions=(), annotators=1, raters_per_item=1)
+    add_question(cast.project, "labels", "Errors")
+    spec = DimensionSpec(
+        "Severity", "How bad.", shown_if={"dimension": "errors", "values": ["grammar", "spelling"]}
+    )
+    add_dimension(project=cast.project, dimension=spec)
+    round = open_round_one(project=cast.project, by=cast.admin)
+    (one,), item = cast.annotators, cast.items[0].pk
+    Assignment.objects.filter(round=round, item=item).update(annotator=one, position=1)
+    assert give(one, item, "errors", data={"labels": []}).assignment_complete
+    assert not give(one, item, "errors", data={"labels": ["grammar"]}).assignment_complete
+    assert give(one, item, "severity", value=4).assignment_complete
+    # The answer that hides it takes it back, and the history keeps it.
+    assert give(one, item, "errors", data={"labels": []}).assignment_complete
+    hidden = Rating.objects.get(dimension__key="severity")
+    assert hidden.value is None and not hidden.cannot_rate
+    assert list(hidden.changes.order_by("revision").values_list("value_after", flat=True)) == [4, None]
