@@ -14,12 +14,20 @@ from tests.questions.asking import OPTIONS
 THREE_SIDES = ItemContent(sides=("a", "b", "c"), order=(2, 0, 1))
 TWO_SIDES = ItemContent(sides=("a", "b"), order=(1, 0))
 THREE_PARTS = ItemContent(parts=("One.", "Two.", "Three."))
+EMPTY = ItemContent()
 TEXT = ItemContent(texts=("0123456789", "the document"))
 
 
 def question(kind: str, **options: Any) -> FrozenDimension:
     made = KINDS[kind].read_options({**OPTIONS[kind], **options})
     return FrozenDimension(1, kind, kind, "", "", 0, 1, "interval", (), kind=kind, options=made)
+
+
+def stored(kind: str, data: Any, item: ItemContent = EMPTY, **options: Any) -> Given:
+    """Return an answer as it is stored, which must be complete."""
+    value, kept = KINDS[kind].clean(question(kind, **options), None, data, item)
+    assert value is not None
+    return Given(value, kept)
 
 
 def ranked(*ranks: int | None) -> Given:
@@ -38,10 +46,10 @@ def marked(*spans: dict[str, Any]) -> Given:
 
 def test_labels_are_kept_in_the_order_of_the_list() -> None:
     asked = question("labels")
-    given = KINDS["labels"].clean(asked, None, {"labels": ["wrong-word", "grammar"]}, ItemContent())
+    given = stored("labels", {"labels": ["wrong-word", "grammar"]})
     assert given == (2, {"labels": ["grammar", "wrong-word"]})
     assert KINDS["labels"].clean(asked, None, {"labels": []}, ItemContent()) == (0, {"labels": []})
-    assert KINDS["labels"].describe(asked, Given(*given)) == "Grammar, Wrong word"  # type: ignore[arg-type]
+    assert KINDS["labels"].describe(asked, given) == "Grammar, Wrong word"
 
 
 @pytest.mark.parametrize("data", [None, {"labels": ["unknown"]}, {"labels": "grammar"}, {"other": []}])
@@ -89,9 +97,9 @@ def test_another_winner_is_a_dispute_and_a_tie_only_by_choice() -> None:
 
 def test_ranks_have_no_gaps_and_say_which_is_first() -> None:
     asked = question("ranking")
-    cleaned = KINDS["ranking"].clean(asked, None, {"ranks": [3, 1, 3]}, THREE_SIDES)
+    cleaned = stored("ranking", {"ranks": [3, 1, 3]}, THREE_SIDES)
     assert cleaned == (2, {"ranks": [2, 1, 2], "order": [2, 0, 1]})
-    assert KINDS["ranking"].describe(asked, Given(*cleaned)) == "3 > 1 = 2"  # type: ignore[arg-type]
+    assert KINDS["ranking"].describe(asked, cleaned) == "3 > 1 = 2"
     assert KINDS["ranking"].clean(asked, None, {"ranks": [None, 1, None]}, THREE_SIDES)[0] is None
 
 

@@ -1,13 +1,16 @@
 """Questions of other kinds through both rounds: saved, completed, disputed, discussed, decided."""
 
+from typing import Any
+
 import pytest
 
 from annotate.core.models import Assignment, Dispute, Item, Rating, RatingChange
 from annotate.core.specification import DimensionSpec
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute
-from annotate.rating.commands.rounds import close_round_one, open_round_two
+from annotate.rating.commands.rounds import close_round_one, open_round_one, open_round_two
 from annotate.setup.commands import add_dimension
-from tests.questions.asking import give, open_questions
+from tests.factories import make_project
+from tests.questions.asking import add_question, give, open_questions
 
 pytestmark = pytest.mark.django_db
 
@@ -27,17 +30,17 @@ def test_answers_that_differ_are_disputed_and_settle_when_they_meet(kind: str) -
     cast = open_questions(kind)
     one, other = cast.annotators
     item = Assignment.objects.filter(annotator=one).order_by("item")[0].item_id
-    if kind == "preference":
-        mine, yours = {"value": -2}, {"value": 1}
-    else:
-        mine, yours = ({"data": data} for data in ANSWERS[kind])
+    mine: dict[str, Any] = {"value": -2}
+    yours: dict[str, Any] = {"value": 1}
+    if kind != "preference":
+        mine, yours = ({"value": None, "data": data} for data in ANSWERS[kind])
     assert give(one, item, kind, **mine).assignment_complete
     give(other, item, kind, **yours)
     close_round_one(project=cast.project, by=cast.admin)
     dispute = Dispute.objects.get()
     assert dispute.item_id == item
     open_round_two(project=cast.project, by=cast.admin)
-    assert answer_dispute(dispute=dispute, rater=one, **{"value": None, **yours}).status == "settled"
+    assert answer_dispute(dispute=dispute, rater=one, **yours).status == "settled"
     moved = Rating.objects.get(assignment__round__number=2)
     held = Rating.objects.get(assignment__round__number=1, assignment__annotator=other)
     assert moved.value == held.value
@@ -90,8 +93,8 @@ def test_sides_are_shown_in_an_order_of_the_annotators_own_that_is_recorded() ->
     for annotator in cast.annotators:
         for item in Item.objects.filter(kind="comparison"):
             give(annotator, item.pk, "preference", value=-1)
-    orders = [tuple(data["order"]) for data in Rating.objects.values_list("data", flat=True)]
-    assert set(orders) == {(0, 1), (1, 0)}
+    orders = list(Rating.objects.values_list("data__order", flat=True))
+    assert sorted(map(tuple, orders))[:: len(orders) - 1] == [(0, 1), (1, 0)]
 
 
 def test_a_begun_answer_is_kept_and_not_complete() -> None:
@@ -102,17 +105,7 @@ def test_a_begun_answer_is_kept_and_not_complete() -> None:
     assert (rating.value, rating.data) == (None, {"parts": ["yes", None, None]})
 
 
-def test_a_question_that_another_answer_hides_is_not_missing() -> None:
-    cast = open_questions("labels")
-    one, item = cast.annotators[0], cast.items[0].pk
-    assert give(one, item, "labels", data={"labels": []}).assignment_complete
-    assert cast.project.dimensions.get().shown_if is None
-
-
 def test_a_condition_hides_and_shows_a_question() -> None:
-    from annotate.rating.commands.rounds import open_round_one
-    from tests.factories import make_project
-    from tests.questions.asking import add_question
 
     cast = make_project(dimensions=(), annotators=1, raters_per_item=1)
     add_question(cast.project, "labels", "Errors")
@@ -129,5 +122,5 @@ def test_a_condition_hides_and_shows_a_question() -> None:
     # The answer that hides it takes it back, and the history keeps it.
     assert give(one, item, "errors", data={"labels": []}).assignment_complete
     hidden = Rating.objects.get(dimension__key="severity")
-    assert hidden.value is None and not hidden.cannot_rate
+    assert (hidden.value, hidden.cannot_rate) == (None, False)
     assert list(hidden.changes.order_by("revision").values_list("value_after", flat=True)) == [4, None]
