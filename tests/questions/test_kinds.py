@@ -47,7 +47,7 @@ def marked(*spans: dict[str, Any]) -> Given:
 def test_labels_are_kept_in_the_order_of_the_list() -> None:
     asked = question("labels")
     given = stored("labels", {"labels": ["wrong-word", "grammar"]})
-    assert given == (2, {"labels": ["grammar", "wrong-word"]})
+    assert given == Given(2, {"labels": ["grammar", "wrong-word"]})
     assert KINDS["labels"].clean(asked, None, {"labels": []}, ItemContent()) == (0, {"labels": []})
     assert KINDS["labels"].describe(asked, given) == "Grammar, Wrong word"
 
@@ -98,7 +98,7 @@ def test_another_winner_is_a_dispute_and_a_tie_only_by_choice() -> None:
 def test_ranks_have_no_gaps_and_say_which_is_first() -> None:
     asked = question("ranking")
     cleaned = stored("ranking", {"ranks": [3, 1, 3]}, THREE_SIDES)
-    assert cleaned == (2, {"ranks": [2, 1, 2], "order": [2, 0, 1]})
+    assert cleaned == Given(2, {"ranks": [2, 1, 2], "order": [2, 0, 1]})
     assert KINDS["ranking"].describe(asked, cleaned) == "3 > 1 = 2"
     assert KINDS["ranking"].clean(asked, None, {"ranks": [None, 1, None]}, THREE_SIDES)[0] is None
 
