@@ -3,6 +3,7 @@
 from django.urls import path, register_converter
 from django.views.generic import RedirectView
 
+from annotate.calibration import views as calibration_views
 from annotate.core import converters  # noqa: F401 - registers "position"
 from annotate.disputes import views as disputes_views
 from annotate.exports import views as exports_views
@@ -135,6 +136,8 @@ urlpatterns = [
         webhooks_views.delivery_again,
         name="delivery_again",
     ),
+    path("projects/<slug:slug>/calibration/", calibration_views.sessions, name="calibration"),
+    path("projects/<slug:slug>/calibration/<int:pk>/", calibration_views.session, name="calibration_session"),
     path("projects/<slug:slug>/images/", setup_views.images, name="images"),
     path("projects/<slug:slug>/images/<str:key>", setup_views.image, name="image"),
     path("projects/<slug:slug>/images/<str:key>/remove/", setup_views.image_remove, name="image_remove"),

@@ -100,6 +100,8 @@ ar    GET       {home}items/
 a     POST      {home}items/
 ar    GET       {home}items/{item}/
 a     GET POST  {home}gold/
+a     GET POST  {home}calibration/
+a     GET POST  {home}calibration/{calibration_session}/
 a     POST      {home}gold/bar/
 a     GET POST  {home}gold/{gold}/
 a     GET       {home}annotator-quality/

@@ -115,6 +115,7 @@ def scene(db: None) -> Scene:
         "item": cast.items[0].pk,
         "document": cast.items[0].document_id,
         "gold": gold.pk,
+        "calibration_session": Project.objects.create(slug="first", name="First", calibrates=project).pk,
         "upload": upload.pk,
         "judgments": judgments.pk,
         "metrics": metrics.pk,

@@ -15,6 +15,7 @@ from playwright.sync_api import BrowserContext, Page
 
 import annotate.urls
 import judges.urls
+from annotate.calibration.commands import start_session
 from annotate.core.audit import record
 from annotate.core.jobs import run_job
 from annotate.core.models import Delivery, GoldItem, Project, Role, User, Webhook
@@ -122,6 +123,8 @@ BEFORE_ROUND_ONE = (
     "dimensions/fluency/",
     "gold/",
     "gold/{gold}/",
+    "calibration/",
+    "calibration/{session}/",
 )
 REPRODUCTION = "reproduction/"
 WHILE_RATED = ("", "results/so-far/", "annotator-quality/")
@@ -159,6 +162,12 @@ def people_at_work() -> Scene:
     describe_gold(project=fresh.project, gold=gold, explanation="Read it slowly.", values=right)
     set_practice_bar(project=fresh.project, bar=100)
     rate(rated, opened(rated), rated.annotators[0], rated.items[0], 3)
+    session = start_session(
+        project=fresh.project,
+        documents=[fresh.items[0].document_id],
+        annotators=[each.pk for each in fresh.annotators],
+        by=admin,
+    )
     keys = {
         "upload": uploaded(admin, home(discussed, "imports/"), b'{"document_id": "d", "text": "Fine."}\n'),
         "rater": rater.pk,
@@ -175,7 +184,7 @@ def people_at_work() -> Scene:
             *(home(discussed, each.format(**keys)) for each in OF_PEOPLE.split()),
             *(home(rated, each) for each in WHILE_RATED),
             f"/projects/{paper_project(admin).slug}/{REPRODUCTION}",
-            *(home(fresh, each.format(gold=gold.pk)) for each in BEFORE_ROUND_ONE),
+            *(home(fresh, each.format(gold=gold.pk, session=session.pk)) for each in BEFORE_ROUND_ONE),
         ],
     )
 
