@@ -18,6 +18,7 @@ from agreement.complete import intraclass_correlation, kendall_w
 from agreement.crossed import CrossedDifferences, crossed_differences
 from agreement.crossed_fit import CrossedModelError, ErrorVariances
 from agreement.data import MeasurementLevel, ReliabilityData, observed_domain
+from agreement.distances import alpha_by_distance
 from agreement.drift import severity_drift
 from agreement.groups import (
     between_group_means,
@@ -27,6 +28,16 @@ from agreement.groups import (
     within_documents,
 )
 from agreement.kappa import fleiss_kappa, gwet_ac, percent_agreement, weighted_kappa, within_one_agreement
+from agreement.labels import (
+    LabelAgreement,
+    LabelAnswers,
+    LabelRate,
+    agreement_by_label,
+    jaccard_distance,
+    label_alpha,
+    label_rates,
+    masi_distance,
+)
 from agreement.latent_categories import (
     DawidSkene,
     Mace,

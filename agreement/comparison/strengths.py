@@ -19,8 +19,8 @@ _STEPS = 60
 _CLOSE = 1e-9
 _FURTHEST = 15.0  # of a strength on the logarithmic scale: beyond it the likelihood has no maximum
 _ONE_ORDER = (
-    "Texts were shown in one order only, so strength cannot be told from the liking for a place; have the "
-    "judge compare in both orders."
+    "Texts were shown in one order only, so strength cannot be told from the liking for a place; compare in "
+    "both orders."
 )
 
 
