@@ -12,6 +12,7 @@ reason why it has none; a `Stream` makes its interval the same in every run.
 """
 
 from agreement.alpha import alpha_difference, checked_alpha, checked_alphas_of_parts, krippendorff_alpha
+from agreement.best_worst import BestWorstScore, best_worst_scores
 from agreement.bootstrap import Resampling
 from agreement.coefficient import Coefficient, Counts, Interval
 from agreement.complete import intraclass_correlation, kendall_w
@@ -59,6 +60,14 @@ from agreement.measures import (
 from agreement.paired_difference import PairedDifference, difference_of_correlations, difference_of_figures
 from agreement.pairs import between_raters, mean_values, with_mean
 from agreement.passages import MarkedText, gamma, unitizing_alpha, word_f1
+from agreement.plackett_luce import RankedSystem, RankingStrengths, plackett_luce
+from agreement.rankings import (
+    Rankings,
+    concordances,
+    kendall_distance,
+    mean_concordance,
+    ranking_alpha,
+)
 from agreement.ranks import RankSet, holm, holm_by_key, rank_sets
 from agreement.registry import COEFFICIENTS, MEASURES, Advice, advice
 from agreement.severity import Severity, rater_severity, why_not_severity
