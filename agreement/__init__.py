@@ -71,6 +71,18 @@ from agreement.rankings import (
 from agreement.ranks import RankSet, holm, holm_by_key, rank_sets
 from agreement.registry import COEFFICIENTS, MEASURES, Advice, advice
 from agreement.severity import Severity, rater_severity, why_not_severity
+from agreement.spans import (
+    MarkedSpan,
+    SpannedText,
+    SpanOverlap,
+    SpanWeights,
+    alpha_by_category,
+    mqm_alpha,
+    mqm_scores,
+    span_f1,
+    span_overlaps,
+    unitizing_alpha_by_category,
+)
 from agreement.streams import Stream
 from agreement.summary import (
     mean,
