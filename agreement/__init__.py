@@ -59,6 +59,7 @@ from agreement.measures import (
 )
 from agreement.paired_difference import PairedDifference, difference_of_correlations, difference_of_figures
 from agreement.pairs import between_raters, mean_values, with_mean
+from agreement.parts import share_of_yes, shares_by_item
 from agreement.passages import MarkedText, gamma, unitizing_alpha, word_f1
 from agreement.plackett_luce import RankedSystem, RankingStrengths, plackett_luce
 from agreement.rankings import (

@@ -98,8 +98,8 @@ def span_f1(texts: Sequence[SpannedText], *, confidence_level: float = 0.95) -> 
     A character counts as shared if both raters marked it: 1 if they gave it a severity in common, 1/2 if
     not. Categories do not count. Overlapping spans of one rater mark a character once, a point marks the
     character at its start. A pair of raters who marked nothing has an F1 of 1. F1 is not corrected for
-    chance. The interval is `mean_ratio_interval`'s over documents. Source: Blain and others 2023, Findings of the WMT
-    2023 shared task on quality estimation, 629-653: its script task2_evaluate.py pools segments, too.
+    chance. The interval is `mean_ratio_interval`'s over documents. Source: Blain and others 2023, Findings of
+    the WMT 2023 shared task on quality estimation, 629-653: its script task2_evaluate.py pools segments, too.
     Undefined where no text has answers of two raters.
     """
     pairs, sums = _sums_by_text(texts)
