@@ -4,7 +4,7 @@ Correlations are over items, systems or documents, by system (P and R) and over 
 the judge with people, as one more rater, and of its own samples. Preferences between systems and texts, head-
 to-head points, position consistency and strengths (Bradley and Terry) are for judges that compare. Named
 categories have accuracy and F1. Two judges are compared on the same items, and a curve shows how many samples
-are enough.
+are enough. `PairwiseAnswers` are people's preferences between two outputs.
 """
 
 from agreement.comparison.alpha import (
@@ -54,6 +54,13 @@ from agreement.comparison.head_to_head import (
     head_to_head_points,
     position_consistency,
     text_preferences_of_verdicts,
+)
+from agreement.comparison.pairwise import (
+    PairwiseAnswers,
+    preference_alpha,
+    share_of_agreement,
+    strengths_by_preference,
+    verdicts_of_answers,
 )
 from agreement.comparison.preferences import (
     CorrectPreferences,
