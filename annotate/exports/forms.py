@@ -19,6 +19,7 @@ PARTS = {
     ExportPart.SOURCES: _(
         "Source texts: the documents themselves, where their licence lets you pass them on"
     ),
+    ExportPart.RATERS: _("Raters from outside: IDs of their platform, and what they said about themselves"),
 }
 
 
