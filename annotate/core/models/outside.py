@@ -66,7 +66,7 @@ class OutsideStudy(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(pay_rule=PayRule.NONE, pay_rate__isnull=True)
-                | (~Q(pay_rule=PayRule.NONE) & Q(pay_rate__gte=0)),
+                | (~Q(pay_rule=PayRule.NONE) & Q(pay_rate__isnull=False, pay_rate__gte=0)),
                 name="study_pays_by_a_rule",
             ),
         ]

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
