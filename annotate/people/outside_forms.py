@@ -53,7 +53,7 @@ class StudyForm(forms.Form):
         label=_("Consent text"),
         required=False,
         max_length=50_000,
-        widget=forms.Textarea(attrs={"rows": 10, "dir": "auto"}),
+        widget=forms.Textarea(attrs={"rows": 8, "dir": "auto"}),
         help_text=_(
             "Markdown. Raters see it first and must agree. Name the purpose, the data and a contact."
         ),
@@ -62,7 +62,7 @@ class StudyForm(forms.Form):
         label=_("Questions about the rater"),
         required=False,
         max_length=20_000,
-        widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"}),
+        widget=forms.Textarea(attrs={"rows": 4, "dir": "auto"}),
         help_text=_(
             "One per line. Put choices after vertical bars: “First language? | English | another | I would "
             "rather not say”. Without choices, raters write a text."
@@ -97,7 +97,8 @@ class StudyForm(forms.Form):
         """Return what the form shows of a study."""
         values = {name: getattr(study, name) for name in SETTINGS}
         lines = (" | ".join([each["question"], *each["choices"]]) for each in study.questions)
-        return {**values, "questions": "\n".join(lines)}
+        rate = None if study.pay_rate is None else f"{study.pay_rate.normalize():f}"
+        return {**values, "questions": "\n".join(lines), "pay_rate": rate}
 
     def clean_questions(self) -> list[dict[str, Any]]:
         """Read a question and its choices from each line."""

@@ -64,7 +64,7 @@ NO_PAGES = {
         "document_end",
     ),
     *("practice", "practice_item", "practice_feedback"),
-    *("keys", "preferences", "own_data", "digest_stop", "invitation"),
+    *("keys", "preferences", "own_data", "digest_stop", "invitation", "join", "outside_end"),
     *(
         "address",
         "address_confirm",
@@ -91,7 +91,7 @@ OF_PEOPLE = """
 preview/ settings/ as-template/ rounds/1/ items/ items/{item}/
 dimensions/ dimensions/fluency/ guideline-versions/ images/ imports/
 imports/{upload}/ annotator-quality/ annotator-quality/{rater}/ assignment-plan/
-people/ people/{rater}/ results/so-far/
+people/ people/{rater}/ people/outside/ results/so-far/
 rounds/1/deadline/ export/ export/datasheet/ export/{export}/ audit/ delete/
 webhooks/ webhooks/{webhook}/
 results/ results/agreement/ results/systems/ results/systems/means/ results/disagreements/

@@ -21,6 +21,7 @@ def _raters(project: Project) -> Iterator[Row]:
     raters = OutsideRater.objects.select_related("study", "place").filter(study__project=project)
     for rater in raters.order_by("consented_at", "pk"):
         study, count, active = rater.study, items.get(rater.place_id, 0), seconds.get(rater.place_id, 0.0)
+        pay = pay_of(rater, items=count, active_seconds=active)
         yield {
             "rater": rater.place.pseudonym,
             "parameters": rater.parameters,
@@ -32,9 +33,9 @@ def _raters(project: Project) -> Iterator[Row]:
             "items": count,
             "active_seconds": active,
             "pay_rule": study.pay_rule,
-            "pay_rate": study.pay_rate,
+            "pay_rate": None if study.pay_rate is None else f"{study.pay_rate:f}",
             "currency": study.currency,
-            "pay": pay_of(rater, items=count, active_seconds=active),
+            "pay": None if pay is None else f"{pay:f}",
         }
 
 
