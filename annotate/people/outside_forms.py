@@ -77,7 +77,7 @@ class StudyForm(forms.Form):
     )
     completion_code = _code(_("Completion code"), _("Raters see it at the end."))
     completion_url = _url(_("Completion URL"), _("A button at the end leads there."))
-    screened_code = _code(_("Code for screened-out raters"))
+    screened_code = _code(_("Code for screened-out raters"), _("Who fails practice sees it."))
     screened_url = _url(_("URL for screened-out raters"))
     pay_rule = forms.ChoiceField(label=_("Pay for"), widget=forms.RadioSelect, choices=PayRule.choices)
     pay_rate = forms.DecimalField(

@@ -29,11 +29,13 @@ from annotate.people.erasure import erase_person
 from annotate.people.outside import Consent, consent_now, join_study, read_parameters, save_study
 from annotate.people.outside_forms import StudyForm
 from annotate.people.own_data import data_of
+from annotate.people.views.outside import CONSENT_IN_SESSION
 from annotate.quality.commands import RightValue, describe_gold, mark_gold, practise_again, set_practice_bar
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.rounds import close_round_one
 from annotate.rating.queries.progress import count_left, progress
 from tests.factories import Cast, make_project
+from tests.people.test_erasure import rows_with
 from tests.rating.rounds import opened, rate
 
 LINK = "?PROLIFIC_PID=pid-1&STUDY_ID=study-1&SESSION_ID=session-1&lab=north"
@@ -168,6 +170,7 @@ def test_consent_to_an_older_text_does_not_count(cast: Cast) -> None:
 def test_consent_of_one_person_does_not_count_for_another(cast: Cast) -> None:
     study, client = make_study(cast), browser()
     agree(client, study)
+    assert "pid-1" not in str(dict(client.session.items()))
     page = client.get(f"/join/{study.token}/?PROLIFIC_PID=pid-2").content.decode()
     assert "I agree" in page
 
@@ -540,12 +543,16 @@ def test_data_sets_never_identify_raters_from_outside(cast: Cast) -> None:
 def test_erased_rater_keeps_consent_and_pay_alone(cast: Cast) -> None:
     opened(cast)
     client = browser()
-    rater = join(client, make_study(cast))
+    link = "?PROLIFIC_PID=zaphod&SESSION_ID=beeblebrox"
+    rater = join(client, make_study(cast), link)
     rate_item(client, cast)
     user = rater.place.user
     assert user
-    assert json.dumps(list(data_of(user)["outside"]), default=str).count("pid-1") == 1
+    assert CONSENT_IN_SESSION not in client.session
+    assert rows_with({"zaphod", "beeblebrox"}) == {"annotate_outsiderater"}
+    assert json.dumps(list(data_of(user)["outside"]), default=str).count("zaphod") == 1
     erase_person(user=user, by=cast.admin)
+    assert rows_with({"zaphod", "beeblebrox"}) == set()
     [row] = raters_table(cast)
     assert (row["parameters"], row["answers"], row["pay"]) == ({}, [], "0.25")
     assert row["consent_digest"] == digest_of("We study *texts*.")
@@ -553,7 +560,7 @@ def test_erased_rater_keeps_consent_and_pay_alone(cast: Cast) -> None:
     assert rater.platform_id == ""
     assert client.get(f"/projects/{cast.project.slug}/rate/").status_code == 302
     # The link makes another rater of the same person.
-    assert join(browser(), OutsideStudy.objects.get()).pk != rater.pk
+    assert join(browser(), OutsideStudy.objects.get(), link).pk != rater.pk
 
 
 def test_accounts_without_a_mailbox_get_no_mail(cast: Cast, mailoutbox: list[Any]) -> None:

@@ -159,6 +159,7 @@ PROMISED = {
     "private notes": ("private_notes", "A private note."),
     "templates": ("templates", "A template"),
     "acts in audit logs": ("acts", "An act"),
+    "consent and answers of raters from outside": ("outside", "An answer about me."),
 }
 
 

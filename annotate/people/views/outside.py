@@ -10,6 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -124,17 +125,23 @@ def _join(
 def _keep_consent(
     request: HttpRequest, study: OutsideStudy, consent: Consent, parameters: dict[str, str]
 ) -> None:
-    kept = {"study": study.pk, "person": parameters.get(PERSON, ""), "digest": consent.digest}
-    request.session[CONSENT_IN_SESSION] = {**kept, "at": consent.at.isoformat()}
+    kept = {**_consent_key(study, parameters), "at": consent.at.isoformat()}
+    request.session[CONSENT_IN_SESSION] = kept
 
 
 def _consent_given(request: HttpRequest, study: OutsideStudy, parameters: dict[str, str]) -> Consent | None:
     """Return the consent of this session, if it is this person's to this text."""
-    kept: dict[str, Any] = request.session.get(CONSENT_IN_SESSION, {})
-    wanted = {"study": study.pk, "person": parameters.get(PERSON, ""), "digest": digest_of(study.consent)}
+    kept: dict[str, str] = request.session.get(CONSENT_IN_SESSION, {})
+    wanted = _consent_key(study, parameters)
     if {name: kept.get(name) for name in wanted} != wanted:
         return None
     return Consent(kept["digest"], datetime.fromisoformat(kept["at"]))
+
+
+def _consent_key(study: OutsideStudy, parameters: dict[str, str]) -> dict[str, str]:
+    """Return whose consent to which text it is; the session does not hold the person's ID."""
+    person = salted_hmac("annotate.outside.person", f"{study.pk}/{parameters.get(PERSON, '')}").hexdigest()
+    return {"person": person, "digest": digest_of(study.consent)}
 
 
 def _say(
