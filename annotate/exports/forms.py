@@ -19,7 +19,9 @@ PARTS = {
     ExportPart.SOURCES: _(
         "Source texts: the documents themselves, where their licence lets you pass them on"
     ),
-    ExportPart.RATERS: _("Raters from outside: IDs of their platform, and what they said about themselves"),
+    ExportPart.RATERS: _(
+        "Raters from outside: their IDs on the platform, and their answers about themselves"
+    ),
 }
 
 

@@ -1,4 +1,4 @@
-"""Raters from outside: how they join a project, and what is known of each."""
+"""Tables of raters from outside."""
 
 import annotate.core.models.outside
 import django.core.validators
@@ -46,10 +46,10 @@ class Migration(migrations.Migration):
             name='OutsideRater',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('platform_id', models.CharField(blank=True, help_text='Who the person is on the platform: PROLIFIC_PID of the link.', max_length=200)),
-                ('parameters', models.JSONField(blank=True, default=dict, help_text='All parameters of the link, as text.')),
+                ('platform_id', models.CharField(blank=True, help_text='ID of the person on the platform: PROLIFIC_PID of the link.', max_length=200)),
+                ('parameters', models.JSONField(blank=True, default=dict, help_text='All parameters of the link.')),
                 ('consented_at', models.DateTimeField()),
-                ('consent_digest', models.CharField(help_text='SHA-256 of the text that was agreed to.', max_length=64)),
+                ('consent_digest', models.CharField(help_text='SHA-256 of the consent text.', max_length=64)),
                 ('answers', models.JSONField(blank=True, default=list, help_text='Objects with `question` and `answer`, in order.')),
                 ('outcome', models.CharField(blank=True, choices=[('', 'at work'), ('completed', 'completed'), ('screened_out', 'screened out')], default='', max_length=12)),
                 ('ended_at', models.DateTimeField(blank=True, null=True)),

@@ -33,7 +33,7 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class Consent:
-    """That a person agreed: to which text, by its SHA-256, and when."""
+    """A person's agreement: the SHA-256 of the text, and the time."""
 
     digest: str
     at: datetime
@@ -41,7 +41,7 @@ class Consent:
 
 @dataclass(frozen=True)
 class StudyCounts:
-    """How many raters joined a study, and what became of them."""
+    """Numbers of raters of a study, by outcome."""
 
     joined: int
     completed: int
@@ -54,12 +54,12 @@ class StudyCounts:
 
 
 def study_of(project: Project) -> OutsideStudy | None:
-    """Return how raters from outside join a project, if an admin wrote that. One query."""
+    """Return the study of a project; None if no admin has saved one. One query."""
     return OutsideStudy.objects.filter(project=project).first()
 
 
 def study_of_link(token: str) -> OutsideStudy | None:
-    """Return the study that a link leads to. One query."""
+    """Return the study of a link. One query."""
     return OutsideStudy.objects.select_related("project").filter(token=token).first()
 
 
@@ -76,10 +76,9 @@ def count_raters(study: OutsideStudy) -> StudyCounts:
 
 
 def read_parameters(query: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return what a link says of its person: at most 20 parameters, the platform's three among them.
+    """Return a link's parameters: at most 20, the platform's three first.
 
-    A name given twice counts once. Longer names and values are dropped: a value that was cut could be
-    another person's.
+    The first of two values counts. Long names and values are dropped: a cut ID could be another person's.
     """
     given: dict[str, str] = {}
     for name, value in query:
@@ -91,25 +90,25 @@ def read_parameters(query: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def rater_of_person(study: OutsideStudy, person: str) -> OutsideRater | None:
-    """Return the rater who joined with this ID of the platform, if there is one. One query."""
+    """Return the rater with this ID of the platform, if any. One query."""
     raters = study.raters.select_related("place__user", "place__project")
     return raters.filter(platform_id=person).first() if person else None
 
 
 def rater_of_account(study: OutsideStudy, user: User) -> OutsideRater | None:
-    """Return the rater of a study whose account this is, if it is one's. One query."""
+    """Return the rater of a study with this account, if any. One query."""
     return study.raters.select_related("place").filter(place__user=user).first()
 
 
 def is_outside_account(user: User) -> bool:
-    """Return whether a study's link made this account."""
+    """Return whether a study made this account."""
     return user.email.endswith(f"@{OUTSIDE}")
 
 
 def is_same_session(rater: OutsideRater, parameters: Mapping[str, str]) -> bool:
-    """Return whether a link has the platform's session of a rater, which others do not know.
+    """Return whether a link has the same session of the platform as the rater's first visit.
 
-    The ID of a person does not do: researchers and other studies know it.
+    The ID of a person is no proof: researchers and other studies know it.
     """
     known, sent = (
         [each.get(name, "") for name in (STUDY, SESSION)] for each in (rater.parameters, parameters)
@@ -131,10 +130,10 @@ def refuse_closed_study(study: OutsideStudy) -> None:
 def join_study(
     *, study: OutsideStudy, consent: Consent, parameters: Mapping[str, str], answers: list[dict[str, str]]
 ) -> User:
-    """Make an account and a membership as annotator for a person who agreed; return the account.
+    """Make an account and an annotator's membership for a person who agreed; return the account.
 
-    Nothing about the person is stored before. Locks the project. Raises InvitationUnusableError where the
-    study is closed or full, the person has joined already, or the text is another one by now.
+    Locks the project. Raises InvitationUnusableError if the study is closed or full, the person has joined
+    already, or the text has changed.
     """
     lock_project(study.project)
     study.refresh_from_db()
@@ -158,10 +157,7 @@ def join_study(
 
 @transaction.atomic
 def save_study(*, project: Project, values: Mapping[str, Any], by: User) -> OutsideStudy:
-    """Store how raters from outside join, work and are paid. The audit log keeps the text that was before.
-
-    Locks the project.
-    """
+    """Save a study's settings. The audit log keeps earlier consent texts. Locks the project."""
     lock_project(project)
     study = study_of(project) or OutsideStudy(project=project)
     before = facts(study, SETTINGS) if study.pk else {}
@@ -183,10 +179,10 @@ def renew_join_link(*, study: OutsideStudy, by: User) -> None:
 
 
 def forget_platform(places: Iterable[Membership]) -> None:
-    """Delete what links and raters from outside said about themselves, in the caller's transaction."""
+    """Delete the parameters and answers of raters from outside, in the caller's transaction."""
     OutsideRater.objects.filter(place__in=places).update(platform_id="", parameters={}, answers=[])
 
 
 def consent_now(study: OutsideStudy) -> Consent:
-    """Return a consent to a study's text as it is, given now."""
+    """Return a consent of this moment to the current text of a study."""
     return Consent(digest_of(study.consent), timezone.now())

@@ -1,4 +1,4 @@
-"""What the pages about raters from outside send, as typed values."""
+"""Forms of the pages about raters from outside."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -39,7 +39,7 @@ def _code(label: Any, help_text: Any = "") -> forms.CharField:
 
 
 class StudyForm(forms.Form):
-    """How raters from outside join, what they are asked, and what they are paid."""
+    """Settings of a study: link, consent, questions, limits, end and pay."""
 
     is_open = forms.BooleanField(
         label=_("The link is open"),
@@ -94,7 +94,7 @@ class StudyForm(forms.Form):
 
     @classmethod
     def initial_of(cls, study: OutsideStudy) -> dict[str, Any]:
-        """Return what the form shows of a study."""
+        """Return the initial values for a study."""
         values = {name: getattr(study, name) for name in SETTINGS}
         lines = (" | ".join([each["question"], *each["choices"]]) for each in study.questions)
         rate = None if study.pay_rate is None else f"{study.pay_rate.normalize():f}"
@@ -161,7 +161,7 @@ class AboutRaterForm(forms.Form):
 
     @property
     def answers(self) -> list[dict[str, str]]:
-        """What was answered, with the questions as they were asked."""
+        """The answers, each with its question."""
         return [
             {"question": each["question"], "answer": self.cleaned_data[f"answer_{number}"]}
             for number, each in enumerate(self.questions)

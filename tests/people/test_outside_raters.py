@@ -195,7 +195,7 @@ def test_old_and_invented_links_lead_nowhere(cast: Cast) -> None:
     admin = Client()
     admin.force_login(cast.admin)
     assert admin.post(f"/projects/{cast.project.slug}/people/outside/link/").status_code == 302
-    for token in (study.token, "invented"):
+    for token in (study.token, "invented", "nul%00"):
         assert browser().get(f"/join/{token}/").status_code == 404
     before, study.token = study.token, OutsideStudy.objects.get().token
     assert len(study.token) >= 43
@@ -498,7 +498,7 @@ def test_settings_are_stored_shown_again_and_in_the_audit_log(cast: Cast) -> Non
     assert entry.after == {"consent": "Another text."}
 
 
-# What is kept of a person, exported, and erased.
+# Export and erasing.
 
 
 def test_export_has_parameters_consent_answers_work_and_pay(cast: Cast) -> None:

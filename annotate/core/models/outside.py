@@ -1,4 +1,4 @@
-"""Raters from outside: how they join a project by one link, what they agreed to, and how their work ended."""
+"""Raters from outside: the study whose link they follow, their consent, and the end of their work."""
 
 import secrets
 
@@ -12,12 +12,12 @@ from annotate.core.models.projects import Project
 
 
 def new_join_token() -> str:
-    """Return 256 random bits, which nobody guesses."""
+    """Return 256 random bits."""
     return secrets.token_urlsafe(32)
 
 
 class PayRule(models.TextChoices):
-    """What a rater is paid for."""
+    """The unit of pay."""
 
     NONE = "none", _("nothing, or the platform pays")
     FIXED = "fixed", _("a fixed sum for who completes the study")
@@ -26,7 +26,7 @@ class PayRule(models.TextChoices):
 
 
 class OutsideStudy(models.Model):
-    """How raters from a crowd platform join a project. A project without a row has none."""
+    """Settings for raters from a crowd platform. Other projects have no row."""
 
     project = models.OneToOneField(Project, models.CASCADE, related_name="outside_study")
     token = models.CharField(max_length=64, unique=True, default=new_join_token)
@@ -76,10 +76,10 @@ class OutsideStudy(models.Model):
 
 
 class OutsideRater(models.Model):
-    """An annotator who joined by a study's link, with what the platform and the person said."""
+    """An annotator who joined by a study's link."""
 
     class Outcome(models.TextChoices):
-        """How the work of a rater ended."""
+        """The end of a rater's work."""
 
         WORKING = "", _("at work")
         COMPLETED = "completed", _("completed")
@@ -88,11 +88,11 @@ class OutsideRater(models.Model):
     study = models.ForeignKey(OutsideStudy, models.CASCADE, related_name="raters")
     place = models.OneToOneField(Membership, models.CASCADE, related_name="outside")
     platform_id = models.CharField(
-        max_length=200, blank=True, help_text="Who the person is on the platform: PROLIFIC_PID of the link."
+        max_length=200, blank=True, help_text="ID of the person on the platform: PROLIFIC_PID of the link."
     )
-    parameters = models.JSONField(default=dict, blank=True, help_text="All parameters of the link, as text.")
+    parameters = models.JSONField(default=dict, blank=True, help_text="All parameters of the link.")
     consented_at = models.DateTimeField()
-    consent_digest = models.CharField(max_length=64, help_text="SHA-256 of the text that was agreed to.")
+    consent_digest = models.CharField(max_length=64, help_text="SHA-256 of the consent text.")
     answers = models.JSONField(
         default=list, blank=True, help_text="Objects with `question` and `answer`, in order."
     )

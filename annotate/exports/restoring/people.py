@@ -29,7 +29,7 @@ def restore_raters(restored: Restored, archive: ExportArchive) -> None:
 
 
 def restore_outside_raters(restored: Restored, archive: ExportArchive) -> None:
-    """Make the study of the raters from outside, closed, and what is known of each."""
+    """Make a closed study with its raters from outside."""
     study: OutsideStudy | None = None
     for row in archive.rows("raters"):
         if study is None:

@@ -1,4 +1,4 @@
-"""Raters from outside: what they agreed to and said, what they did, and what they are paid."""
+"""Raters from outside: consent, answers about themselves, work and pay."""
 
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
@@ -12,7 +12,7 @@ CENT, SECONDS_OF_AN_HOUR = Decimal("0.01"), 3600
 
 
 def _raters(project: Project) -> Iterator[Row]:
-    """Yield a row for each rater from outside; hidden checks count, as they were work too."""
+    """Yield a row for each rater from outside; hidden checks count as work."""
     met = Assignment.objects.filter(round__project=project, round__number__in=Round.MET_TOGETHER)
     done = met.filter(completed_at__isnull=False, annotator__outside__isnull=False).order_by()
     items = dict(done.values_list("annotator").annotate(Count("pk")))
@@ -40,7 +40,7 @@ def _raters(project: Project) -> Iterator[Row]:
 
 
 def pay_of(rater: OutsideRater, *, items: int, active_seconds: float) -> Decimal | None:
-    """Return what a rater is paid, in whole cents; None without a rule. A fixed sum is for who completed."""
+    """Return a rater's pay, rounded to 0.01; None without a rule. Completing the study earns a fixed sum."""
     rule, rate = rater.study.pay_rule, rater.study.pay_rate
     if rate is None:
         return None
