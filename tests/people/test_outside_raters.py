@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, connections, transaction
 from django.test import Client
+from django.utils import timezone
 
 from annotate.api.commands import make_token
 from annotate.core.audit import digest_of
@@ -32,6 +33,7 @@ from annotate.people.own_data import data_of
 from annotate.people.views.outside import CONSENT_IN_SESSION
 from annotate.quality.commands import RightValue, describe_gold, mark_gold, practise_again, set_practice_bar
 from annotate.rating.commands.assignments import reserve_items
+from annotate.rating.commands.outside import complete_study
 from annotate.rating.commands.rounds import close_round_one
 from annotate.rating.queries.progress import count_left, progress
 from tests.factories import Cast, make_project
@@ -496,6 +498,23 @@ def test_settings_are_stored_shown_again_and_in_the_audit_log(cast: Cast) -> Non
     entry = AuditEntry.objects.filter(act="outside.changed").latest("pk")
     assert entry.before == {"consent": "We study *texts*."}
     assert entry.after == {"consent": "Another text."}
+
+
+def test_people_show_the_id_on_the_platform_and_the_outcome(cast: Cast) -> None:
+    opened(cast)
+    rater = join(browser(), make_study(cast))
+    address, admin = f"/projects/{cast.project.slug}/people/", Client()
+    admin.force_login(cast.admin)
+    page = admin.get(address).content.decode()
+    assert "pid-1" in page
+    assert "outside.invalid" not in page
+    assert cast.annotators[0].user
+    assert cast.annotators[0].user.email in page
+    assert ">completed<" not in page
+    reserve_items(round=cast.project.rounds.get(), annotator=rater.place)
+    Assignment.objects.filter(annotator=rater.place).update(completed_at=timezone.now())
+    assert complete_study(place=rater.place)
+    assert ">completed<" in admin.get(address).content.decode()
 
 
 # Export and erasing.
