@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, connections, transaction
 from django.test import Client
-from django.utils import timezone
 
 from annotate.api.commands import make_token
 from annotate.core.audit import digest_of
@@ -33,7 +32,6 @@ from annotate.people.own_data import data_of
 from annotate.people.views.outside import CONSENT_IN_SESSION
 from annotate.quality.commands import RightValue, describe_gold, mark_gold, practise_again, set_practice_bar
 from annotate.rating.commands.assignments import reserve_items
-from annotate.rating.commands.outside import complete_study
 from annotate.rating.commands.rounds import close_round_one
 from annotate.rating.queries.progress import count_left, progress
 from tests.factories import Cast, make_project
@@ -502,7 +500,8 @@ def test_settings_are_stored_shown_again_and_in_the_audit_log(cast: Cast) -> Non
 
 def test_people_show_the_id_on_the_platform_and_the_outcome(cast: Cast) -> None:
     opened(cast)
-    rater = join(browser(), make_study(cast))
+    client = browser()
+    join(client, make_study(cast))
     address, admin = f"/projects/{cast.project.slug}/people/", Client()
     admin.force_login(cast.admin)
     page = admin.get(address).content.decode()
@@ -511,9 +510,8 @@ def test_people_show_the_id_on_the_platform_and_the_outcome(cast: Cast) -> None:
     assert cast.annotators[0].user
     assert cast.annotators[0].user.email in page
     assert ">completed<" not in page
-    reserve_items(round=cast.project.rounds.get(), annotator=rater.place)
-    Assignment.objects.filter(annotator=rater.place).update(completed_at=timezone.now())
-    assert complete_study(place=rater.place)
+    rate_item(client, cast)
+    rate_item(client, cast)
     assert ">completed<" in admin.get(address).content.decode()
 
 
