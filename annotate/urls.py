@@ -9,7 +9,7 @@ from annotate.disputes import views as disputes_views
 from annotate.exports import views as exports_views
 from annotate.items import views as items_views
 from annotate.material import views as material_views
-from annotate.people.views import account, installation, joining, members, preferences
+from annotate.people.views import account, installation, joining, members, outside, preferences
 from annotate.quality import views as quality_views
 from annotate.rating import views as rating_views
 from annotate.rating.steps import STEPS
@@ -98,6 +98,7 @@ urlpatterns = [
     path("projects/<slug:slug>/as-template/", setup_views.as_template, name="as_template"),
     path("projects/<slug:slug>/template/", setup_views.project_template, name="project_template"),
     path("invitations/<str:token>/", joining.invitation, name="invitation"),
+    path("join/<slug:token>/", outside.join, name="join"),
     path("projects/<slug:slug>/settings/", setup_views.settings, name="settings"),
     path("projects/<slug:slug>/dimensions/", setup_views.dimensions, name="dimensions"),
     path("projects/<slug:slug>/dimensions/new/", setup_views.dimension_new, name="dimension_new"),
@@ -185,6 +186,9 @@ urlpatterns = [
     path("projects/<slug:slug>/assignment-plan/", rating_views.plan, name="plan"),
     path("projects/<slug:slug>/people/", members.people, name="people"),
     path("projects/<slug:slug>/people/invite/", members.invite_several, name="invite_several"),
+    path("projects/<slug:slug>/people/outside/", outside.study_settings, name="outside_study"),
+    path("projects/<slug:slug>/people/outside/link/", outside.study_link, name="outside_link"),
+    path("projects/<slug:slug>/end/", outside.end, name="outside_end"),
     path("projects/<slug:slug>/people/<int:pk>/", members.person, name="person"),
     path("projects/<slug:slug>/people/<int:pk>/role/", members.place_role, name="place_role"),
     path(

@@ -17,6 +17,7 @@ arnjos  GET POST  account/sessions/
 arnjos  GET       account/again/
 arnjos  GET
 arnjosx GET POST  invitations/{invited}/
+arnjosx GET POST  join/{join}/
 arnjosx GET POST  account/digest/{digest}/
 -       GET POST  first-account/{anything}/
 arnjosx GET       api/v1/
@@ -109,6 +110,9 @@ a     GET POST  {home}annotator-quality/{rater}/
 a     GET POST  {home}assignment-plan/
 a     GET POST  {home}people/
 a     GET       {home}people/{rater}/
+a     GET POST  {home}people/outside/
+a     POST      {home}people/outside/link/
+n     GET       {home}end/
 a     POST      {home}people/{rater}/role/
 a     POST      {home}people/{rater}/hand-over/
 a     POST      {home}people/{rater}/label/

@@ -45,10 +45,14 @@ class ExportChoice:
     card: Card = field(default_factory=Card)
 
     def tables_of(self, project: Project) -> list[ExportTable]:
-        """Return a project's tables with the columns that go out. One query."""
+        """Return a project's tables with the columns that go out. One query.
+
+        Data sets are published, so what identifies raters from outside never goes into one.
+        """
+        left_out = self.left_out | ({ExportPart.RATERS} if self.format == Format.HUGGING_FACE else set())
         steps = dict(project.dimensions.values_list("key", "scale_step"))
         points = ValueKind.INTEGER if all(step == 1 for step in steps.values()) else ValueKind.NUMBER
-        return tables_without(self.left_out, points, list(steps))
+        return tables_without(left_out, points, list(steps))
 
     def filters(self) -> dict[str, Any]:
         """Return what was chosen, as a manifest has it."""

@@ -43,6 +43,7 @@ from annotate.rating.commands.assignments import (
     renew_reservations,
     reserve_items,
 )
+from annotate.rating.commands.outside import complete_study
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, Saved, SentAnswer, save_note, save_rating, save_ratings
 from annotate.rating.commands.revising import Revised, note_look_back, revise_value
@@ -102,6 +103,8 @@ def rate(request: HttpRequest, slug: str) -> HttpResponse:
             position = first_unfinished(round, place)
         if position is not None:
             return redirect("rate_item", slug, position)
+    if round is not None and complete_study(place=place):
+        return redirect("outside_end", slug)
     context = {
         "project": place.project,
         "round": round,

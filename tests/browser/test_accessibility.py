@@ -39,7 +39,7 @@ from judges.routing.commands.policies import make_policy
 from judges.runs.commands.rereading import start_rereading
 from tests.browser.axe import PHONE, SCREEN, bring_axe, resize, violations_in_any_theme
 from tests.browser.people import signed_in
-from tests.factories import Cast, make_member, make_project, make_user
+from tests.factories import Cast, make_member, make_outside_rater, make_project, make_user
 from tests.judges.certified import calibrated_project, calibration_spec, rate_sample
 from tests.judges.factories import make_run
 from tests.judges.routing.project import judges_of, spec_of
@@ -65,7 +65,7 @@ NO_PAGES = {
         "document_end",
     ),
     *("practice", "practice_item", "practice_feedback"),
-    *("keys", "preferences", "own_data", "digest_stop", "invitation"),
+    *("keys", "preferences", "own_data", "digest_stop", "invitation", "join", "outside_end"),
     *(
         "address",
         "address_confirm",
@@ -92,7 +92,7 @@ OF_PEOPLE = """
 preview/ settings/ as-template/ rounds/1/ items/ items/{item}/
 dimensions/ dimensions/fluency/ guideline-versions/ images/ imports/
 imports/{upload}/ annotator-quality/ annotator-quality/{rater}/ assignment-plan/
-people/ people/{rater}/ results/so-far/
+people/ people/{rater}/ people/outside/ results/so-far/
 rounds/1/deadline/ export/ export/datasheet/ export/{export}/ audit/ delete/
 webhooks/ webhooks/{webhook}/
 results/ results/agreement/ results/systems/ results/systems/means/ results/disagreements/
@@ -153,6 +153,7 @@ def people_at_work() -> Scene:
     close_round_one(project=discussed.project, by=admin)
     open_round_two(project=discussed.project, by=admin)
     rater = discussed.annotators[0]
+    make_outside_rater(rater)
     dispute = disputes_of(rater)[0]
     post_message(dispute=dispute, author=rater, text="Is it an error?")
     export = start_export(project=discussed.project, choice=ExportChoice(Format.CSV), by=admin)

@@ -54,7 +54,7 @@ from judges.core.models import DevelopmentDocument, Judgment, JudgmentChange, Pr
 from judges.runs.commands.asking_again import ask_again
 from judges.runs.commands.corrections import exclude, set_value
 from judges.runs.commands.runs import cancel_run
-from tests.factories import Cast, make_project
+from tests.factories import Cast, make_outside_rater, make_project
 from tests.judges.factories import make_judge, make_judgment, make_metric, make_run, make_template
 from tests.rating.rounds import assigned, frozen, opened, rate
 
@@ -82,6 +82,11 @@ def cast() -> Cast:
     close_round_one(project=cast.project, by=cast.admin)
     open_round_two(project=cast.project, by=cast.admin)
     discuss(cast)
+    first, second, third = cast.annotators
+    ended: dict[str, Any] = {"outcome": "completed", "ended_at": timezone.now()}
+    make_outside_rater(first, answers=[{"question": STRANGE, "answer": STRANGE}], **ended)
+    make_outside_rater(second, parameters={}, platform_id="")
+    make_outside_rater(third)
     written = Datasheet(("en",), sections={DatasheetSection.USES: STRANGE})
     save_datasheet(project=cast.project, datasheet=written, by=cast.admin)
     return cast

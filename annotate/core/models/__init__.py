@@ -30,6 +30,8 @@ from annotate.core.models.material import (
     System,
     text_digest,
 )
+from annotate.core.models.material import Document, Item, ItemTag, System, text_digest
+from annotate.core.models.outside import OutsideRater, OutsideStudy, PayRule
 from annotate.core.models.people import (
     AccountMail,
     CountingDecision,

@@ -4,6 +4,7 @@ from annotate.exports.tables.benchmark import BENCHMARK_TABLE
 from annotate.exports.tables.disputes import DISPUTE_EVENTS, DISPUTES, POSTS
 from annotate.exports.tables.material import DOCUMENTS, GUIDELINES, ITEMS, PROJECT
 from annotate.exports.tables.outcomes import OUTCOME_TABLE
+from annotate.exports.tables.raters import RATERS
 from annotate.exports.tables.ratings import (
     ACKNOWLEDGEMENTS,
     ASSIGNMENTS,
@@ -18,5 +19,5 @@ OWN_TABLES = (
     *(PROJECT, GUIDELINES, DOCUMENTS, ITEMS, BENCHMARK_TABLE),
     *(RATINGS, ASSIGNMENTS, OUTCOME_TABLE, SOFT_LABEL_TABLE),
     *(DISPUTES, POSTS, DISPUTE_EVENTS),
-    *(HISTORY, REVISED_VALUES, LOOKS_BACK, ACKNOWLEDGEMENTS),
+    *(HISTORY, REVISED_VALUES, LOOKS_BACK, ACKNOWLEDGEMENTS, RATERS),
 )
