@@ -21,7 +21,7 @@ from annotate.core.models.exports import Export, Push
 from annotate.core.models.gold import GoldItem, GoldValue, PracticeAnswer
 from annotate.core.models.images import GuidelineImage
 from annotate.core.models.imports import DataImport, UploadPreview
-from annotate.core.models.material import Document, Item, ItemTag, System, text_digest
+from annotate.core.models.material import Document, Item, ItemTag, System, TextFormat, text_digest
 from annotate.core.models.people import (
     AccountMail,
     CountingDecision,

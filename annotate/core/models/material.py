@@ -5,11 +5,20 @@ import json
 from typing import Any
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 def text_digest(content: Any) -> str:
     """Return a SHA-256 of a text, or of a document's parts, by which imports know what is already there."""
     return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
+
+
+class TextFormat(models.TextChoices):
+    """How pages show a source or an output. Offsets, statistics, prompts and exports are of its source."""
+
+    PLAIN = "plain", _("Plain text")
+    MARKDOWN = "markdown", _("Markdown")
+    CHAT = "chat", _("Chat")
 
 
 class Document(models.Model):
@@ -18,7 +27,7 @@ class Document(models.Model):
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="documents")
     key = models.CharField(max_length=200)
     title = models.CharField(max_length=300, blank=True)
-    parts = models.JSONField(help_text="A list of {label, text}.")
+    parts = models.JSONField(help_text="A list of {label, text}.")  # and `format`, if not plain
     digest = models.CharField(max_length=64, help_text="text_digest of the parts.")
     brought_by = models.ForeignKey(
         "annotate.DataImport", models.SET_NULL, null=True, related_name="documents"
@@ -52,6 +61,7 @@ class Item(models.Model):
     system = models.ForeignKey(System, models.PROTECT, related_name="items")
     text = models.TextField()
     digest = models.CharField(max_length=64, help_text="text_digest of the text.")
+    format = models.CharField(max_length=8, default="plain", db_default="plain", help_text="A TextFormat.")
     brought_by = models.ForeignKey("annotate.DataImport", models.SET_NULL, null=True, related_name="items")
 
     class Meta:

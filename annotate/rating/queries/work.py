@@ -10,7 +10,16 @@ from django.utils import timezone
 
 from annotate.core.guideline import FrozenDimension, FrozenPoint
 from annotate.core.guidelines import guideline_of
-from annotate.core.models import Assignment, Item, Membership, PrivateNote, Rating, Round, WorkOrder
+from annotate.core.models import (
+    Assignment,
+    Item,
+    Membership,
+    PrivateNote,
+    Rating,
+    Round,
+    TextFormat,
+    WorkOrder,
+)
 from annotate.core.scale_text import name_on_page
 from annotate.fastpath.queries import MOMENT, NUMBERS, Prepared
 from annotate.fastpath.statements import at_once
@@ -119,6 +128,7 @@ class ItemPage:
     note: str = ""
     document: int = 0
     place_in_order: PlaceInOrder | None = None
+    format: str = TextFormat.PLAIN
 
 
 def first_position(round: Round, annotator: Membership) -> int | None:
@@ -156,6 +166,7 @@ def item_page(assignment: Assignment) -> ItemPage:
         title=item.document.title,
         parts=item.document.parts,
         text=item.text,
+        format=item.format,
         rows=[Row(dimension, ratings.get(dimension.id)) for dimension in dimensions],
         previous=before.position if before else None,
         next=after.position if after else None,
