@@ -27,14 +27,11 @@ def f(x):
 ```
 """
 SOURCE = "## Fit\n\nThe boots *pinch*.\n\n## Look\n\nBrown.\n\n## Price\n\n" + "Fair. " * 200
+CALL = {"type": "function", "function": {"name": "look_up", "arguments": '{"of": "boots"}'}}
 CHAT = json.dumps(
     [
         {"role": "user", "content": 'Are they "good"?\nSay so.'},
-        {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [{"type": "function", "function": {"name": "look_up", "arguments": '{"of": "boots"}'}}],
-        },
+        {"role": "assistant", "content": None, "tool_calls": [CALL]},
         {"role": "tool", "name": "look_up", "content": "four stars"},
         {"role": "assistant", "content": "They are **good**."},
     ]

@@ -5,7 +5,6 @@ import json
 from typing import Any
 
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
 
 def text_digest(content: Any) -> str:
@@ -16,9 +15,9 @@ def text_digest(content: Any) -> str:
 class TextFormat(models.TextChoices):
     """How pages show a source or an output. Offsets, statistics, prompts and exports are of its source."""
 
-    PLAIN = "plain", _("Plain text")
-    MARKDOWN = "markdown", _("Markdown")
-    CHAT = "chat", _("Chat")
+    PLAIN = "plain"
+    MARKDOWN = "markdown"
+    CHAT = "chat"
 
 
 class Document(models.Model):
