@@ -248,13 +248,15 @@ MESSAGES = [{"role": "user", "content": "Are they good? Tell me in one short sen
 
 
 def test_a_messages_column_becomes_a_chat_and_other_texts_stay_plain(tmp_path: Path) -> None:
-    records = [
-        {"id": f"d{n}", "model": "s1", "messages": MESSAGES, "response": f"Yes, **{n}**."} for n in (1, 2)
-    ]
-    assert not load(empty_project(), jsonl(tmp_path, *records)).refused_count
+    record = {"model": "s1", "messages": MESSAGES, "response": "Yes, **all**."}
+    path = jsonl(tmp_path, *({"id": f"d{n}", **record} for n in (1, 2)))
+    found = source(path, items=True)
+    assert isinstance(found.mapping, ColumnMapping)
+    assert [part.column for part in found.mapping.parts] == ["messages"]
+    assert not load(empty_project(), path).refused_count
     part = Document.objects.get(key="d1").parts[0]
     assert (json.loads(part["text"]), part["format"]) == (MESSAGES, "chat")
-    assert list(Item.objects.values_list("text", "format").order_by("pk"))[0] == ("Yes, **1**.", "plain")
+    assert set(Item.objects.values_list("text", "format")) == {("Yes, **all**.", "plain")}
 
 
 def test_texts_are_stored_in_the_format_that_the_mapping_names(tmp_path: Path) -> None:
