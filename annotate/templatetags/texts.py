@@ -15,13 +15,13 @@ register = template.Library()
 
 
 @register.simple_tag
-def rendered(text: str, format: str, project: str, anchor: object = "") -> RenderedText:
+def show_text(text: str, format: str, project: str, anchor: object = "") -> RenderedText:
     """Return a source or an output for a page, see `render_text`. anchor: the number of its part."""
     return render_text(text, format, project=project, anchor=f"part-{anchor}" if anchor else "")
 
 
 @register.simple_tag
-def with_marks(shown: RenderedText, segments: Iterable[Segment], mine: str) -> SafeString:
+def mark_text(shown: RenderedText, segments: Iterable[Segment], mine: str) -> SafeString:
     """Return a rendered text with what raters marked. mine: the name of the rater who reads it."""
     spans, at = [], 0
     for segment in segments:

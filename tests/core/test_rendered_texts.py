@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.core.models import TextFormat
-from annotate.core.rendering.runs import Run, runs_in
+from annotate.core.rendering.runs import TextRun, runs_in
 from annotate.core.rendering.texts import choose_format, render_text
 from annotate.disputes.queries.page import Mark, segments_of
-from annotate.templatetags.texts import with_marks
+from annotate.templatetags.texts import mark_text
 
 # Pieces of which Markdown consists; their sequences are nested, broken and cut off in every way.
 PIECES = [
@@ -54,7 +54,7 @@ class SafetyCheck(HTMLParser):
         assert self.open.pop() == tag
 
 
-def check(source: str, html: str) -> list[Run]:
+def check(source: str, html: str) -> list[TextRun]:
     parser = SafetyCheck()
     parser.feed(html)
     parser.close()
@@ -232,7 +232,7 @@ def test_marked_passages_keep_runs_and_safety(text: str, marks: list[tuple[int, 
     if not rendered.is_rendered:
         return
     segments = segments_of(text, [Mark("A", start, start + length) for start, length in marks])
-    html = with_marks(rendered, segments, "A")
+    html = mark_text(rendered, segments, "A")
     without = re.sub(r"</?mark[^>]*>|<sup>.*?</sup>", "", html)
     assert check_text(text, without) == check_text(text, rendered.html)
 
@@ -244,7 +244,7 @@ def check_text(source: str, html: str) -> str:
 
 def test_a_marked_passage_names_its_raters_once() -> None:
     text = "one **two** three"
-    html = with_marks(
+    html = mark_text(
         render_text(text, TextFormat.MARKDOWN), segments_of(text, [Mark("A", 2, 9), Mark("B", 12, 17)]), "A"
     )
     marks = re.findall(r"<mark class=\"([^\"]+)\"[^>]*>(.*?)</mark>", html)

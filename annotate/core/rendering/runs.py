@@ -111,7 +111,7 @@ def _class(style: str) -> str:
 
 
 @dataclass(frozen=True)
-class Run:
+class TextRun:
     """A run or unit of rendered text."""
 
     start: int
@@ -120,13 +120,13 @@ class Run:
     is_unit: bool
 
 
-def runs_in(html: str) -> list[Run]:
+def runs_in(html: str) -> list[TextRun]:
     """Return the runs and units of rendered text in order; the text of a unit is HTML."""
     found = []
     for match in _RUN.finditer(html):
         start, is_unit = int(match[1]), match[2] is not None
         text = match[4] if is_unit else unescape(match[4])
-        found.append(Run(start, start + (int(match[2]) if is_unit else len(text)), text, is_unit))
+        found.append(TextRun(start, start + (int(match[2]) if is_unit else len(text)), text, is_unit))
     return found
 
 
@@ -157,7 +157,7 @@ def mark_spans(html: str, spans: Sequence[Span], mark: PieceMarker) -> str:
             if _meets(span, run):
                 runs_of.setdefault(span, []).append(run.start)
 
-    def mark_piece(piece: str, span: Span, run: Run) -> str:
+    def mark_piece(piece: str, span: Span, run: TextRun) -> str:
         starts = runs_of[span]
         return mark(piece, span, is_first=run.start == starts[0], is_last=run.start == starts[-1])
 
@@ -184,5 +184,5 @@ def mark_spans(html: str, spans: Sequence[Span], mark: PieceMarker) -> str:
     return _RUN.sub(split, html)
 
 
-def _meets(span: Span, run: Run) -> bool:
+def _meets(span: Span, run: TextRun) -> bool:
     return span.start < run.end and run.start < span.end
