@@ -1,15 +1,18 @@
 """Sources and outputs as Markdown and as chats, in a real browser: marking, finding and the outline."""
 
 import json
+import re
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotate.core.models import Document, Item, Rating
-from annotate.rating.commands.rounds import open_round_one
+from annotate.core.models import Dispute, Document, Item, Rating, Round
+from annotate.rating.commands.rounds import close_round_one, open_round_one, open_round_two
+from tests.browser.axe import bring_axe, violations_in_any_theme
 from tests.browser.people import signed_in
 from tests.browser.waiting import expect_stored, wait_until
 from tests.factories import Cast, make_project
+from tests.rating.rounds import rate
 
 WIDTHS = [1280, 390]
 OUTPUT = """\
@@ -158,3 +161,38 @@ def test_an_outline_leads_to_headings(rating: Page) -> None:
     expect(rating.get_by_role("heading", name="Price")).to_be_focused()
     expect(rating.get_by_role("heading", name="Price")).to_be_in_viewport()
     assert "#" not in rating.url
+
+
+def test_rendered_texts_are_accessible_in_every_theme(rating: Page) -> None:
+    bring_axe(rating.context)
+    rating.reload()
+    expect(rating.locator("body[data-ahead=ready] .row.focused")).to_have_count(1)
+    if rating.viewport_size == {"width": 390, "height": 800}:
+        rating.locator("[data-sheet]").first.click()
+    rating.locator("details.turn-tool summary").click()
+    assert violations_in_any_theme(rating, set()) == []
+
+
+def test_marks_of_raters_are_shown_in_the_rendered_texts_of_a_dispute(
+    cast: Cast, context: BrowserContext
+) -> None:
+    round = Round.objects.get()
+    for annotator, value in zip(cast.annotators, (1, 5, 5), strict=True):
+        for key in ("fluency", "coherence"):
+            rate(cast, round, annotator, cast.items[0], value, key=key)
+    words = "left boot** is `sturdy`"
+    start = OUTPUT.index(words)
+    first = Rating.objects.order_by("pk")[0]
+    Rating.objects.filter(pk=first.pk).update(
+        evidence=[{"part": 0, "start": start, "end": start + len(words)}]
+    )
+    close_round_one(project=cast.project, by=cast.admin)
+    open_round_two(project=cast.project, by=cast.admin)
+    page = signed_in(context, cast.annotators[1].user)
+    page.goto(
+        f"/projects/{cast.project.slug}/disputes/{Dispute.objects.get(dimension=first.dimension).number}/"
+    )
+    marks = page.locator(".text[data-part='0'] mark")
+    expect(marks).to_have_text(["left boot", " is ", re.compile(r"^sturdy\s*marked by A$")])
+    mark(page, 0, "sturdy", "holds")
+    expect(page.locator("[data-evidence] .evidence-quote")).to_contain_text("sturdy, and")

@@ -21,6 +21,7 @@ from annotate.core.rendering.runs import NOWHERE, MisplacedRunError, RunWriter
 
 HEADINGS_SHIFT = 2  # pages have their own h1 and h2
 LONGEST_HIGHLIGHTED = 20_000  # characters of code
+LONGEST_NARROW = 40  # characters of a formula that fits into a phone
 _OWN_IMAGE = re.compile(rf"image:({KEY})")
 _CONTAINER = re.compile(r"\s*(?:>|[-+*](?=\s)|\d{1,9}[.)](?=\s))")  # of a table in a quote or list
 _PLAIN_TAGS = {"em", "strong", "s"}  # within a block
@@ -28,7 +29,7 @@ _PLAIN_TAGS = {"em", "strong", "s"}  # within a block
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading of a text, for its outline. anchor: the id of its element."""
+    """A heading of a text. level: 1 for those below no other. anchor: the id of its element."""
 
     level: int
     text: str
@@ -48,6 +49,14 @@ class MarkdownWriter:
     anchor: str = ""
     keeps_lines: bool = False
     headings: list[Heading] = field(default_factory=list)
+    above: list[int] = field(default_factory=list)  # the levels of the last heading and of those over it
+
+    def nest_heading(self, level: int) -> int:
+        """Return the level at which a heading is shown: texts skip levels, a page must not."""
+        while self.above and self.above[-1] >= level:
+            self.above.pop()
+        self.above.append(level)
+        return len(self.above)
 
     def write(self, text: str, offsets: Sequence[int]) -> None:
         """Write a Markdown text; offsets are those of its characters in the source."""
@@ -76,7 +85,8 @@ class _Text:
                 self._write_code(token)
             elif token.type == "formula_block":
                 start, end = token.meta["range"]
-                self.writer.markup('<div class="formula-block">')
+                scrolls = ' tabindex="0"' if len(token.content) > LONGEST_NARROW else ""
+                self.writer.markup(f'<div class="formula-block"{scrolls}>')
                 self._write_formula(token, self.offsets[start], self.offsets[end - 1], is_block=True)
                 self.writer.markup("</div>\n")
             else:
@@ -91,7 +101,7 @@ class _Text:
             self.writer.markup("<hr>\n")
         elif token.nesting == -1:
             after = "</div>" if token.tag == "table" else ""
-            tag = self._heading_tag(token) if token.type == "heading_close" else token.tag
+            tag = self._heading_tag() if token.type == "heading_close" else token.tag
             self.writer.markup("\n" if token.hidden else f"</{tag}>{after}\n")
         elif token.hidden:
             self.writer.markup("")
@@ -112,16 +122,17 @@ class _Text:
         else:
             self.writer.markup(f"<{token.tag}{_direction(token)}>")
 
-    def _heading_tag(self, token: Token) -> str:
-        return f"h{min(int(token.tag[1]) + HEADINGS_SHIFT, 6)}"
+    def _heading_tag(self) -> str:
+        return f"h{min(len(self.to.above) + HEADINGS_SHIFT, 6)}"
 
     def _open_heading(self, token: Token, inline: Token | None) -> str:
+        level = self.to.nest_heading(int(token.tag[1]))
         if not self.to.anchor:
-            return f"<{self._heading_tag(token)}{_direction(token)}>"
+            return f"<{self._heading_tag()}{_direction(token)}>"
         anchor = f"{self.to.anchor}-{len(self.to.headings) + 1}"
         text = "".join(each.content for each in (inline.children if inline else None) or ())
-        self.to.headings.append(Heading(int(token.tag[1]), text.strip() or "–", anchor))
-        return f'<{self._heading_tag(token)} id="{anchor}" tabindex="-1"{_direction(token)}>'
+        self.to.headings.append(Heading(level, text.strip() or "–", anchor))
+        return f'<{self._heading_tag()} id="{anchor}" tabindex="-1"{_direction(token)}>'
 
     # --- offsets of blocks -------------------------------------------------------------------------------
 

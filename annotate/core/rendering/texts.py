@@ -31,11 +31,8 @@ class RenderedText:
 
     @property
     def outline(self) -> Sequence[Heading]:
-        """The headings that lead through a long text, with the highest level as 1; none of a short one."""
-        if len(self.headings) < FEWEST_HEADINGS:
-            return ()
-        above = min(each.level for each in self.headings) - 1
-        return [Heading(each.level - above, each.text, each.anchor) for each in self.headings]
+        """The headings that lead through a long text; none of a short one."""
+        return self.headings if len(self.headings) >= FEWEST_HEADINGS else ()
 
 
 def render_text(text: str, format: str, *, project: str = "", anchor: str = "") -> RenderedText:
