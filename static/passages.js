@@ -76,7 +76,18 @@ const Passages = (() => {
 
   function quote(main, [part, start, end]) {
     const element = elementOf(main, part);
-    return textOf(element).slice(...placesOf(element, start, end));
+    const [first, last] = placesOf(element, start, end);
+    const formulas = new Set();
+    let before = 0;
+    return nodesOf(element).map((node) => {
+      const words = node.data.slice(Math.max(first - before, 0), Math.max(last - before, 0));
+      before += node.length;
+      const formula = node.parentElement.closest("math");
+      if (!words || !formula) return words;
+      if (formulas.has(formula)) return "";
+      formulas.add(formula);
+      return formula.getAttribute("alttext"); // its LaTeX
+    }).join("");
   }
 
   // Made when first needed: it takes longer than all else that a page does before it can be used.

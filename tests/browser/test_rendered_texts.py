@@ -128,6 +128,7 @@ def test_a_formula_is_marked_as_a_whole(rating: Page) -> None:
     rating.keyboard.press("e")
     rating.keyboard.press("4")
     expect_stored(rating, stored_passages, [(0, "$x^2$")])
+    expect(rating.locator("[data-key=fluency] .evidence-quote")).to_have_text("❝ x^2")
 
 
 def test_a_passage_of_a_chat_is_stored_as_the_json_writes_it(rating: Page) -> None:

@@ -118,7 +118,7 @@ def test_code_is_highlighted_with_classes() -> None:
 def test_a_formula_is_one_unit_in_mathml() -> None:
     text = "Let $x^2$ and\n\n$$\na\n= b\n$$\n"
     html = as_markdown(text)
-    assert "<msup><mi>x</mi><mn>2</mn></msup>" in html
+    assert '<math display="inline" alttext="x^2"><mrow><msup><mi>x</mi><mn>2</mn></msup>' in html
     units = [text[run.start : run.end] for run in check(text, html) if run.is_unit]
     assert units == ["$x^2$", "$$\na\n= b\n$$"]
 

@@ -16,7 +16,18 @@ _ELEMENTS = {
     "munderover",
 }
 _ATTRIBUTES = {
-    *("accent", "columnalign", "columnlines", "depth", "display", "displaystyle", "fence", "form", "height"),
+    *(
+        "accent",
+        "alttext",
+        "columnalign",
+        "columnlines",
+        "depth",
+        "display",
+        "displaystyle",
+        "fence",
+        "form",
+        "height",
+    ),
     *("largeop", "linebreak", "linethickness", "lspace", "mathvariant", "maxsize", "minsize"),
     *("movablelimits", "notation", "rowlines", "rspace", "scriptlevel", "separator", "stretchy"),
     *("symmetric", "voffset", "width"),
@@ -41,6 +52,7 @@ def formula_as_mathml(latex: str, *, is_block: bool) -> str | None:
         element = _converter.convert_to_element(
             _ALIGNED.sub(r"\\\1{align*}", latex), display="block" if is_block else "inline"
         )
+        element.set("alttext", latex.strip())
         return _serialize(element)
     except _NOT_CONVERTED:
         return None
