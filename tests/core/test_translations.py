@@ -20,6 +20,7 @@ FOR_ANNOTATORS = (
     "annotate/core/errors.py",
     "annotate/core/models",
     "annotate/core/page.py",
+    "annotate/core/rendering",
     "annotate/core/sentences.py",
     "annotate/core/wording.py",
     "annotate/disputes/commands/disputes.py",

@@ -68,8 +68,10 @@ STRANGE = ' "Fünf", 5; =1+1\n\r\n\u2028 שלום 🙂\\ '
 def cast() -> Cast:
     """Two rounds with everything that can be in them, and judges of three kinds with their runs."""
     cast = make_project(dimensions=("fluency", "coherence"), documents=3)
-    Document.objects.update(parts=[{"label": "Review 1", "text": STRANGE}, {"label": "", "text": "Fine."}])
+    strange, fine = {"label": "Review 1", "text": STRANGE}, {"label": "", "text": "Fine."}
+    Document.objects.update(parts=[{**strange, "format": "markdown"}, fine])
     Item.objects.update(text=STRANGE)
+    Item.objects.filter(pk=cast.items[0].pk).update(format="chat")
     Dimension.objects.update(guidelines=STRANGE, not_applicable=True)
     judged(cast)
     DevelopmentDocument.objects.create(document=cast.items[0].document)

@@ -32,6 +32,7 @@ from annotate.core.models.material import (
 )
 from annotate.core.models.material import Document, Item, ItemTag, System, text_digest
 from annotate.core.models.outside import OutsideRater, OutsideStudy, PayRule
+from annotate.core.models.material import Document, Item, ItemTag, System, TextFormat, text_digest
 from annotate.core.models.people import (
     AccountMail,
     CountingDecision,
