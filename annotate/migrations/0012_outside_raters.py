@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0007_who_is_waited_for'),
+        ('annotate', '0011_calibration_sessions'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0007_who_is_waited_for'),
+        ('annotate', '0012_outside_raters'),
     ]
 
     operations = [
