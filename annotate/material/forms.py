@@ -3,7 +3,7 @@
 import json
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from collections.abc import Mapping as Entered
 from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Any
@@ -80,8 +80,10 @@ MEANINGS = (
     ("dimension", gettext_noop("dimension")),
     ("value", gettext_noop("value")),
     ("round", gettext_noop("round: 1 or 2")),
+    ("metadata", gettext_noop("keep as metadata")),
 )
-SINGLE = tuple(meaning for meaning, _ in MEANINGS if meaning != "part")
+REPEATED = ("part", "metadata")
+SINGLE = tuple(meaning for meaning, _ in MEANINGS if meaning not in REPEATED)
 VALUES_OF = "values of "
 
 
@@ -160,7 +162,7 @@ class ColumnsForm(forms.Form):
             self.fields[f"meaning_{index}"] = forms.ChoiceField(
                 label=gettext("Meaning of {column}").format(column=column),
                 required=False,
-                choices=[("", _("not used")), *self.meanings(upload)],
+                choices=[("", _("ignore")), *self.meanings(upload)],
             )
 
     def read(self, stored: dict[str, Any]) -> Any:
@@ -233,12 +235,17 @@ class ColumnsForm(forms.Form):
     @property
     def unused(self) -> list[str]:
         """The columns without a meaning, unless a mapping by name reads the file."""
+        return self._columns_with({"", None})
+
+    @property
+    def kept_columns(self) -> list[str]:
+        """The columns that are kept as metadata, unless a mapping by name reads the file."""
+        return self._columns_with({"metadata"})
+
+    def _columns_with(self, meanings: Set[str | None]) -> list[str]:
         named = self["mapping_name"].value() if "mapping_name" in self.fields else ""
-        return (
-            []
-            if named
-            else [each for at, each in enumerate(self.columns) if not self[f"meaning_{at}"].value()]
-        )
+        shown = [(column, self[f"meaning_{at}"].value()) for at, column in enumerate(self.columns)]
+        return [] if named else [column for column, meaning in shown if meaning in meanings]
 
     def file_fields(self) -> list[forms.BoundField]:
         """Return the controls for the whole file."""
@@ -292,7 +299,7 @@ class MappingForm(ColumnsForm):
     def may_repeat(self, meaning: str) -> bool:
         """Return whether several columns can have a meaning."""
         is_shipped = bool(self.cleaned_data.get("mapping_name"))  # which ignores the columns' meanings
-        return is_shipped or meaning == "part" or meaning.startswith(VALUES_OF)
+        return is_shipped or meaning in REPEATED or meaning.startswith(VALUES_OF)
 
     def initial_of(self, mapping: Mapping) -> dict[str, str]:
         """Return the fields under a mapping."""
@@ -301,6 +308,7 @@ class MappingForm(ColumnsForm):
             return initial
         meanings = {getattr(mapping, meaning): meaning for meaning in SINGLE}
         meanings |= {part.column: "part" for part in mapping.parts}
+        meanings |= dict.fromkeys(mapping.metadata, "metadata")
         meanings |= {values.column: f"{VALUES_OF}{values.dimension}" for values in mapping.value_columns}
         labels = {part.column: part.label for part in mapping.parts}
         for index, column in enumerate(self.columns):
@@ -322,6 +330,7 @@ class MappingForm(ColumnsForm):
                 if meaning.startswith(VALUES_OF)
                 for column in named
             ),
+            metadata=tuple(columns.get("metadata", ())),
         )
 
     def find_problem(self, mapping: Mapping) -> str:

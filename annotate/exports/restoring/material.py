@@ -21,6 +21,7 @@ def restore_material(restored: Restored, archive: ExportArchive) -> None:
             title=found[0]["title"],
             parts=parts,
             digest=text_digest(parts),
+            metadata=found[0].get("metadata", {}),  # exports of earlier versions have none
         )
         restored.documents[key] = document.pk
     _restore_items(restored, archive)
@@ -38,6 +39,7 @@ def _restore_items(restored: Restored, archive: ExportArchive) -> None:
             system_id=systems[name],
             text=row["text"],
             digest=text_digest(row["text"]),
+            metadata=row.get("metadata", {}),
         )
         waiting.append(((key, name), item))
         if len(waiting) == TEXTS_AT_ONCE:

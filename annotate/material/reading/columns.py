@@ -20,6 +20,7 @@ from annotate.material.reading.values import (
     is_blank,
     key_from_parts,
     key_of,
+    metadata_of,
     parts_of,
     rated_value,
     require_field,
@@ -49,7 +50,10 @@ class ValueColumn:
 
 @dataclass(frozen=True, slots=True)
 class ColumnMapping:
-    """Columns of a flat file by what they mean; an empty name means that the file has none."""
+    """Columns of a flat file by what they mean; an empty name means that the file has none.
+
+    metadata: the columns that are kept with documents or items, without a meaning of their own.
+    """
 
     document_key: str = ""
     document_title: str = ""
@@ -61,6 +65,7 @@ class ColumnMapping:
     value: str = ""
     round: str = ""
     value_columns: tuple[ValueColumn, ...] = ()
+    metadata: tuple[str, ...] = ()
 
     name = ""
     title = gettext_noop("Columns of this file")
@@ -113,11 +118,12 @@ class ColumnMapping:
         parts = self._parts(fields)
         key = self._document_key(fields, parts)
         title = title_of(fields.get(self.document_title), self.document_title)
+        metadata = metadata_of(fields, self.metadata)
         if not self.system or not self.text:
-            return ImportedDocument(record.line, key, title, parts)
+            return ImportedDocument(record.line, key, title, parts, metadata)
         system = key_of(require_field(fields, self.system), self.system)
         text = text_of(require_field(fields, self.text), self.text)
-        return ImportedItem(record.line, key, title, parts, system, text)
+        return ImportedItem(record.line, key, title, parts, system, text, metadata)
 
     def _rating(self, record: Record, dimension_column: str, value_column: str, dimension: str = "") -> Row:
         fields = record.fields

@@ -1,7 +1,7 @@
 """Guesses the mapping of a file from the names of its columns, then from its first records.
 
-Contents decide only if a single column fits. All other columns stay "not used": the page lists them, and
-people can change each guess.
+Contents decide only if a single column fits. All other columns are kept as metadata: the page lists them,
+and people can change each guess.
 """
 
 import re
@@ -167,11 +167,13 @@ class _ColumnGuess:
             self._guess_texts()
             self._guess_system()
             self._guess_key()
-        has_long_form = found["dimension"] and found["value"]
+        has_long_form = bool(found["dimension"] and found["value"])
+        used = {*found.values(), *self.parts, *(() if has_long_form else (v.column for v in self.values))}
         return ColumnMapping(
             **found,
             parts=tuple(PartColumn(name, _label(name)) for name in self.columns if name in self.parts),
             value_columns=() if has_long_form else self.values,
+            metadata=tuple(name for name in self.columns if name not in used),
         )
 
     def _by_name(self, names: Sequence[str]) -> dict[str, str]:

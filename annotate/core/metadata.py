@@ -1,0 +1,75 @@
+"""Metadata of documents and items: their names in a project, and one of them in a query or as text."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import connection
+from django.db.models import F, Func, TextField
+from django.db.models.functions import Coalesce
+
+from annotate.core.models import Document, Item, Project
+
+NAMES = {
+    "postgresql": "SELECT DISTINCT jsonb_object_keys({table}.metadata) FROM {source}",
+    "sqlite": "SELECT DISTINCT json_each.key FROM {source}, json_each({table}.metadata)",
+}
+DOCUMENTS, ITEMS = Document._meta.db_table, Item._meta.db_table
+SOURCES = {
+    DOCUMENTS: f"(SELECT metadata FROM {DOCUMENTS} WHERE project_id = %s) AS {DOCUMENTS}",
+    ITEMS: f"(SELECT {ITEMS}.metadata FROM {ITEMS} JOIN {DOCUMENTS} ON {DOCUMENTS}.id = {ITEMS}.document_id"
+    f" WHERE {DOCUMENTS}.project_id = %s) AS {ITEMS}",
+}
+
+
+def metadata_names(project: Project, *, of_items: bool = True) -> list[str]:
+    """Return the names of the metadata of a project's documents, and of its items. Two queries at most."""
+    found: set[str] = set()
+    with connection.cursor() as cursor:
+        for table, source in SOURCES.items():
+            if table == ITEMS and not of_items:
+                continue
+            cursor.execute(NAMES[connection.vendor].format(table=table, source=source), [project.pk])
+            found.update(name for (name,) in cursor.fetchall())
+    return sorted(found)
+
+
+class MetadataText(Func):
+    """A value of a JSON object as text. Not a KeyTransform: that takes the name "2024" for an index."""
+
+    output_field = TextField()
+
+    def __init__(self, path: str, name: str) -> None:
+        super().__init__(F(path))
+        self.name = name
+
+    def as_postgresql(self, compiler: Any, _connection: Any, **_context: Any) -> tuple[str, Sequence[Any]]:
+        """Return the expression of PostgreSQL."""
+        sql, values = compiler.compile(self.get_source_expressions()[0])
+        return f"jsonb_extract_path_text({sql}, %s)", (*values, self.name)
+
+    def as_sqlite(self, compiler: Any, connection: Any, **_context: Any) -> tuple[str, tuple[Any, ...]]:  # noqa: ARG002
+        """Return the expression of SQLite, which has numbers for true and false."""
+        sql, values = compiler.compile(self.get_source_expressions()[0])
+        path = f"$.{json.dumps(self.name, ensure_ascii=False)}"
+        kind, value = f"json_type({sql}, %s)", f"CAST(json_extract({sql}, %s) AS TEXT)"
+        case = f"CASE WHEN {kind} IN ('true', 'false') THEN {kind} ELSE {value} END"
+        return case, (*values, path) * 3
+
+
+def metadata_of_items(name: str) -> Coalesce:
+    """Return the expression for a value in a query of items: the item's own, else its document's."""
+    return Coalesce(MetadataText("metadata", name), MetadataText("document__metadata", name))
+
+
+def metadata_text(value: Any) -> str:
+    """Return a value as `MetadataText` gives it."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def ordered_metadata(value: Any) -> Any:
+    """Return metadata with names in the order in which PostgreSQL keeps them, as every database should."""
+    if isinstance(value, dict):
+        names = sorted(value, key=lambda name: (len(name.encode()), name.encode()))
+        return {name: ordered_metadata(value[name]) for name in names}
+    return [ordered_metadata(each) for each in value] if isinstance(value, list) else value
