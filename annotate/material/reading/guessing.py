@@ -12,6 +12,8 @@ from statistics import median
 
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
 from annotate.material.reading.mappings import SHIPPED, Mapping
+from annotate.material.reading.mqm import has_mqm_columns
+from annotate.material.reading.prompts import prompt_shape
 from annotate.material.reading.rows import Record, RefusedLine
 from annotate.material.reading.values import KEY_LIMIT, NUMBER, RefusedFieldError, is_blank, round_of
 
@@ -118,7 +120,9 @@ def _shipped_shape(record: Record) -> str:
         return "summeval-op" if isinstance(fields["summaries"], dict) else "summeval-op-detailed"
     if {"id", "expert_annotations"} <= fields.keys():
         return "summeval"
-    return "summeval-documents" if fields.keys() == {"id", "source"} else ""
+    if fields.keys() == {"id", "source"}:
+        return "summeval-documents"
+    return "mqm" if has_mqm_columns(fields) else prompt_shape(fields)
 
 
 class _Column:
