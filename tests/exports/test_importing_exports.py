@@ -153,7 +153,9 @@ def rated(cast: Cast) -> None:
     for annotator in (first, second):
         assert annotator.user
         acknowledge_wording(annotator=annotator, version=2, by=annotator.user)
-        rate(cast, round, annotator, cast.items[3], 2)
+        place = assigned(cast, round, annotator, cast.items[3])
+        marked = Answer(value=2, evidence=evidence)
+        save_rating(assignment=place, dimension=frozen(round), answer=marked, by=annotator.user)
     decide_counting(place=third, counted=False, note="Always 5.", by=cast.admin)
 
 

@@ -13,10 +13,11 @@ from annotate.exports.tables.ratings import (
     REVISED_VALUES,
 )
 from annotate.exports.tables.soft_labels import SOFT_LABEL_TABLE
+from annotate.exports.tables.spans import SPAN_TABLE
 
 OWN_TABLES = (
     *(PROJECT, GUIDELINES, DOCUMENTS, ITEMS, BENCHMARK_TABLE),
     *(RATINGS, ASSIGNMENTS, OUTCOME_TABLE, SOFT_LABEL_TABLE),
     *(DISPUTES, POSTS, DISPUTE_EVENTS),
-    *(HISTORY, REVISED_VALUES, LOOKS_BACK, ACKNOWLEDGEMENTS),
+    *(HISTORY, REVISED_VALUES, LOOKS_BACK, ACKNOWLEDGEMENTS, SPAN_TABLE),
 )

@@ -6,8 +6,12 @@ from annotate.fastpath.queries import NUMBERS, Prepared
 
 def item_texts(item: int) -> list[str]:
     """Return the text rated and the parts of its document, each end of a line as one character. One query."""
-    found = _ITEM.all(item)[0]
-    texts = [found.text, *(part["text"] for part in found.document.parts)]
+    return texts_of(_ITEM.all(item)[0])
+
+
+def texts_of(item: Item) -> list[str]:
+    """Return the same of an item whose document is loaded."""
+    texts = [item.text, *(part["text"] for part in item.document.parts)]
     return [text.replace("\r\n", "\n") for text in texts]
 
 
