@@ -64,10 +64,14 @@ class ItemFilterForm(forms.Form):
         given = {name: value for name, value in vars(self.chosen).items() if value not in ("", None, ())}
         shown = []
         for name in given:
-            if name == "order":
+            if name in ("order", "metadata_value"):
                 continue
-            rest = query_of({**vars(self.chosen), name: () if name == "marked" else None})
-            shown.append((f"{self.fields[name].label}: {self._describe(name, given[name])}", rest))
+            without = {**vars(self.chosen), name: () if name == "marked" else None}
+            label, described = str(self.fields[name].label), self._describe(name, given[name])
+            if name == "metadata":
+                without["metadata_value"] = None
+                described = f"{described} = {given.get('metadata_value', gettext('any'))}"
+            shown.append((f"{label}: {described}", query_of(without)))
         return shown
 
     def _describe(self, name: str, value: object) -> str:

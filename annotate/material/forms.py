@@ -305,7 +305,8 @@ class MappingForm(ColumnsForm):
         """Return the fields under a mapping."""
         initial = {"mapping_name": mapping.name}
         if not isinstance(mapping, ColumnMapping):
-            return initial
+            kept = {f"meaning_{index}": "metadata" for index, _ in enumerate(self.columns)}
+            return initial | kept
         meanings = {getattr(mapping, meaning): meaning for meaning in SINGLE}
         meanings |= {part.column: "part" for part in mapping.parts}
         meanings |= dict.fromkeys(mapping.metadata, "metadata")

@@ -76,6 +76,7 @@ def test_an_items_metadata_are_hidden_like_its_system(cast: Cast, client: Client
     assert shown() == ["greedy-41", "news-41", "decoding", "genre"]
     found = client.get(pages[1], {"metadata": "genre", "metadata_value": "news-41"})
     assert [row.item.pk for row in found.context["rows"]] == [item.pk, cast.items[1].pk]
+    assert found.context["form"].chips == [("Metadata: genre = news-41", "")]
 
 
 def test_the_list_shows_them_and_a_filter_is_an_address(

@@ -10,6 +10,7 @@ from django.utils.translation import gettext, gettext_lazy
 from agreement import mean_score
 from agreement.data import FloatArray
 from agreement.pairs import mean_values
+from agreement.summary import UNEQUAL
 from annotate.core.errors import NotReadyError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.metadata import metadata_names, metadata_of_items
@@ -17,7 +18,6 @@ from annotate.core.models import Item, Project
 from annotate.material.reading.rows import shorten
 from annotate.results.page import Section
 from annotate.results.queries.breakdown import alpha_by_label
-from annotate.results.queries.by_system import warn_if
 from annotate.results.queries.drawn import unequally_drawn
 from annotate.results.queries.material import ItemOrigins, RatedRound, items_of, rated_rounds
 from annotate.results.registry import Chosen, Parameter
@@ -72,7 +72,8 @@ def _means(rated: RatedRound, items: ItemOrigins, labels: Mapping[int, str], hea
         scale = dimension.scale_minimum, dimension.scale_maximum
         found = [mean_score(own, scale) for own in scores]
         cells = [figure(each, count=each.counts.ratings) for each in found]
-        columns.append([warn_if(cell, bool(unequal[dimension.key])) for cell in cells])
+        warning = UNEQUAL if unequal[dimension.key] else ""
+        columns.append([replace(cell, warning=cell.warning or warning) for cell in cells])
     counts = Counter(labels.values())
     rows = [[text(name), Cell(counts[name]), *cells] for name, *cells in zip(names, *columns, strict=True)]
     dimensions = [Column(each.key, each.name, decimals=2) for each in rated.dimensions]
