@@ -1,9 +1,12 @@
 """What the metadata columns of a file describe: its documents or its items."""
 
 import json
+from array import array
 from collections.abc import Iterator
 
 from annotate.material.reading.rows import ImportedDocument, ImportedItem, Metadata
+
+_WRITE = json.JSONEncoder(sort_keys=True).encode
 
 
 class MetadataOwners:
@@ -15,27 +18,42 @@ class MetadataOwners:
     """
 
     def __init__(self) -> None:
-        # 64-bit hashes in place of values: a file may hold many long ones.
-        self._of_documents: dict[str, dict[str, int]] = {}
-        self._of_items: dict[tuple[str, str], dict[str, int]] = {}
-        self._columns: dict[str, None] = {}
+        # 64-bit hashes in place of names and values: a file may have a million items with long values.
+        self._of_documents: dict[int, bytes] = {}
+        self._of_items: dict[int, bytes] = {}
+        self._systems: dict[int, int] = {}
+        self._columns: dict[str, int] = {}
         self._differ_in_document: set[str] = set()
         self._differ_in_item: set[str] = set()
-        self._systems: dict[str, str] = {}
         self._compares_items = False
 
     def note(self, row: ImportedDocument | ImportedItem) -> None:
         """Note a row's columns; a blank cell is a value of its own."""
         if not row.metadata and not self._columns:
             return
-        self._columns.update(dict.fromkeys(row.metadata))
-        hashes = {name: hash(json.dumps(value, sort_keys=True)) for name, value in row.metadata.items()}
-        before = self._of_documents.setdefault(row.document, hashes)
-        self._differ_in_document.update(_differing(before, hashes))
+        hashes, document = self._hashes(row.metadata), hash(row.document)
+        before = self._of_documents.setdefault(document, hashes)
+        self._differ_in_document.update(self._differing(before, hashes))
         if isinstance(row, ImportedItem):
-            before = self._of_items.setdefault((row.document, row.system), hashes)
-            self._compares_items |= self._systems.setdefault(row.document, row.system) != row.system
-        self._differ_in_item.update(_differing(before, hashes))
+            before = self._of_items.setdefault(hash((row.document, row.system)), hashes)
+            system = hash(row.system)
+            self._compares_items |= self._systems.setdefault(document, system) != system
+        self._differ_in_item.update(self._differing(before, hashes))
+
+    def _hashes(self, metadata: Metadata) -> bytes:
+        """Return a hash for each known column, 0 for a blank cell."""
+        for name in metadata:
+            self._columns.setdefault(name, len(self._columns))
+        found = array("q", bytes(8 * len(self._columns)))
+        for name, value in metadata.items():
+            plain = value if isinstance(value, str | int | float) else _WRITE(value)
+            found[self._columns[name]] = hash((type(value), plain))
+        return found.tobytes()
+
+    def _differing(self, one: bytes, other: bytes) -> Iterator[str]:
+        if one != other:
+            hashes = [array("q", each.ljust(8 * len(self._columns), b"\0")) for each in (one, other)]
+            yield from (name for name, at in self._columns.items() if hashes[0][at] != hashes[1][at])
 
     @property
     def dropped(self) -> tuple[str, ...]:
@@ -53,8 +71,3 @@ class MetadataOwners:
         of_document = self.of_document(row) if is_new_document else {}
         left = {name: value for name, value in row.metadata.items() if name not in of_document}
         return {name: value for name, value in left.items() if name not in self._differ_in_item}
-
-
-def _differing(one: dict[str, int], other: dict[str, int]) -> Iterator[str]:
-    if one != other:
-        yield from (name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
