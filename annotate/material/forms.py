@@ -3,7 +3,7 @@
 import json
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Mapping as Entered
 from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Any
@@ -235,17 +235,12 @@ class ColumnsForm(forms.Form):
     @property
     def unused(self) -> list[str]:
         """The columns without a meaning, unless a mapping by name reads the file."""
-        return self._columns_with({"", None})
-
-    @property
-    def kept_columns(self) -> list[str]:
-        """The columns that are kept as metadata, unless a mapping by name reads the file."""
-        return self._columns_with({"metadata"})
-
-    def _columns_with(self, meanings: Set[str | None]) -> list[str]:
         named = self["mapping_name"].value() if "mapping_name" in self.fields else ""
-        shown = [(column, self[f"meaning_{at}"].value()) for at, column in enumerate(self.columns)]
-        return [] if named else [column for column, meaning in shown if meaning in meanings]
+        return (
+            []
+            if named
+            else [each for at, each in enumerate(self.columns) if not self[f"meaning_{at}"].value()]
+        )
 
     def file_fields(self) -> list[forms.BoundField]:
         """Return the controls for the whole file."""

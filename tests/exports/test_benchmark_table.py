@@ -51,7 +51,7 @@ def test_each_dimension_has_its_columns_in_the_project_s_order() -> None:
     wide = ["style_value", "style_raters", "fluency_value", "fluency_raters"]
     texts = ["document", "system", "title", "source", "text", "metadata"]
     assert table.names == [*texts, *wide, "values", "judge_scores"]
-    assert table.columns[6].meaning == "Number of raters with a counted value on `style`."
+    assert table.columns[7].meaning == "Number of raters with a counted value on `style`."
     line = next(export_table(cast.project, TABLES["benchmark"], "csv")).decode().splitlines()[0]
     assert line == ",".join(table.names)
 

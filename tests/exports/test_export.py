@@ -16,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from annotate.core.metadata import ordered_metadata
 from annotate.core.models import (
     Acknowledgement,
     Dimension,
@@ -86,8 +87,9 @@ def make_project(**wanted: Any) -> Cast:
 def cast():
     """One unit was rated 1, 3, 5, discussed and decided; the other has two ratings, 2 and 3."""
     cast = make_project(documents=1)
-    Document.objects.update(parts=[{"label": "Review 1", "text": STRANGE}])
-    Item.objects.update(text=STRANGE)
+    metadata = ordered_metadata({STRANGE: [1, 0.5, None, {"z": True, "aa": STRANGE}], "b": STRANGE})
+    Document.objects.update(parts=[{"label": "Review 1", "text": STRANGE}], metadata=metadata)
+    Item.objects.update(text=STRANGE, metadata=metadata)
     choose_plan(project=cast.project, kind="queue", revises_documents=True)
     round = opened(cast)
     disputed, other = cast.items

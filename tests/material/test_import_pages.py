@@ -111,7 +111,7 @@ def test_a_german_table_needs_no_choice_and_lists_metadata(client: Client, proje
     table = "\n".join(["Textnr.;Artikel (voll);KI;Kurzfassung;geprüft", *rows])
     shown = text(client.get(upload(client, table.encode(), "texte.csv")))
     assert "New: <strong>2 documents, 2 systems, 4 items</strong>" in shown
-    assert "Kept as metadata, hidden from annotators: geprüft." in shown
+    assert "Metadata of documents: geprüft." in shown
 
 
 def test_equal_refusals_are_one_line_with_the_first_values(client: Client, project: Project) -> None:

@@ -100,6 +100,14 @@ def test_a_column_that_differs_within_an_item_is_reported(tmp_path: Path) -> Non
     assert list(Item.objects.values_list("metadata", flat=True)) == [{}, {}]
 
 
+def test_a_check_names_the_columns_of_documents_and_items(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, *ROWS)
+    check = FileCheck(empty_project(), Source(path, path.name, MAPPING, items=True))
+    check.check(None, silent)
+    of_documents, of_items = check.owners.names
+    assert (set(of_documents), of_items) == ({"genre", "is_new", "2024"}, ["temperature"])
+
+
 def test_items_of_earlier_documents_keep_all_metadata(tmp_path: Path) -> None:
     project = empty_project()
     load(project, jsonl(tmp_path, row("d1", "A", genre="news"), row("d1", "B", genre="news")))

@@ -56,6 +56,14 @@ class MetadataOwners:
             yield from (name for name, at in self._columns.items() if hashes[0][at] != hashes[1][at])
 
     @property
+    def names(self) -> tuple[list[str], list[str]]:
+        """The columns of documents, and those of items."""
+        kept = [name for name in self._columns if name not in self._differ_in_item]
+        only_of_items = bool(self._systems) and not self._compares_items
+        of_items = [name for name in kept if only_of_items or name in self._differ_in_document]
+        return [name for name in kept if name not in of_items], of_items
+
+    @property
     def dropped(self) -> tuple[str, ...]:
         """The columns that describe neither documents nor items."""
         return tuple(name for name in self._columns if name in self._differ_in_item)
