@@ -1,4 +1,4 @@
-"""Metadata of documents and items: their names in a project, and one of them in a query or as text."""
+"""Metadata of documents and items: names, values in a query, and values as text."""
 
 import json
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ SOURCES = {
 
 
 def metadata_names(project: Project, *, of_items: bool = True) -> list[str]:
-    """Return the names of the metadata of a project's documents, and of its items. Two queries at most."""
+    """Return the names of all metadata in a project. Uses two queries at most."""
     found: set[str] = set()
     with connection.cursor() as cursor:
         for table, source in SOURCES.items():
@@ -35,7 +35,7 @@ def metadata_names(project: Project, *, of_items: bool = True) -> list[str]:
 
 
 class MetadataText(Func):
-    """A value of a JSON object as text. Not a KeyTransform: that takes the name "2024" for an index."""
+    """The text of one value in a JSON object. A KeyTransform reads the name "2024" as an index."""
 
     output_field = TextField()
 
@@ -49,7 +49,7 @@ class MetadataText(Func):
         return f"jsonb_extract_path_text({sql}, %s)", (*values, self.name)
 
     def as_sqlite(self, compiler: Any, connection: Any, **_context: Any) -> tuple[str, tuple[Any, ...]]:  # noqa: ARG002
-        """Return the expression of SQLite, which has numbers for true and false."""
+        """Return the expression of SQLite. SQLite stores true and false as numbers."""
         sql, values = compiler.compile(self.get_source_expressions()[0])
         path = f"$.{json.dumps(self.name, ensure_ascii=False)}"
         kind, value = f"json_type({sql}, %s)", f"CAST(json_extract({sql}, %s) AS TEXT)"
@@ -58,17 +58,17 @@ class MetadataText(Func):
 
 
 def metadata_of_items(name: str) -> Coalesce:
-    """Return the expression for a value in a query of items: the item's own, else its document's."""
+    """Return an item's value for a query, else its document's value."""
     return Coalesce(MetadataText("metadata", name), MetadataText("document__metadata", name))
 
 
 def metadata_text(value: Any) -> str:
-    """Return a value as `MetadataText` gives it."""
+    """Return a value as text, in the form of `MetadataText`."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def ordered_metadata(value: Any) -> Any:
-    """Return metadata with names in the order in which PostgreSQL keeps them, as every database should."""
+    """Return metadata with names in PostgreSQL's order, so that all databases export the same bytes."""
     if isinstance(value, dict):
         names = sorted(value, key=lambda name: (len(name.encode()), name.encode()))
         return {name: ordered_metadata(value[name]) for name in names}

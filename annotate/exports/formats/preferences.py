@@ -1,4 +1,4 @@
-"""Preference pairs as TRL trains with them: prompt, chosen and rejected, a file for each dimension."""
+"""Preference pairs for TRL: a table of prompt, chosen and rejected for each dimension."""
 
 from collections.abc import Iterator, Mapping, Set
 from functools import partial
@@ -11,9 +11,9 @@ from annotate.exports.tables.rows import TEXTS_AT_ONCE
 
 
 def preference_tables(project: Project, left_out: Set[ExportPart]) -> list[ExportTable]:
-    """Return a table for each dimension with pairs of items of one document whose means differ.
+    """Return a table for each dimension: pairs of items of one document with different means.
 
-    The mean is over raters' last values; named categories have none.
+    A mean is over raters' last values. Named categories have no mean.
     """
     means: dict[str, dict[int, float]] = {
         key: {} for key in project.dimensions.order_by("position").values_list("key", flat=True)
@@ -50,7 +50,7 @@ def _pairs(project: Project, means: Mapping[int, float]) -> Iterator[Row]:
 
 
 def _prompt(document: Document) -> str:
-    """Return the text of the only part; of several parts the texts under their labels."""
+    """Return the document's text. Several parts follow each other under their labels."""
     if len(document.parts) == 1:
         return str(document.parts[0]["text"])
     return "\n\n".join(f"{part['label']}\n{part['text']}".strip() for part in document.parts)

@@ -1,4 +1,4 @@
-"""Marked passages, one row for each: where it starts and ends, and what it is about."""
+"""The table of marked passages: one row for each, with its start, end, label and text."""
 
 from collections.abc import Iterator
 

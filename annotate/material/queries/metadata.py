@@ -1,4 +1,4 @@
-"""What the metadata columns of a file describe: its documents or its items."""
+"""Assigns the metadata columns of a file to its documents or its items."""
 
 import json
 from array import array
@@ -10,15 +10,15 @@ _WRITE = json.JSONEncoder(sort_keys=True).encode
 
 
 class MetadataOwners:
-    """Notes every row of a file; then tells the owner of each column.
+    """Notes every row of a file, then assigns each column.
 
-    A column belongs to documents if it has one value within each document, else to items. If no document has
-    two items, all columns belong to items: one of them may name the system. A column that differs between
-    rows of one item describes neither, such as a rater's comment.
+    A column with one value in each document belongs to documents, any other column to items. If no document
+    has two items, all columns belong to items, because one of them may name the system. A column that differs
+    between rows of one item is dropped, such as a rater's comment.
     """
 
     def __init__(self) -> None:
-        # 64-bit hashes in place of names and values: a file may have a million items with long values.
+        # Hashes save memory: a file may have a million items with long values.
         self._of_documents: dict[int, bytes] = {}
         self._of_items: dict[int, bytes] = {}
         self._systems: dict[int, int] = {}
@@ -28,7 +28,7 @@ class MetadataOwners:
         self._compares_items = False
 
     def note(self, row: ImportedDocument | ImportedItem) -> None:
-        """Note a row's columns; a blank cell is a value of its own."""
+        """Note a row's columns. A blank cell counts as another value."""
         if not row.metadata and not self._columns:
             return
         hashes, document = self._hashes(row.metadata), hash(row.document)
@@ -57,7 +57,7 @@ class MetadataOwners:
 
     @property
     def names(self) -> tuple[list[str], list[str]]:
-        """The columns of documents, and those of items."""
+        """The columns of documents and the columns of items."""
         kept = [name for name in self._columns if name not in self._differ_in_item]
         only_of_items = bool(self._systems) and not self._compares_items
         of_items = [name for name in kept if only_of_items or name in self._differ_in_document]
@@ -65,17 +65,17 @@ class MetadataOwners:
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """The columns that describe neither documents nor items."""
+        """The columns that differ between rows of one item."""
         return tuple(name for name in self._columns if name in self._differ_in_item)
 
     def of_document(self, row: ImportedDocument | ImportedItem) -> Metadata:
-        """Return the row's metadata that belong to its document."""
+        """Return the document's part of a row's metadata."""
         if self._systems and not self._compares_items:
             return {}
         return {name: value for name, value in row.metadata.items() if name not in self._differ_in_document}
 
     def of_item(self, row: ImportedItem, *, is_new_document: bool) -> Metadata:
-        """Return the row's metadata that belong to its item: all, if the document was there before."""
+        """Return the item's part of a row's metadata. An item of an earlier document gets all of them."""
         of_document = self.of_document(row) if is_new_document else {}
         left = {name: value for name, value in row.metadata.items() if name not in of_document}
         return {name: value for name, value in left.items() if name not in self._differ_in_item}

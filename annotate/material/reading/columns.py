@@ -52,7 +52,7 @@ class ValueColumn:
 class ColumnMapping:
     """Columns of a flat file by what they mean; an empty name means that the file has none.
 
-    metadata: the columns that are kept with documents or items, without a meaning of their own.
+    metadata: the columns that documents or items keep as metadata.
     """
 
     document_key: str = ""

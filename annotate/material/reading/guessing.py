@@ -1,7 +1,7 @@
 """Guesses the mapping of a file from the names of its columns, then from its first records.
 
-Contents decide only if a single column fits. All other columns are kept as metadata: the page lists them,
-and people can change each guess.
+Contents decide only if a single column fits. All other columns become metadata. People can change each
+guess.
 """
 
 import re

@@ -44,7 +44,7 @@ class MarkedError:
 
 @dataclass(frozen=True, slots=True)
 class MarkedSegment:
-    """What a rater marked in a system's translation of a segment; without errors the rater found none."""
+    """A rater's errors in a system's translation of a segment."""
 
     document: str
     system: str
@@ -81,14 +81,14 @@ class MqmSegments(ItemsOnly):
 
 
 def has_mqm_columns(columns: Collection[str]) -> bool:
-    """Return whether a file with these columns is MQM's."""
+    """Return whether these are the columns of an MQM file."""
     return set(MQM_COLUMNS) <= set(columns) and bool(set(SEGMENT_COLUMNS) & set(columns))
 
 
 def read_marked_segments(records: Iterable[Record]) -> list[MarkedSegment]:
-    """Return what each rater marked in each translation, in the order of the file.
+    """Return each rater's errors in each translation, in the order of the file.
 
-    An error without tags is about the whole target. Raises RefusedFieldError for a row that cannot be read.
+    An error without tags covers the whole target. Raises RefusedFieldError for an unreadable row.
     """
     found: dict[tuple[str, str, str], MarkedSegment] = {}
     for record in records:
@@ -111,25 +111,25 @@ def read_marked_segments(records: Iterable[Record]) -> list[MarkedSegment]:
 
 
 def _text_and_spans(fields: Fields, name: str) -> tuple[str, list[tuple[int, int]]]:
-    """Return the text without tags, and the marked characters."""
+    """Return the text without tags, and the start and end of each marked passage."""
     tagged = text_of(require_field(fields, name), name)
     plain, spans, start, last = "", [], -1, 0
     for tag in TAG.finditer(tagged):
         plain += tagged[last : tag.start()]
         last = tag.end()
         if (tag[0] == "<v>") != (start < 0):
-            raise RefusedFieldError(name, _unpaired(name))
+            raise RefusedFieldError(name, _tag_problem(name))
         if start < 0:
             start = len(plain)
         else:
             spans.append((start, len(plain)))
             start = -1
     if start >= 0:
-        raise RefusedFieldError(name, _unpaired(name))
+        raise RefusedFieldError(name, _tag_problem(name))
     return plain + tagged[last:], spans
 
 
-def _unpaired(name: str) -> str:
+def _tag_problem(name: str) -> str:
     return gettext("The tags <v> and </v> in “{name}” are not in pairs.").format(name=name)
 
 

@@ -1,4 +1,4 @@
-"""Files of prompts and outputs as data sets for language models have them, recognised by their contents.
+"""Common forms of data sets with prompts and outputs; the importer recognises them by their contents.
 
 Turns are a list of messages, {role, content} or {from, value}, in JSON files or as JSON in a cell.
 """
@@ -49,7 +49,7 @@ TRANSCRIPT = re.compile(r"(?:^|\n\n)(Human|Assistant):")
 
 
 class Conversations(ItemsOnly):
-    """Conversations: the last turn of the assistant is the output, all turns before are the document."""
+    """Conversations. The assistant's last turn is the output, all earlier turns are the document."""
 
     name = "messages"
     title = gettext_noop("Conversations: messages with roles")
@@ -85,7 +85,7 @@ class Conversations(ItemsOnly):
 
 
 class OutputLists(ItemsOnly):
-    """A prompt with a list of outputs: texts, or objects with a text and the name of a model."""
+    """A prompt with a list of outputs. An output is a text, or an object with text and model."""
 
     name = "outputs"
     title = gettext_noop("Prompts with lists of outputs")
@@ -143,9 +143,9 @@ class OutputLists(ItemsOnly):
 
 
 class PreferencePairs(ItemsOnly):
-    """A prompt with a chosen and a rejected output, which become items of the systems of these names.
+    """A prompt with two outputs. They become items of the systems “chosen” and “rejected”.
 
-    Each line is a document of its own: the same prompt may have other pairs.
+    Each line makes its own document, because a prompt may have several pairs.
     """
 
     name = "preferences"
@@ -180,7 +180,7 @@ def _first(fields: Mapping[str, object], names: Sequence[str]) -> str:
 
 
 def _json(value: object) -> object:
-    """Return a cell's list or object, which CSV has as text."""
+    """Return a cell's list or object. CSV stores it as text."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
             return json.loads(value)
@@ -228,7 +228,7 @@ def _turns(value: object, name: str) -> Turns:
 
 
 def _content(turn: Mapping[str, object], name: str) -> str:
-    """Return the text of a message, which may come in pieces."""
+    """Return the text of a message. Some files split it into pieces."""
     content = turn.get("content", turn.get("value"))
     if is_blank(content):
         return ""
@@ -279,7 +279,7 @@ def _parts_of_turns(turns: Turns, name: str) -> tuple[Part, ...]:
 
 
 def _key(fields: Fields, texts: tuple[Part, ...], columns: Sequence[str] = KEY_COLUMNS) -> str:
-    """Return the document's key: of a column, else of the texts that tell lines apart."""
+    """Return the document's key: a column's value, else a hash of these texts."""
     column = _first(fields, columns)
     return key_of(fields[column], column) if column else key_from_parts(texts)
 
@@ -290,7 +290,7 @@ def _others(fields: Fields, used: set[str]) -> Metadata:
 
 
 def _distinct(names: Sequence[str]) -> Iterator[str]:
-    """Yield a name for each output: “output 2” without one, “name 2” if a model has several."""
+    """Yield a name for each output. Unnamed outputs get a number, and so do further outputs of a model."""
     seen: dict[str, int] = {}
     for number, name in enumerate(names, start=1):
         seen[name] = seen.get(name, 0) + 1

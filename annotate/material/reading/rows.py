@@ -7,7 +7,7 @@ from typing import Any
 
 Part = tuple[str, str]
 Metadata = Mapping[str, Any]
-"""Values of other columns by name, as JSON has them; blank ones are missing."""
+"""JSON values of other columns by name, without blank cells."""
 
 
 class UnreadableFileError(Exception):
@@ -94,7 +94,7 @@ def printable(text: str, limit: int = 300) -> str:
 class ImportedDocument:
     """A document: its key, its title and its parts as (label, text).
 
-    metadata: the other columns of its row; the whole file tells what they belong to.
+    metadata: the other columns of its row.
     """
 
     line: int

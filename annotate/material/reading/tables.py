@@ -60,7 +60,7 @@ def read_csv(stream: IO[bytes], delimiter: str = "") -> Iterator[Record | Refuse
     delimiter, columns = _delimiter(header_line, delimiter or DELIMITERS)
     if columns > WIDEST_SHEET:  # splitting the line would take much memory
         raise UnreadableFileError(lines.number, too_many_columns(columns))
-    # MQM's files hold quotation marks as they are in the texts.
+    # MQM's files do not escape quotation marks.
     is_mqm = has_mqm_columns(header_line.rstrip().split("\t"))
     quoting: Literal[0, 3] = csv.QUOTE_NONE if is_mqm else csv.QUOTE_MINIMAL
     rows = csv.reader(_chain(header_line, texts), delimiter=delimiter, quoting=quoting, strict=True)

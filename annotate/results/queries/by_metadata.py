@@ -55,7 +55,7 @@ def metadata_sections(project: Project, chosen: Chosen) -> list[Section]:
 
 
 def _labels(project: Project, column: str) -> Mapping[int, str]:
-    """Return the value of each item; all beyond the MOST_VALUES most frequent ones share a name."""
+    """Return the value of each item. Values beyond the MOST_VALUES most frequent share a name."""
     items = Item.objects.filter(document__project=project).annotate(label=metadata_of_items(column))
     without = gettext("no value")
     labels = {item: shorten(label or without) for item, label in items.values_list("pk", "label")}
