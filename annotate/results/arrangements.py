@@ -59,6 +59,10 @@ SYSTEMS = Arrangement(
     answer=answer_systems,
     cards=[FrontQuestion(_("Systems"), _MEANS, answer_systems)],
 )
+BY_METADATA = Arrangement(
+    tabs={"means": _("Means"), "by-metadata": _("Alpha")},
+    chart=Chart("means"),
+)
 SEVERITY = Arrangement(
     tabs={"raters": _("Raters"), "fair": _("Systems"), "drift": _("Over time")},
     chart=Chart("raters", ("severity",)),

@@ -160,7 +160,9 @@ def rated(cast: Cast) -> None:
     for annotator in (first, second):
         assert annotator.user
         acknowledge_wording(annotator=annotator, version=2, by=annotator.user)
-        rate(cast, round, annotator, cast.items[3], 2)
+        place = assigned(cast, round, annotator, cast.items[3])
+        marked = Answer(value=2, evidence=evidence)
+        save_rating(assignment=place, dimension=frozen(round), answer=marked, by=annotator.user)
     decide_counting(place=third, counted=False, note="Always 5.", by=cast.admin)
 
 
@@ -236,6 +238,8 @@ def test_exported_again_it_is_the_same_byte_by_byte(cast: Cast, tmp_path: Path, 
 def fill_columns(cast: Cast) -> None:
     """Give every column a value somewhere."""
     Project.objects.update(description=STRANGE)
+    Document.objects.update(metadata={"genre": STRANGE, "length": 3})
+    Item.objects.update(metadata={STRANGE[:5]: [0.5, {"is": True}]})
     first, second = Rating.objects.filter(assignment__round__number=1).order_by("pk")[:2]
     Rating.objects.filter(pk=first.pk).update(
         unsure=True, evidence=[{"part": 0, "start": 1, "end": 3}], active_seconds=1.5, revision=9

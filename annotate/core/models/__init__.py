@@ -28,11 +28,10 @@ from annotate.core.models.material import (
     ItemPart,
     ItemTag,
     System,
+    TextFormat,
     text_digest,
 )
-from annotate.core.models.material import Document, Item, ItemTag, System, text_digest
 from annotate.core.models.outside import OutsideRater, OutsideStudy, PayRule
-from annotate.core.models.material import Document, Item, ItemTag, System, TextFormat, text_digest
 from annotate.core.models.people import (
     AccountMail,
     CountingDecision,

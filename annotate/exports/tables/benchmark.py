@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from itertools import chain
 
+from annotate.core.metadata import ordered_metadata
 from annotate.core.models import Item, Project
 from annotate.exports.registry import COLUMNS, ExportTable, Row, ValueKind
 from annotate.exports.tables.outcomes import final_values_by_item
@@ -28,6 +29,7 @@ def _benchmark(project: Project) -> Iterator[Row]:
             "title": item.document.title,
             "source": [{name: part[name] for name in _LISTS["source"]} for part in item.document.parts],
             "text": item.text,
+            "metadata": ordered_metadata({**item.document.metadata, **item.metadata}),
             "values": [
                 {"dimension": unit["dimension"], "rater": rater, "value": value}
                 for unit in found

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.models import Project
-from annotate.results.arrangements import AGREEMENT, PASSAGES, SEVERITY, SO_FAR, STUDY, SYSTEMS
+from annotate.results.arrangements import AGREEMENT, BY_METADATA, PASSAGES, SEVERITY, SO_FAR, STUDY, SYSTEMS
 from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import agreement_sections
+from annotate.results.queries.by_metadata import METADATA, metadata_sections
 from annotate.results.queries.compared_systems import ABOUT
 from annotate.results.queries.passages import passages_sections
 from annotate.results.queries.severity import severity_sections, size_of_severity
@@ -64,6 +65,16 @@ OWN_PAGES = (
         ratings_of,
         [ABOUT, ORDER],
         arrangement=SYSTEMS,
+    ),
+    ResultsPage(
+        "metadata",
+        gettext_lazy("By metadata"),
+        gettext_lazy("Mean scores and alpha for each value of a metadata column."),
+        metadata_sections,
+        version_of_ratings,
+        ratings_of,
+        [METADATA],
+        arrangement=BY_METADATA,
     ),
     ResultsPage(
         "severity",
