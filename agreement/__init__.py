@@ -12,12 +12,14 @@ reason why it has none; a `Stream` makes its interval the same in every run.
 """
 
 from agreement.alpha import alpha_difference, checked_alpha, checked_alphas_of_parts, krippendorff_alpha
+from agreement.best_worst import BestWorstScore, best_worst_scores
 from agreement.bootstrap import Resampling
 from agreement.coefficient import Coefficient, Counts, Interval
 from agreement.complete import intraclass_correlation, kendall_w
 from agreement.crossed import CrossedDifferences, crossed_differences
 from agreement.crossed_fit import CrossedModelError, ErrorVariances
 from agreement.data import MeasurementLevel, ReliabilityData, observed_domain
+from agreement.distances import alpha_by_distance
 from agreement.drift import severity_drift
 from agreement.groups import (
     between_group_means,
@@ -27,6 +29,16 @@ from agreement.groups import (
     within_documents,
 )
 from agreement.kappa import fleiss_kappa, gwet_ac, percent_agreement, weighted_kappa, within_one_agreement
+from agreement.labels import (
+    LabelAgreement,
+    LabelAnswers,
+    LabelRate,
+    agreement_by_label,
+    jaccard_distance,
+    label_alpha,
+    label_rates,
+    masi_distance,
+)
 from agreement.latent_categories import (
     DawidSkene,
     Mace,
@@ -47,10 +59,31 @@ from agreement.measures import (
 )
 from agreement.paired_difference import PairedDifference, difference_of_correlations, difference_of_figures
 from agreement.pairs import between_raters, mean_values, with_mean
+from agreement.parts import share_of_yes, shares_by_item
 from agreement.passages import MarkedText, gamma, unitizing_alpha, word_f1
+from agreement.plackett_luce import RankedSystem, RankingStrengths, plackett_luce
+from agreement.rankings import (
+    Rankings,
+    concordances,
+    kendall_distance,
+    mean_concordance,
+    ranking_alpha,
+)
 from agreement.ranks import RankSet, holm, holm_by_key, rank_sets
 from agreement.registry import COEFFICIENTS, MEASURES, Advice, advice
 from agreement.severity import Severity, rater_severity, why_not_severity
+from agreement.spans import (
+    MarkedSpan,
+    SpannedText,
+    SpanOverlap,
+    SpanWeights,
+    alpha_by_category,
+    mqm_alpha,
+    mqm_scores,
+    span_f1,
+    span_overlaps,
+    unitizing_alpha_by_category,
+)
 from agreement.streams import Stream
 from agreement.summary import (
     mean,

@@ -214,8 +214,16 @@ def _domain(value_domain: npt.ArrayLike, level: MeasurementLevel) -> FloatArray:
 
 
 def _documents(documents: npt.ArrayLike | None, units: int) -> IntArray | None:
+    return None if documents is None else index_documents(documents, units)
+
+
+def index_documents(documents: npt.ArrayLike | None, units: int) -> IntArray:
+    """(units,): the document of each unit as an index from 0; without documents each unit is one of its own.
+
+    documents: (units,), any labels. ValueError for another number of them.
+    """
     if documents is None:
-        return None
+        return np.arange(units)
     labels = np.asarray(documents)
     if labels.shape != (units,):
         raise ValueError(f"There are {units} units, but documents have the shape {labels.shape}.")

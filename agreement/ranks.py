@@ -6,6 +6,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
 from agreement.data import FloatArray
 
@@ -61,6 +62,23 @@ def rank_sets(systems: Sequence[str], differences: Iterable[ComparedPair]) -> tu
             better[each.first] += 1
             worse[each.second] += 1
     return tuple(RankSet(name, 1 + better[name], len(systems) - worse[name]) for name in systems)
+
+
+def why_no_strengths(beaten: FloatArray, systems: Sequence[str]) -> str:
+    """Why strengths have no finite estimate, "" if they have: a group of systems won or lost everything.
+
+    beaten: (systems, systems), above 0 where the system of the row ever won against that of the column. The
+    likelihood has a maximum if these wins lead from each system to each other. Source: Ford 1957, American
+    Mathematical Monthly 64, 28-33.
+    """
+    parts, of_system = scipy.sparse.csgraph.connected_components(
+        scipy.sparse.csr_array(beaten), connection="strong"
+    )
+    if parts == 1:
+        return ""
+    smallest = np.bincount(of_system).argmin()
+    named = ", ".join(name for name, part in zip(systems, of_system, strict=True) if part == smallest)
+    return f"{named}: won, lost or missed every comparison with the others, so there is no finite strength."
 
 
 def holm(p_values: npt.ArrayLike) -> FloatArray:

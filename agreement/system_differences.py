@@ -105,6 +105,29 @@ def with_t_interval(
     )
 
 
+def differences_of_estimates(
+    values: FloatArray,
+    covariance: FloatArray,
+    systems: Sequence[str],
+    documents: int,
+    confidence_level: float = 0.95,
+) -> tuple[SystemDifference, ...]:
+    """Every pair of systems, from one estimate of each and the covariance of all, with t intervals.
+
+    values: (systems,). covariance: (systems, systems). documents: what the covariance is summed over; t has
+    one degree of freedom less.
+    """
+    pairs = list(combinations(range(len(systems)), 2))
+    levels = levels_of(confidence_level, len(pairs))
+    found = []
+    for one, other in pairs:
+        variance = covariance[one, one] + covariance[other, other] - 2 * covariance[one, other]
+        difference = SystemDifference(systems[one], systems[other], documents, None)
+        value = float(values[one] - values[other])
+        found.append(with_t_interval(difference, value, float(np.sqrt(variance)), documents - 1, levels))
+    return adjust_p_values(found)
+
+
 def paired_difference(
     differences: FloatArray,
     first: str,

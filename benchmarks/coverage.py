@@ -15,6 +15,7 @@ python benchmarks/coverage.py one_more_rater [--simulations 400]
 python benchmarks/coverage.py spread [--simulations 2000]
 python benchmarks/coverage.py meta [--simulations 600]
 python benchmarks/coverage.py others [--simulations 600]
+python benchmarks/coverage.py questions [--simulations 400]
 
 crossed: shares of true nulls that are rejected at the 5 % level, by the crossed model of ratings and by the
 paired t test over documents, where every project has a panel of raters drawn anew.
@@ -37,6 +38,7 @@ meta: shares of 95 % intervals of the meta-correlation M that hold what as many 
 and what endless ones would.
 others: shares of 95 % intervals of every other coefficient of ratings, and of values beside people's, that
 hold, and of order effects that are found where there are none.
+questions: shares of 95 % intervals of labels, preferences, rankings, spans and parts that hold.
 """
 
 import argparse
@@ -69,6 +71,7 @@ from benchmarks.coverage_meta import report_meta
 from benchmarks.coverage_one_more_rater import report_one_more_rater
 from benchmarks.coverage_others import report_others
 from benchmarks.coverage_passages import report_passages
+from benchmarks.coverage_questions import report_questions
 from benchmarks.coverage_replacement import report_replacement
 from benchmarks.coverage_routing import report_routing
 from benchmarks.coverage_severity import report_severity
@@ -252,6 +255,7 @@ REPORTS = {
     "spread": report_spread,
     "meta": report_meta,
     "others": report_others,
+    "questions": report_questions,
     "routing": report_routing,
     "passages": report_passages,
     "stopping": report_stopping,

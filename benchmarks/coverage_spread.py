@@ -4,8 +4,8 @@ import numpy as np
 
 from agreement.biases import spread_ratio
 from agreement.comparison import Scores, text_preferences
-from agreement.comparison.categories import ratio_interval
 from agreement.data import FloatArray
+from agreement.ratios import ratio_interval
 from agreement.summary import deviation_interval
 
 SEED = 20_261_124

@@ -55,6 +55,13 @@ from agreement.comparison.head_to_head import (
     position_consistency,
     text_preferences_of_verdicts,
 )
+from agreement.comparison.pairwise import (
+    PairwiseAnswers,
+    preference_alpha,
+    share_of_agreement,
+    strengths_by_preference,
+    verdicts_of_answers,
+)
 from agreement.comparison.preferences import (
     CorrectPreferences,
     TextPreferences,

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from agreement import Coefficient, Counts, Interval, Resampling
+from agreement import Coefficient, Counts, Resampling
 from agreement.bootstrap import Statistic
 from agreement.comparison.scores import Scores
 from agreement.data import FloatArray, divide_where
 from agreement.estimate import Weighted
+from agreement.ratios import ratio_interval
 from agreement.streams import Randomness
-from agreement.student import t_reach
 
 _NO_ITEM = "No item has a value of the judge and one of a person."
 _NEVER = "Neither the judge nor a person gave this category."
@@ -122,33 +122,3 @@ def _counts(scores: Scores, both: np.ndarray) -> Counts:
     return Counts(
         len(both), items, raters=len(scores.human), ratings=ratings, pairable_values=ratings + items
     )
-
-
-_LEAST_EFFECT = 0.2
-"""Of documents on the variance: less would be chance."""
-
-
-def ratio_interval(
-    hits: FloatArray, sizes: FloatArray, confidence_level: float = 0.95
-) -> tuple[Interval | None, str | None]:
-    """The interval of F = sum hits / sum sizes, both (documents,), hits at most sizes; None and why without.
-
-    Wilson's (1927) with Student's t for z, and sum sizes / deff for n: deff is the variance of F over
-    documents (linearised, D / (D - 1) sum (hits - F sizes)^2 / (sum sizes)^2) over that of independent
-    things, F (1 - F) / sum sizes; 1 where F is 0 or 1. Degrees of freedom: documents with a size, minus 1.
-    Drawing documents held .81 to .94 of .95 where a category is rare. Source: Korn and Graubard 1998, Survey
-    Methodology 24, 193-201, for deff and t. None with fewer than two such documents.
-    """
-    used = sizes > 0
-    documents, total = int(used.sum()), float(sizes.sum())
-    if documents < 2:
-        return None, "An interval needs the category in two documents."
-    share = float(hits.sum()) / total
-    spread = share * (1 - share) / total
-    variance = len(sizes) / (len(sizes) - 1) * float(np.sum((hits - share * sizes) ** 2)) / total**2
-    effect = max(variance / spread, _LEAST_EFFECT) if spread > 1e-12 else 1.0
-    size, t = total / effect, t_reach(1.0, documents - 1, confidence_level)
-    middle = (share + t**2 / (2 * size)) / (1 + t**2 / size)
-    reach = t * np.sqrt(share * (1 - share) / size + t**2 / (4 * size**2)) / (1 + t**2 / size)
-    low, high = max(middle - reach, 0.0), min(middle + reach, 1.0)
-    return Interval(float(low), float(high), f"Wilson over {documents} documents", confidence_level), None

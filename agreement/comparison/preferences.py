@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from agreement import Coefficient, Counts, Resampling
 from agreement.bootstrap import Statistic
-from agreement.comparison.categories import ratio_interval
 from agreement.comparison.scores import Scores
 from agreement.data import FloatArray, divide_where
 from agreement.estimate import Weighted
+from agreement.ratios import ratio_interval
 from agreement.streams import Randomness, substream
 
 SystemPair = tuple[str, str]

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import scipy
@@ -11,16 +10,17 @@ from agreement import SystemDifference, rank_sets
 from agreement.coefficient import Estimated
 from agreement.comparison.head_to_head import Verdicts
 from agreement.data import FloatArray, IntArray
+from agreement.ranks import why_no_strengths
 from agreement.student import t_reach
-from agreement.system_differences import adjust_p_values, levels_of, with_t_interval
+from agreement.system_differences import differences_of_estimates
 
 LEAST_DOCUMENTS = 5
 _STEPS = 60
 _CLOSE = 1e-9
 _FURTHEST = 15.0  # of a strength on the logarithmic scale: beyond it the likelihood has no maximum
 _ONE_ORDER = (
-    "Texts were shown in one order only, so strength cannot be told from the liking for a place; have the "
-    "judge compare in both orders."
+    "Texts were shown in one order only, so strength cannot be told from the liking for a place; compare in "
+    "both orders."
 )
 
 
@@ -125,14 +125,9 @@ def _why_undefined(counts: _Counts, names: Sequence[str], documents: int) -> str
     beaten = np.zeros((size, size))
     np.add.at(beaten, (counts.first, counts.second), counts.points)
     np.add.at(beaten, (counts.second, counts.first), 1 - counts.points)
-    parts, of_system = scipy.sparse.csgraph.connected_components(
-        scipy.sparse.csr_array(beaten), connection="strong"
-    )
-    if parts == 1:
-        return "" if _tells_place_from_strength(counts, size) else _ONE_ORDER
-    smallest = np.bincount(of_system).argmin()
-    named = ", ".join(name for name, part in zip(names, of_system, strict=True) if part == smallest)
-    return f"{named}: won, lost or missed every comparison with the others, so there is no finite strength."
+    if reason := why_no_strengths(beaten, names):
+        return reason
+    return "" if _tells_place_from_strength(counts, size) else _ONE_ORDER
 
 
 def _tells_place_from_strength(counts: _Counts, systems: int) -> bool:
@@ -210,18 +205,8 @@ def _strengths(
     each = np.eye(len(fit.parameters))
     centred = each.copy()
     centred[:size, :size] -= 1 / size
-    pairs = list(combinations(range(size), 2))
-    levels = levels_of(confidence_level, len(pairs))
-    differences = adjust_p_values(
-        [
-            with_t_interval(
-                SystemDifference(names[one], names[other], documents, None),
-                *fit.of(each[one] - each[other]),
-                freedom,
-                levels,
-            )
-            for one, other in pairs
-        ]
+    differences = differences_of_estimates(
+        fit.parameters[:size], fit.covariance[:size, :size], names, documents, confidence_level
     )
     ranks = rank_sets(names, differences)
     place, error = fit.of(each[size])

@@ -1,0 +1,273 @@
+"""Agreement on sets of labels, as a whole and for each label, and how often systems have each label."""
+
+from collections.abc import Hashable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from agreement.alpha import krippendorff_alpha
+from agreement.bootstrap import Resampling
+from agreement.coefficient import Coefficient, Counts, count, why_not_pairable
+from agreement.data import FloatArray, IntArray, ReliabilityData, divide_where, index_documents
+from agreement.distances import Distance, alpha_by_distance
+from agreement.ratios import RatioName, column_ratios, ratio_coefficient, sum_by_document
+from agreement.streams import Randomness, substream
+
+LabelSet = AbstractSet[Hashable]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def jaccard_distance(first: LabelSet, second: LabelSet) -> float:
+    """1 - |A and B| / |A or B|; 0 for two empty sets. Source: Jaccard 1912, New Phytologist 11, 37-50."""
+    either = len(first | second)
+    return 1 - len(first & second) / either if either else 0.0
+
+
+def masi_distance(first: LabelSet, second: LabelSet) -> float:
+    """1 - J M, with J the Jaccard similarity and M how the sets contain each other; 0 for two empty sets.
+
+    M = 1 for equal sets, 2/3 if one contains the other, 1/3 if they only overlap, 0 if they share no label.
+    An empty set and another share no label. Source: Passonneau 2006, Measuring agreement on set-valued items
+    (MASI), LREC, 831-836.
+    """
+    if first == second:
+        return 0.0
+    if not first & second:
+        return 1.0
+    contained = first <= second or second <= first
+    return 1 - (1 - jaccard_distance(first, second)) * (2 if contained else 1) / 3
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class LabelAnswers:
+    """The set of labels that each rater gave to each unit.
+
+    labels: every label that could be given, also unused ones. sets: the distinct sets that were given.
+    codes: (raters, units), positions in `sets`, NaN for a gap, with the documents of the units.
+    given: (raters, units, labels), whether a rater gave a label; False in gaps.
+    documents: (units,), the document of each unit as an index; a unit without one is its own.
+    Raises ValueError for rows of different lengths, and for labels that could not be given.
+    """
+
+    labels: tuple[Hashable, ...]
+    sets: tuple[frozenset[Hashable], ...]
+    codes: ReliabilityData
+    given: BoolArray
+    documents: IntArray
+
+    def __init__(
+        self,
+        answers: Sequence[Sequence[LabelSet | None]],
+        *,
+        labels: Sequence[Hashable],
+        documents: npt.ArrayLike | None = None,
+        raters: Sequence[str] = (),
+    ) -> None:
+        """answers: (raters, units), None for a gap. documents: (units,), any labels of theirs."""
+        units = len(answers[0]) if answers else 0
+        if any(len(row) != units for row in answers):
+            raise ValueError("Each rater needs as many answers as there are units, with None for a gap.")
+        place = {label: index for index, label in enumerate(labels)}
+        position: dict[frozenset[Hashable], int] = {}
+        codes = np.full((len(answers), units), np.nan)
+        given = np.zeros((len(answers), units, len(labels)), dtype=bool)
+        for rater, row in enumerate(answers):
+            for unit, answer in enumerate(row):
+                if answer is None:
+                    continue
+                if unknown := sorted(map(str, answer - place.keys())):
+                    raise ValueError(f"The label {unknown[0]} is not one of: {', '.join(map(str, labels))}.")
+                codes[rater, unit] = position.setdefault(frozenset(answer), len(position))
+                given[rater, unit, [place[label] for label in answer]] = True
+        data = ReliabilityData(
+            codes,
+            measurement_level="nominal",
+            value_domain=np.arange(max(len(position), 1)),
+            documents=documents,
+            raters=raters,
+        )
+        fields = {
+            "labels": tuple(labels),
+            "sets": tuple(position),
+            "codes": data,
+            "given": given,
+            "documents": index_documents(documents, units),
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def answered(self) -> BoolArray:
+        """(raters, units): whether a rater answered, be it with an empty set."""
+        return ~np.isnan(self.codes.values)
+
+    def of_label(self, index: int) -> ReliabilityData:
+        """Whether each rater gave one label, as nominal values 1 and 0."""
+        return ReliabilityData(
+            np.where(self.answered, self.given[:, :, index], np.nan),
+            measurement_level="nominal",
+            value_domain=[0, 1],
+            documents=self.codes.documents,
+            raters=self.codes.raters,
+        )
+
+
+def label_alpha(
+    answers: LabelAnswers,
+    distance: Distance[LabelSet] = masi_distance,
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """`alpha_by_distance` of sets of labels; by default with the distance MASI.
+
+    Undefined where no unit has two answers, or all of these are the same set.
+    """
+    return alpha_by_distance(
+        answers.codes.values,
+        answers.sets,
+        distance,
+        documents=answers.codes.documents,
+        generator=generator,
+        resampling=resampling,
+    )
+
+
+@dataclass(frozen=True)
+class LabelAgreement:
+    """Agreement on one label, over the units that two raters answered.
+
+    given: how many answers contain it. alpha: nominal, of giving it or not. f1: the mean over pairs of
+    raters. f1_of_raters: (raters,), the mean over a rater's pairs; None without a unit shared.
+    """
+
+    label: Hashable
+    given: int
+    alpha: Coefficient
+    f1: Coefficient
+    f1_of_raters: tuple[float | None, ...]
+
+
+def agreement_by_label(
+    answers: LabelAnswers,
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> tuple[LabelAgreement, ...]:
+    """Alpha and F1 of each label, in the order of the labels.
+
+    F1 of two raters is 2 both / (one + other) over the units that both answered, and 1 if neither gave the
+    label. It is not corrected for chance, but a label that nobody gives has one, where alpha has none.
+    Alpha's interval is made as in `krippendorff_alpha`, that of F1 is `mean_ratio_interval`'s over documents.
+    Source: van Rijsbergen 1979, chapter 7; of pairs of raters Hripcsak and Rothschild 2005, JAMIA 12,
+    296-298. Undefined where no unit has two answers; alpha also where all or none of these contain the label.
+    """
+    plan = resampling or Resampling(by="units" if answers.codes.documents is None else "documents")
+    pairs = [
+        (one, other)
+        for one, other in combinations(range(len(answers.given)), 2)
+        if (answers.answered[one] & answers.answered[other]).any()
+    ]
+    both, mean = _pair_sums(answers, pairs)
+    found = []
+    for index, label in enumerate(answers.labels):
+        data = answers.of_label(index)
+        counts = count(data)
+        hits, sizes = both[:, :, index], mean[:, :, index]
+        found.append(
+            LabelAgreement(
+                label=label,
+                given=int(answers.given[:, :, index].sum()),
+                alpha=krippendorff_alpha(
+                    data, generator=substream(generator, "label", label), resampling=plan
+                ),
+                f1=ratio_coefficient(
+                    _named_f1(counts), hits, sizes, counts, confidence_level=plan.confidence_level
+                ),
+                f1_of_raters=_f1_of_raters(pairs, column_ratios(hits, sizes), len(answers.given)),
+            )
+        )
+    return tuple(found)
+
+
+def _pair_sums(answers: LabelAnswers, pairs: Sequence[tuple[int, int]]) -> tuple[FloatArray, FloatArray]:
+    """(documents, pairs, labels): units where both gave a label, and half of the sum of those of either."""
+    documents = int(answers.documents.max(initial=-1)) + 1
+    both, mean = np.zeros((2, documents, len(pairs), len(answers.labels)))
+    for place, (one, other) in enumerate(pairs):
+        shared = answers.answered[one] & answers.answered[other]
+        first, second = answers.given[one, shared], answers.given[other, shared]
+        of_unit = answers.documents[shared]
+        np.add.at(both[:, place], of_unit, (first & second).astype(float))
+        np.add.at(mean[:, place], of_unit, (first.astype(float) + second) / 2)
+    return both, mean
+
+
+def _named_f1(counts: Counts) -> RatioName:
+    return RatioName(
+        "f1_of_label",
+        "F1 of the label, mean of pairs of raters",
+        "Hripcsak and Rothschild 2005",
+        why_not_pairable(counts) or "",
+        "An interval needs the label in two documents.",
+    )
+
+
+def _f1_of_raters(
+    pairs: Sequence[tuple[int, int]], values: FloatArray, raters: int
+) -> tuple[float | None, ...]:
+    of_rater = [
+        [value for pair, value in zip(pairs, values, strict=True) if rater in pair] for rater in range(raters)
+    ]
+    return tuple(float(np.mean(each)) if each else None for each in of_rater)
+
+
+@dataclass(frozen=True)
+class LabelRate:
+    """How often the outputs of a system have a label, by the raters who answered."""
+
+    system: str
+    label: Hashable
+    rate: Coefficient
+
+
+def label_rates(
+    answers: LabelAnswers, systems: Sequence[str], *, confidence_level: float = 0.95
+) -> tuple[LabelRate, ...]:
+    """The rate of each label for each system, systems in the order in which they first occur.
+
+    systems: (units,), the system of each unit. With p the share of a unit's raters who gave the label, the
+    rate is the mean of p over the system's units with an answer. The interval is `ratio_interval`'s over
+    documents. Undefined for a system without answers. ValueError for another number of systems.
+    """
+    units = answers.given.shape[1]
+    if len(systems) != units:
+        raise ValueError(f"There are {units} units, but {len(systems)} systems.")
+    raters = answers.answered.sum(axis=0)
+    shares = divide_where(raters[:, None] > 0, answers.given.sum(axis=0), raters[:, None])
+    of_unit, found = np.array(systems, dtype=object), []
+    for system in dict.fromkeys(systems):
+        own = (of_unit == system) & (raters > 0)
+        documents = np.unique(answers.documents[own], return_inverse=True)[1]
+        hits = sum_by_document(shares[own], documents)
+        sizes = sum_by_document(np.ones(int(own.sum())), documents)[:, None]
+        counts = count(answers.codes.of_units(of_unit == system))
+        columns = slice(None) if own.any() else slice(0)
+        for index, label in enumerate(answers.labels):
+            rate = ratio_coefficient(
+                _RATE, hits[:, [index]][:, columns], sizes[:, columns], counts, confidence_level
+            )
+            found.append(LabelRate(system, label, rate))
+    return tuple(found)
+
+
+_RATE = RatioName(
+    "label_rate",
+    "Rate of the label",
+    "Korn and Graubard 1998, Survey Methodology 24, 193-201",
+    "No rater has answered for an output of this system yet.",
+    "An interval needs answers on two documents.",
+)

@@ -1,0 +1,314 @@
+"""Agreement on spans with a category and a severity, such as errors of a translation, and MQM scores."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from agreement.alpha import krippendorff_alpha
+from agreement.bootstrap import Resampling
+from agreement.coefficient import Coefficient, Counts, why_not_pairable
+from agreement.data import FloatArray, IntArray, ReliabilityData, index_documents, observed_domain
+from agreement.passages import MarkedText, Span, unitizing_alpha
+from agreement.ratios import RatioName, ratio_coefficient
+from agreement.streams import Randomness, substream
+
+_BY_DOCUMENTS = Resampling(by="documents")
+
+
+@dataclass(frozen=True)
+class MarkedSpan:
+    """Characters from `start` to before `end`, what is wrong with them and how much.
+
+    A span without characters (start = end), such as an omission, is a point.
+    """
+
+    start: int
+    end: int
+    category: str
+    severity: str
+
+
+@dataclass(frozen=True)
+class SpannedText:
+    """A text of `length` characters with the spans of each rater who answered, none being an answer.
+
+    document: what intervals resample. Raises ValueError for a span that leaves the text.
+    """
+
+    document: str
+    length: int
+    spans: Mapping[str, Sequence[MarkedSpan]]
+
+    def __post_init__(self) -> None:
+        for span in (each for spans in self.spans.values() for each in spans):
+            if not 0 <= span.start <= span.end <= self.length:
+                raise ValueError(
+                    f"The span {span.start} to {span.end} leaves the text of {self.length} characters."
+                )
+
+
+@dataclass(frozen=True)
+class SpanOverlap:
+    """Spans of one rater against another's over the texts that both answered, by characters.
+
+    credit: characters that both marked, half of one if their severities differ. first_marked, second_marked:
+    characters that each marked. `first` is judged, `second` is the reference.
+    """
+
+    first: str
+    second: str
+    texts: int
+    credit: float
+    first_marked: int
+    second_marked: int
+
+    @property
+    def precision(self) -> float:
+        """Credit / characters that the first marked; 1 without any."""
+        return self.credit / self.first_marked if self.first_marked else 1.0
+
+    @property
+    def recall(self) -> float:
+        """Credit / characters that the second marked; 1 without any."""
+        return self.credit / self.second_marked if self.second_marked else 1.0
+
+    @property
+    def f1(self) -> float:
+        """2 credit / characters of both; 1 if neither marked any."""
+        marked = self.first_marked + self.second_marked
+        return 2 * self.credit / marked if marked else 1.0
+
+
+def span_overlaps(texts: Sequence[SpannedText]) -> tuple[SpanOverlap, ...]:
+    """Every pair of raters who share a text, raters in alphabetical order."""
+    pairs, sums = _sums_by_text(texts)
+    return tuple(
+        SpanOverlap(*pair, int(shared), float(credit), int(one), int(other))
+        for pair, (credit, one, other, shared) in zip(pairs, sums.sum(axis=0), strict=True)
+    )
+
+
+def span_f1(texts: Sequence[SpannedText], *, confidence_level: float = 0.95) -> Coefficient:
+    """The mean over pairs of raters of F1 by characters, 2 credit / (one + other), texts pooled.
+
+    A character counts as shared if both raters marked it: 1 if they gave it a severity in common, 1/2 if
+    not. Categories do not count. Overlapping spans of one rater mark a character once, a point marks the
+    character at its start. A pair of raters who marked nothing has an F1 of 1. F1 is not corrected for
+    chance. The interval is `mean_ratio_interval`'s over documents. Source: Blain and others 2023, Findings of
+    the WMT 2023 shared task on quality estimation, 629-653: its script task2_evaluate.py pools segments, too.
+    Undefined where no text has answers of two raters.
+    """
+    pairs, sums = _sums_by_text(texts)
+    documents = _documents(texts)
+    credit, one, other, shared = np.moveaxis(sums, 2, 0)
+    kept = shared.any(axis=1)
+    of_text = np.unique(documents[kept], return_inverse=True)[1]
+    hits, sizes = np.zeros((2, int(of_text.max(initial=-1)) + 1, len(pairs)))
+    np.add.at(hits, of_text, credit[kept])
+    np.add.at(sizes, of_text, (one + other)[kept] / 2)
+    counts = _counts(texts)
+    named = RatioName(
+        "span_f1",
+        "F1 of marked characters, mean of pairs of raters",
+        "Blain and others 2023",
+        why_not_pairable(counts) or "",
+        "An interval needs marked characters in two documents.",
+    )
+    return ratio_coefficient(named, hits, sizes, counts, confidence_level)
+
+
+def _sums_by_text(texts: Sequence[SpannedText]) -> tuple[list[tuple[str, str]], FloatArray]:
+    """The pairs of raters, and (texts, pairs, 4): credit, characters of one and other, 1 if both answered."""
+    names = sorted({rater for text in texts for rater in text.spans})
+    together = {pair for text in texts for pair in combinations(sorted(text.spans), 2)}
+    pairs = [pair for pair in combinations(names, 2) if pair in together]
+    place = {pair: index for index, pair in enumerate(pairs)}
+    severities = sorted({span.severity for text in texts for spans in text.spans.values() for span in spans})
+    sums = np.zeros((len(texts), len(pairs), 4))
+    for row, text in zip(sums, texts, strict=True):
+        marks = {rater: _marks(text, spans, severities) for rater, spans in text.spans.items()}
+        for first, second in combinations(sorted(text.spans), 2):
+            one, other = marks[first], marks[second]
+            both = one.any(axis=0) & other.any(axis=0)
+            credit = (both.sum() + (one & other).any(axis=0).sum()) / 2
+            row[place[first, second]] = credit, one.any(axis=0).sum(), other.any(axis=0).sum(), 1
+    return pairs, sums
+
+
+def _marks(
+    text: SpannedText, spans: Sequence[MarkedSpan], severities: Sequence[str]
+) -> npt.NDArray[np.bool_]:
+    """(severities, characters + 1): what a rater marked; the last is a point behind the text."""
+    marks = np.zeros((len(severities), text.length + 1), dtype=bool)
+    for span in spans:
+        marks[severities.index(span.severity), span.start : max(span.end, span.start + 1)] = True
+    return marks
+
+
+def _documents(texts: Sequence[SpannedText]) -> IntArray:
+    return index_documents([text.document for text in texts], len(texts))
+
+
+def _counts(texts: Sequence[SpannedText]) -> Counts:
+    """A unit is a text, a rating the spans that a rater marked in it, be it none."""
+    answers = [len(text.spans) for text in texts]
+    pairable = [number for number in answers if number >= 2]
+    return Counts(
+        units=len(texts),
+        pairable_units=len(pairable),
+        raters=len({rater for text in texts for rater in text.spans}),
+        ratings=sum(answers),
+        pairable_values=sum(pairable),
+    )
+
+
+@dataclass(frozen=True)
+class SpanWeights:
+    """The weight of a span: that of its category and severity, else of its category, else of its severity.
+
+    MQM of Freitag and others 2021 has minor 1 and major 5, minor punctuation .1 and non-translation 25.
+    """
+
+    severities: Mapping[str, float]
+    categories: Mapping[str, float] = field(default_factory=dict)
+    pairs: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+    def of_span(self, span: MarkedSpan) -> float:
+        """Return the weight; ValueError without one."""
+        if (span.category, span.severity) in self.pairs:
+            return self.pairs[span.category, span.severity]
+        if span.category in self.categories:
+            return self.categories[span.category]
+        if span.severity not in self.severities:
+            raise ValueError(f"The severity {span.severity} has no weight.")
+        return self.severities[span.severity]
+
+
+def mqm_scores(
+    texts: Sequence[SpannedText], weights: SpanWeights, *, per_1000_characters: bool = False
+) -> FloatArray:
+    """(raters, texts): sums of the weights of a rater's spans in a text, NaN where a rater did not answer.
+
+    Lower is better. Raters are in alphabetical order. Published scores are by segment, as they are here by
+    default; per_1000_characters divides by the length, and is NaN for a text without characters.
+    Source: Freitag and others 2021, TACL 9, 1460-1474.
+    """
+    scores = _by_rater(texts, lambda spans: sum(weights.of_span(span) for span in spans))
+    if per_1000_characters:
+        lengths = np.array([text.length or np.nan for text in texts], dtype=float)
+        scores = 1000 * scores / lengths
+    return np.asarray(np.round(scores, 9))  # sums of tenths in another order differ behind these
+
+
+def mqm_alpha(
+    texts: Sequence[SpannedText],
+    weights: SpanWeights,
+    *,
+    per_1000_characters: bool = False,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> Coefficient:
+    """The interval `krippendorff_alpha` of `mqm_scores`; the interval resamples documents.
+
+    Undefined where no text has answers of two raters, or all scores are the same.
+    """
+    scores = mqm_scores(texts, weights, per_1000_characters=per_1000_characters)
+    return _interval_alpha(texts, scores, substream(generator, "mqm"), resampling)
+
+
+def alpha_by_category(
+    texts: Sequence[SpannedText],
+    categories: Sequence[str],
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> dict[str, Coefficient]:
+    """The interval alpha of each category's number of spans in a text; undefined as `mqm_alpha`."""
+    found = {}
+    for category in categories:
+        numbers = _by_rater(texts, partial(_count_spans, category=category))
+        drawn_with = substream(generator, "category", category)
+        found[category] = _interval_alpha(texts, numbers, drawn_with, resampling)
+    return found
+
+
+def _count_spans(spans: Sequence[MarkedSpan], category: str) -> float:
+    return float(sum(span.category == category for span in spans))
+
+
+def unitizing_alpha_by_category(
+    texts: Sequence[SpannedText],
+    categories: Sequence[str],
+    *,
+    generator: Randomness | None = None,
+    resampling: Resampling | None = None,
+) -> dict[str, Coefficient]:
+    """`unitizing_alpha` of the spans of one category at a time, whatever their severity.
+
+    A rater who answered without such a span marked nothing, and counts. Overlapping spans of a rater are one;
+    points have no characters and do not count. Each category is compared with the rest of the text: this is
+    not the coefficient of several categories at once in Krippendorff and others 2016.
+    Undefined as `unitizing_alpha`, and where no rater marked the category.
+    """
+    found = {}
+    for category in categories:
+        marked = [_marked_text(text, category) for text in texts]
+        alpha = unitizing_alpha(
+            marked, generator=substream(generator, "category", category), resampling=resampling
+        )
+        marked_any = any(spans for text in marked for spans in text.passages.values())
+        if alpha.value is None and alpha.counts.pairable_units and not marked_any:
+            alpha = replace(alpha, reason="No rater marked a span of this category.")
+        found[category] = replace(alpha, parameters={"category": category})
+    return found
+
+
+def _by_rater(texts: Sequence[SpannedText], statistic: Callable[[Sequence[MarkedSpan]], float]) -> FloatArray:
+    """(raters, texts): a number of each rater's spans, NaN where the rater did not answer."""
+    names = sorted({rater for text in texts for rater in text.spans})
+    table = np.full((len(names), len(texts)), np.nan)
+    for row, name in zip(table, names, strict=True):
+        for place, text in enumerate(texts):
+            if name in text.spans:
+                row[place] = statistic(text.spans[name])
+    return table
+
+
+def _interval_alpha(
+    texts: Sequence[SpannedText],
+    values: FloatArray,
+    generator: Randomness | None,
+    resampling: Resampling | None,
+) -> Coefficient:
+    domain = observed_domain(values)
+    data = ReliabilityData(
+        values,
+        measurement_level="interval",
+        value_domain=domain if len(domain) else np.zeros(1),
+        documents=_documents(texts),
+        raters=sorted({rater for text in texts for rater in text.spans}),
+    )
+    return krippendorff_alpha(data, generator=generator, resampling=resampling or _BY_DOCUMENTS)
+
+
+def _marked_text(text: SpannedText, category: str) -> MarkedText:
+    passages = {
+        rater: _merge([(each.start, each.end) for each in spans if each.category == category])
+        for rater, spans in text.spans.items()
+    }
+    return MarkedText(text.document, text.length, (), passages)
+
+
+def _merge(spans: Sequence[Span]) -> list[Span]:
+    """The spans in order, those that overlap as one, without those that have no characters."""
+    merged: list[Span] = []
+    for start, end in sorted(span for span in spans if span[0] < span[1]):
+        if merged and start < merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return merged
