@@ -38,7 +38,10 @@ class RoundFacts:
 
 @dataclass(frozen=True)
 class Facts:
-    """Counts of a project; `items` are outputs. disputes: by status. plans: assignments of Round I by label of their plan."""
+    """Counts of a project; items are outputs.
+
+    disputes: by status. plans: assignments of Round I by label of their plan.
+    """
 
     documents: int
     systems: int

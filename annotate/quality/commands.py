@@ -23,8 +23,8 @@ from annotate.core.models import (
 )
 from annotate.core.scale import is_on_scale
 from annotate.core.scale_text import off_scale_sentence
-from annotate.questions.scale import SCALE
 from annotate.quality.queries import practice_of, practice_values
+from annotate.questions.scale import SCALE
 from annotate.rating.commands.ratings import SentAnswer, check_answer
 from annotate.rating.evidence import check_passages, passages_to_json
 from annotate.rating.queries.texts import item_texts

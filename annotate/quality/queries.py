@@ -53,7 +53,9 @@ def gold_of(project: Project) -> "QuerySet[GoldItem]":
 def names_to_choose(project: Project) -> dict[str, list[str]]:
     """Return the names of documents and systems that a page offers, at most 500 of each. Two queries."""
     documents = project.documents.order_by("pk").values_list("key", flat=True)[:MOST_NAMES]
-    systems = project.systems.filter(compares=False).order_by("name").values_list("name", flat=True)[:MOST_NAMES]
+    systems = (
+        project.systems.filter(compares=False).order_by("name").values_list("name", flat=True)[:MOST_NAMES]
+    )
     return {"documents": list(documents), "systems": list(systems)}
 
 
@@ -338,9 +340,7 @@ def middle_rater(project: Project) -> MiddleRater | None:
     Categories have no middle and are left out. Four queries at most.
     """
     rules = rules_of(project)
-    scales = {
-        each.id: each for each in guideline_at(project, round_one(project)).scales if not each.is_named
-    }
+    scales = {each.id: each for each in guideline_at(project, round_one(project)).scales if not each.is_named}
     apart = [
         (distance(each.value, _middle(scales[each.dimension_id])), rules[each.dimension_id].tolerance)
         for each in practice_values(project)

@@ -88,7 +88,9 @@ def gold_item(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Show a gold item beside its right values; a POST stores them, or gives the item back."""
     project = project_for_admin(request.user, slug)
     gold = gold_in(project, pk)
-    form = GoldForm(request.POST or None, gold=gold, dimensions=list(project.dimensions.filter(kind=SCALE.key)))
+    form = GoldForm(
+        request.POST or None, gold=gold, dimensions=list(project.dimensions.filter(kind=SCALE.key))
+    )
     status = 200
     if request.method == "POST":
         status = 422

@@ -64,6 +64,10 @@ class QuestionKind:
     threshold: ClassVar[float] = 1
     """The distance from which two answers are a dispute, unless the dimension has its own."""
     has_distance: ClassVar[bool] = True
+    has_mean: ClassVar[bool] = True
+    """Whether a mean of `value` over raters says something about a unit."""
+    has_pieces: ClassVar[bool] = True
+    """Whether `value` alone does not tell the answer."""
     number_name: ClassVar[str | Promise]
     """What `value` counts, as columns call it."""
 
@@ -90,6 +94,10 @@ class QuestionKind:
     def describe(self, dimension: FrozenDimension, given: Given) -> str:
         """Return an answer in a few words."""
         raise NotImplementedError
+
+    def write(self, dimension: FrozenDimension, given: Given, sides: Sequence[str] = ()) -> str:
+        """Return an answer as a cell of a file. sides: the systems compared."""
+        return json.dumps(given.data, ensure_ascii=False) if given.data else f"{given.value:g}"
 
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float | None:
         """Return how far two answers lie apart, from 0, for coefficients; None where this kind has none."""

@@ -29,7 +29,9 @@ class DisagreementForm(forms.Form):
         systems = System.objects.filter(project=project, compares=False).order_by("name")
         self._documents = Document.objects.filter(project=project)
         choices: dict[str, Any] = {
-            "dimension": project.dimensions.filter(kind=SCALE.key).order_by("position").values_list("key", "name"),
+            "dimension": project.dimensions.filter(kind=SCALE.key)
+            .order_by("position")
+            .values_list("key", "name"),
             "system": systems.values_list("name", "name"),
         }
         if has_many_documents(project.pk):  # thousands of choices take longer than the rest of the page

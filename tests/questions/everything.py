@@ -26,9 +26,7 @@ def make_every_kind(**size: int) -> Cast:
     sorts = tuple(PointSpec(number, name) for number, name in enumerate(("News", "Advice", "Other"), 1))
     for spec in (
         DimensionSpec("Fluency", "How good the sentences are."),
-        DimensionSpec(
-            "Sort", "What it is.", scale_maximum=3, measurement_level="nominal", points=sorts
-        ),
+        DimensionSpec("Sort", "What it is.", scale_maximum=3, measurement_level="nominal", points=sorts),
         DimensionSpec("Harm", "How bad the grammar is.", shown_if=GRAMMAR),
     ):
         add_dimension(project=cast.project, dimension=spec)
@@ -49,9 +47,7 @@ def answer_every_kind(cast: Cast, *, most: int | None = None) -> None:
         answers = {each.key: _answer(each.key, content, chance) for each in asked}
         given = {each.id: answers[each.key] for each in asked}
         hidden = hidden_dimensions(asked, {key: given_of(_Stored(**one)) for key, one in given.items()})
-        sent = [
-            SentAnswer(each, Answer(**answers[each.key])) for each in asked if each.id not in hidden
-        ]
+        sent = [SentAnswer(each, Answer(**answers[each.key])) for each in asked if each.id not in hidden]
         for saved in save_ratings(assignment=assignment, given=sent, by=assignment.annotator.user):
             assert not isinstance(saved, Exception), saved
 
@@ -101,9 +97,7 @@ def discuss_every_kind(cast: Cast) -> None:
             first = dispute.item.assignments.filter(round__number=1).order_by("annotator")[0]
             held = first.ratings.get(dimension=dispute.dimension)
             if number:
-                adjudicate(
-                    dispute=dispute, value=held.value, data=held.data, note="Decided.", by=cast.admin
-                )
+                adjudicate(dispute=dispute, value=held.value, data=held.data, note="Decided.", by=cast.admin)
                 continue
             for rater in cast.annotators[1:]:
                 dispute.refresh_from_db()

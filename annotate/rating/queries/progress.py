@@ -92,7 +92,7 @@ def progress(round: Round, annotator: Membership, *, with_time: bool = False) ->
 def _count_questions(round: Round, annotator: Membership, items: int) -> int:
     """Return the number of questions about the items that are not complete, `items` of them.
 
-    Two queries where some are comparisons. A question with a condition counts as asked: its items may open it.
+    Two queries where some are comparisons. A question with a condition counts, as answers may open it.
     """
     guideline = guideline_of(round)
     if not has_comparisons(guideline):

@@ -226,7 +226,10 @@ def _by_day(round: Round, guideline: FrozenGuideline) -> Counter[date]:
         given = given.filter(_OF_OTHERS)
     given = given.exclude(assignment__plan=imported)
     counts: Counter[date] = Counter()
-    counted = ((places, "completed_at", len(guideline.dimensions) if asks_all else 0), (given, "created_at", 1))
+    counted = (
+        (places, "completed_at", len(guideline.dimensions) if asks_all else 0),
+        (given, "created_at", 1),
+    )
     for rows, at, each in counted:
         days = rows.annotate(day=TruncDate(at)).order_by().values_list("day").annotate(Count("pk"))
         counts.update({day: each * number for day, number in days})
