@@ -149,6 +149,35 @@ def _worse(tables: Tables) -> set[tuple[str, str, str]]:
     return found
 
 
+def answer_question(tables: Tables) -> str:
+    """Return the first coefficient of Round I, and which system comes first."""
+    agreement, systems = tables.get("agreement"), tables.get("systems")
+    parts = []
+    if agreement and agreement.rows:
+        name, alpha = agreement.rows[0][0].value, column_of(agreement, "round_1")[0]
+        if isinstance(alpha.value, float):
+            parts.append(
+                gettext("Round I has a value of {value} for {name}.").format(
+                    name=name, value=f"{alpha.value:.2f}".replace("-", MINUS)
+                )
+            )
+        else:
+            parts.append(gettext("Agreement is undefined; the table shows the reasons."))
+    if systems and systems.columns[1].key in _BEST_FIRST and len(systems.rows) > 1:
+        first, statistic = systems.rows[0][:2]
+        if statistic.value is not None:
+            parts.append(
+                gettext("{system} comes first of {count} systems.").format(
+                    system=first.value, count=len(systems.rows)
+                )
+            )
+    return " ".join(parts)
+
+
+_BEST_FIRST = {"strength", "share", "mqm", "mean"}
+"""Columns by which the systems of a question are sorted."""
+
+
 def answer_severity(tables: Tables) -> str:
     """Return on which dimension raters differ most in severity, and by how much."""
     raters = tables.get("raters")

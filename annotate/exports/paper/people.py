@@ -97,8 +97,8 @@ def _rounds(project: Project, facts: Facts, guideline: FrozenGuideline, table: P
     )
     sentences = [
         format_latex(
-            "{name} has {items}: the outputs of {systems} for {documents}.{comparisons} People rate each item "
-            "on {dimensions} ({table}).",
+            "{name} has {items}: the outputs of {systems} for {documents}.{comparisons} People rate each "
+            "item on {dimensions} ({table}).",
             name=Latex(rf"\emph{{{format_latex('{name}', name=project.name)}}}"),
             items=count_words(facts.items, "item"),
             systems=count_words(facts.systems, "system"),

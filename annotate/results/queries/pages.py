@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.models import Project
-from annotate.results.arrangements import AGREEMENT, PASSAGES, SEVERITY, SO_FAR, STUDY, SYSTEMS
+from annotate.results.arrangements import AGREEMENT, PASSAGES, QUESTIONS, SEVERITY, SO_FAR, STUDY, SYSTEMS
 from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import agreement_sections
 from annotate.results.queries.compared_systems import ABOUT
@@ -15,6 +15,7 @@ from annotate.results.queries.so_far import so_far_sections
 from annotate.results.queries.study import STUDY_PARAMETERS, study_sections
 from annotate.results.queries.systems import ORDER, systems_sections
 from annotate.results.queries.version import ratings_of, version_of_ratings, version_of_revised_values
+from annotate.results.questions.page import QUESTION, questions_sections
 from annotate.results.registry import Chosen, Parameter, ResultsPage
 
 
@@ -64,6 +65,16 @@ OWN_PAGES = (
         ratings_of,
         [ABOUT, ORDER],
         arrangement=SYSTEMS,
+    ),
+    ResultsPage(
+        "questions",
+        gettext_lazy("Other questions"),
+        gettext_lazy("Agreement and systems by questions about labels, parts, preferences, ranks or spans."),
+        questions_sections,
+        version_of_ratings,
+        ratings_of,
+        [QUESTION],
+        arrangement=QUESTIONS,
     ),
     ResultsPage(
         "severity",
