@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from annotate.results.arrangement import Data, Tables
 from annotate.results.table import Cell, Table
@@ -166,16 +166,21 @@ def answer_question(tables: Tables) -> str:
     if systems and systems.columns[1].key in _BEST_FIRST and len(systems.rows) > 1:
         first, statistic = systems.rows[0][:2]
         if statistic.value is not None:
-            parts.append(
-                gettext("{system} comes first of {count} systems.").format(
-                    system=first.value, count=len(systems.rows)
-                )
-            )
+            says = _BEST_FIRST[systems.columns[1].key]
+            ranks = column_of(systems, "ranks")
+            if ranks and ranks[0].value == "1":
+                says = gettext("{system} is surely the strongest of {count} systems.")
+            parts.append(str(says).format(system=first.value, count=len(systems.rows)))
     return " ".join(parts)
 
 
-_BEST_FIRST = {"strength", "share", "mqm", "mean"}
-"""Columns by which the systems of a question are sorted."""
+_BEST_FIRST = {
+    "strength": gettext_lazy("{system} has the highest strength of {count} systems, but not surely."),
+    "share": gettext_lazy("{system} has the highest share of {count} systems."),
+    "mqm": gettext_lazy("{system} has the lowest MQM score of {count} systems."),
+    "mean": gettext_lazy("{system} has the highest mean of {count} systems."),
+}
+"""By the column that sorts the systems of a question."""
 
 
 def answer_severity(tables: Tables) -> str:

@@ -12,8 +12,8 @@ from annotate.results.commands import current_page
 from annotate.results.queries.pages import OWN_PAGES
 from annotate.results.registry import PAGES, result_of
 from annotate.watching.queries.round_progress import round_progress
-from tests.factories import Cast
-from tests.questions.asking import give
+from tests.factories import Cast, make_project
+from tests.questions.asking import give, make_questions, open_questions
 from tests.questions.everything import answer_every_kind, discuss_every_kind, make_every_kind
 
 pytestmark = pytest.mark.django_db
@@ -89,3 +89,23 @@ def test_a_round_is_complete_although_hidden_questions_have_no_answer() -> None:
     assert all(each.rated == each.asked for each in found.dimensions)
     harm = next(each for each in found.dimensions if each.name == "Harm")
     assert 0 < harm.rated < 6
+
+
+@pytest.mark.parametrize("kind", ["labels", "preference", "text"])
+def test_a_project_with_one_question_of_another_kind_has_all_pages(client: Client, kind: str) -> None:
+    cast = open_questions(kind, documents=1, systems=2)
+    client.force_login(cast.admin)
+    for name in (*READ_BY_PEOPLE, "results"):
+        assert client.get(reverse(name, args=[cast.project.slug])).status_code == 200, name
+    for name in PAGES:
+        assert client.get(reverse("results_page", args=[cast.project.slug, name])).status_code == 200, name
+
+
+def test_only_a_project_with_other_questions_lists_their_page(client: Client) -> None:
+    for cast, is_listed in ((make_project(), False), (make_questions("labels"), True)):
+        client.force_login(cast.researcher)
+        listed = client.get(reverse("results", args=[cast.project.slug])).content.decode()
+        url = reverse("results_page", args=[cast.project.slug, "questions"])
+        assert (url in listed) == is_listed
+    shown = client.get(reverse("results_page", args=[cast.project.slug, "questions"]))
+    assert "There is nothing to measure yet." in shown.content.decode()

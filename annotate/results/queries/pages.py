@@ -15,7 +15,7 @@ from annotate.results.queries.so_far import so_far_sections
 from annotate.results.queries.study import STUDY_PARAMETERS, study_sections
 from annotate.results.queries.systems import ORDER, systems_sections
 from annotate.results.queries.version import ratings_of, version_of_ratings, version_of_revised_values
-from annotate.results.questions.page import QUESTION, questions_sections
+from annotate.results.questions.page import QUESTION, has_other_questions, questions_sections
 from annotate.results.registry import Chosen, Parameter, ResultsPage
 
 
@@ -74,6 +74,7 @@ OWN_PAGES = (
         version_of_ratings,
         ratings_of,
         [QUESTION],
+        is_listed=has_other_questions,
         arrangement=QUESTIONS,
     ),
     ResultsPage(

@@ -19,6 +19,11 @@ from annotate.results.questions.tables import tables_of
 from annotate.results.registry import Chosen, Parameter
 
 
+def has_other_questions(project: Project) -> bool:
+    """Return whether a project asks something that is not on a scale. One query."""
+    return project.dimensions.exclude(kind=SCALE.key).exists()
+
+
 def _questions(project: Project) -> Sequence[tuple[str, str]]:
     found = project.dimensions.exclude(kind=SCALE.key).order_by("position").values_list("key", "name")
     if not found:
