@@ -166,11 +166,11 @@ def answer_question(tables: Tables) -> str:
     if systems and systems.columns[1].key in _BEST_FIRST and len(systems.rows) > 1:
         first, statistic = systems.rows[0][:2]
         if statistic.value is not None:
-            says = _BEST_FIRST[systems.columns[1].key]
+            says = str(_BEST_FIRST[systems.columns[1].key])
             ranks = column_of(systems, "ranks")
             if ranks and ranks[0].value == "1":
                 says = gettext("{system} is surely the strongest of {count} systems.")
-            parts.append(str(says).format(system=first.value, count=len(systems.rows)))
+            parts.append(says.format(system=first.value, count=len(systems.rows)))
     return " ".join(parts)
 
 

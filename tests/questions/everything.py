@@ -7,11 +7,12 @@ from annotate.core.guidelines import guideline_of
 from annotate.core.models import Assignment, Dispute, Item
 from annotate.core.specification import DimensionSpec, PointSpec
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute
+from annotate.questions import Given
 from annotate.questions.conditions import hidden_dimensions
 from annotate.rating.commands.ratings import Answer, SentAnswer, save_ratings
 from annotate.rating.commands.rounds import close_round_one, open_round_one, open_round_two
 from annotate.rating.queries.assigned import asked_dimensions
-from annotate.rating.queries.contents import content_of, given_of
+from annotate.rating.queries.contents import content_of
 from annotate.setup.commands import add_dimension
 from tests.factories import Cast
 from tests.questions.asking import make_questions, share_out
@@ -40,23 +41,22 @@ def answer_every_kind(cast: Cast, *, most: int | None = None) -> None:
     chance = Random(1)
     assignments = Assignment.objects.filter(round=round).exclude(annotator=None).order_by("item", "annotator")
     for assignment in assignments.select_related("item", "annotator", "round__guideline", "round__project"):
-        if most is not None and assignment.position > most:
+        annotator, position = assignment.annotator, assignment.position
+        if annotator is None or (most is not None and (position or 0) > most):
             continue
         asked = asked_dimensions(assignment, guideline_of(round))
         content = content_of(assignment)
         answers = {each.key: _answer(each.key, content, chance) for each in asked}
         given = {each.id: answers[each.key] for each in asked}
-        hidden = hidden_dimensions(asked, {key: given_of(_Stored(**one)) for key, one in given.items()})
+        hidden = hidden_dimensions(asked, {key: _given(**one) for key, one in given.items()})
         sent = [SentAnswer(each, Answer(**answers[each.key])) for each in asked if each.id not in hidden]
-        for saved in save_ratings(assignment=assignment, given=sent, by=assignment.annotator.user):
+        for saved in save_ratings(assignment=assignment, given=sent, by=annotator.user):
             assert not isinstance(saved, Exception), saved
 
 
-class _Stored:
-    """An answer as a rating holds it; the number of labels is not needed."""
-
-    def __init__(self, value: float | None = None, data: Any = None) -> None:
-        self.value, self.data = (0 if value is None else value), data
+def _given(value: float | None = None, data: Any = None) -> Given:
+    """Return an answer for conditions, which read no numbers of labels."""
+    return Given(0 if value is None else value, data)
 
 
 def _answer(key: str, content: Any, chance: Random) -> dict[str, Any]:

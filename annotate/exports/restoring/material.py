@@ -26,8 +26,8 @@ def restore_material(restored: Restored, archive: ExportArchive) -> None:
         restored.documents[key] = document.pk
     _restore_items(restored, archive)
     _restore_comparisons(restored, archive)
-    parts = (ItemPart(item_id=restored.item(row), **PARTS.fields(row)) for row in archive.rows("parts"))
-    ItemPart.objects.bulk_create(parts, TEXTS_AT_ONCE)
+    pieces = (ItemPart(item_id=restored.item(row), **PARTS.fields(row)) for row in archive.rows("parts"))
+    ItemPart.objects.bulk_create(pieces, TEXTS_AT_ONCE)
 
 
 def _restore_comparisons(restored: Restored, archive: ExportArchive) -> None:
