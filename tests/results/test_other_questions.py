@@ -73,9 +73,9 @@ def test_alpha_of_labels_is_that_of_jaccard_s_distance() -> None:
     assert row["round_1"].value == pytest.approx(alpha_of(units, jaccard))
     assert row["round_2"].reason == "Round II has not been opened."
     # Grammar: given together by both in 2 of 6, by one in 4 answers more.
-    labels = cells(cast.project, "labels", "labels")
-    assert labels["Grammar"]["given"].value == 7
-    assert labels["Grammar"]["round_1_f1"].value == pytest.approx(2 * 2 / 7)
+    by_label = cells(cast.project, "labels", "labels")
+    assert by_label["Grammar"]["given"].value == 7
+    assert by_label["Grammar"]["round_1_f1"].value == pytest.approx(2 * 2 / 7)
     systems = cells(cast.project, "systems", "labels")
     # Outputs 1 and 4 are of system-1: both raters, and both raters.
     assert systems["system-1"]["label_grammar"].value == 1
