@@ -4,11 +4,12 @@
 percent agreement, kappas, Gwet's AC, intraclass correlations and Kendall's W; `advice` tells which a
 measurement level allows. `MEASURES` compare two arrays: correlations, RMSE, MAE and bias. Further functions
 model raters (severity, Dawid and Skene, MACE), compare systems (paired t, the crossed model, rank sets) and
-passages (gamma, alpha of units, F1 of words). A `Coefficient` has a value with interval and counts, or a
-reason why it has none; a `Stream` makes its interval the same in every run.
+passages (gamma, alpha of units, F1 of words). Answers of other kinds are sets of labels, rankings, spans with
+categories and severities, and parts. A `Coefficient` has a value with interval and counts, or a reason why it
+has none; a `Stream` makes its interval the same in every run.
 
-`agreement.comparison` compares a judge with people, `agreement.biases` finds what a judge prefers, and
-`agreement.reliability` tells where it can be trusted.
+`agreement.comparison` compares a judge with people and reads their preferences, `agreement.biases` finds what
+a judge prefers, and `agreement.reliability` tells where it can be trusted.
 """
 
 from agreement.alpha import alpha_difference, checked_alpha, checked_alphas_of_parts, krippendorff_alpha

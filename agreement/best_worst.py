@@ -13,7 +13,7 @@ from agreement.ratios import RatioName, ratio_coefficient, sum_by_document
 
 @dataclass(frozen=True)
 class BestWorstScore:
-    """How often the output of a system was shown, named the best, and named the worst; and its score."""
+    """The score of a system, with the numbers of answers that show it and name it the best or the worst."""
 
     system: str
     shown: int

@@ -41,9 +41,9 @@ def alpha_by_distance(
     labels.
 
     alpha = 1 - (n - 1) sum o_ck d_ck / sum n_c n_k d_ck, as `krippendorff_alpha` has it. With d = 1 for
-    different answers it is nominal alpha. The interval is made as there, and resamples documents where they
-    are given. Source: Krippendorff 2011; with distances of sets Passonneau 2006.
-    Undefined where no unit has two answers, or all answers have the distance 0.
+    different answers it is nominal alpha. The interval, too, is that of `krippendorff_alpha`; it resamples
+    documents if they are given. Source: Krippendorff 2011; with distances of sets Passonneau 2006.
+    Undefined without a unit that has two answers, and if all answers have the distance 0.
     ValueError for a table of another shape, with negative numbers, or that is not symmetric with zeros on its
     diagonal.
     """
@@ -70,7 +70,7 @@ def alpha_by_distance(
 
 
 def distance_table(answers: Sequence[Answer], distance: Distance[Answer] | npt.ArrayLike) -> FloatArray:
-    """(answers, answers): the distance of each pair; ValueError where it cannot be one."""
+    """(answers, answers): the distance of each pair; ValueError as for `alpha_by_distance`."""
     size = len(answers)
     if callable(distance):
         table = np.zeros((size, size))

@@ -1,4 +1,4 @@
-"""Agreement on sets of labels, as a whole and for each label, and how often systems have each label."""
+"""Agreement on sets of labels, as a whole and for each label, and rates of labels by system."""
 
 from collections.abc import Hashable, Sequence
 from collections.abc import Set as AbstractSet
@@ -124,7 +124,7 @@ def label_alpha(
 ) -> Coefficient:
     """`alpha_by_distance` of sets of labels; by default with the distance MASI.
 
-    Undefined where no unit has two answers, or all of these are the same set.
+    Undefined without a unit that has two answers, and if these are all the same set.
     """
     return alpha_by_distance(
         answers.codes.values,
@@ -140,7 +140,7 @@ def label_alpha(
 class LabelAgreement:
     """Agreement on one label, over the units that two raters answered.
 
-    given: how many answers contain it. alpha: nominal, of giving it or not. f1: the mean over pairs of
+    given: the number of answers with it. alpha: nominal, of giving it or not. f1: the mean over pairs of
     raters. f1_of_raters: (raters,), the mean over a rater's pairs; None without a unit shared.
     """
 
@@ -160,10 +160,10 @@ def agreement_by_label(
     """Alpha and F1 of each label, in the order of the labels.
 
     F1 of two raters is 2 both / (one + other) over the units that both answered, and 1 if neither gave the
-    label. It is not corrected for chance, but a label that nobody gives has one, where alpha has none.
-    Alpha's interval is made as in `krippendorff_alpha`, that of F1 is `mean_ratio_interval`'s over documents.
+    label. It is not corrected for chance. A label that no rater gives has an F1 but no alpha.
+    Alpha's interval is `krippendorff_alpha`'s, that of F1 `mean_ratio_interval`'s over documents.
     Source: van Rijsbergen 1979, chapter 7; of pairs of raters Hripcsak and Rothschild 2005, JAMIA 12,
-    296-298. Undefined where no unit has two answers; alpha also where all or none of these contain the label.
+    296-298. Undefined if no unit has two answers; alpha also if all or none of these contain the label.
     """
     plan = resampling or Resampling(by="units" if answers.codes.documents is None else "documents")
     pairs = [
@@ -194,7 +194,7 @@ def agreement_by_label(
 
 
 def _pair_sums(answers: LabelAnswers, pairs: Sequence[tuple[int, int]]) -> tuple[FloatArray, FloatArray]:
-    """(documents, pairs, labels): units where both gave a label, and half of the sum of those of either."""
+    """(documents, pairs, labels): units with a label by both raters, and the mean of either's units."""
     documents = int(answers.documents.max(initial=-1)) + 1
     both, mean = np.zeros((2, documents, len(pairs), len(answers.labels)))
     for place, (one, other) in enumerate(pairs):
@@ -227,7 +227,7 @@ def _f1_of_raters(
 
 @dataclass(frozen=True)
 class LabelRate:
-    """How often the outputs of a system have a label, by the raters who answered."""
+    """The share of a system's outputs with a label."""
 
     system: str
     label: Hashable

@@ -45,7 +45,7 @@ def share_of_yes(
     answers, items: as for `shares_by_item`, of one system or of all. documents: (parts,), any labels; an item
     without one is its own. An item counts once, however many parts it has. The interval is `ratio_interval`'s
     over documents, with all items and parts in them. Counts are of parts.
-    Undefined where no part has an answer. ValueError also for an item in two documents.
+    Undefined without answers. ValueError also for an item in two documents.
     """
     names, shares = shares_by_item(answers, items)
     _, of_part, table = _read(answers, items)

@@ -24,7 +24,7 @@ _NO_MAXIMUM = (
 
 @dataclass(frozen=True)
 class RankedSystem:
-    """A system in rankings: how many it is in, how often first (ties share), its strength and ranks."""
+    """A system: the number of its rankings, of first ranks (ties share one), its strength and ranks."""
 
     system: str
     rankings: int
@@ -62,7 +62,7 @@ def plackett_luce(rankings: Rankings, *, confidence_level: float = 0.95) -> Rank
     documents, and t has one degree of freedom less than there are documents. Ranks invert the intervals of
     all pairs at once (`rank_sets`). Source: Luce 1959; Plackett 1975, Applied Statistics 24, 193-202; Hunter
     2004, Annals of Statistics 32, 384-406; Liang and Zeger 1986 for the variances.
-    Undefined with rankings of fewer than 5 documents, and where a system, or a group of them, comes before or
+    Undefined with rankings of fewer than 5 documents, and if a system, or a group of them, comes before or
     after all others in each ranking they share, or shares none.
     """
     raters, items = np.nonzero(rankings.ranked)
@@ -109,7 +109,7 @@ def _count_systems(ranks: FloatArray, systems: Sequence[str]) -> tuple[RankedSys
 
 
 def _beaten(ranks: FloatArray) -> FloatArray:
-    """(systems, systems): how often the system of the row comes before that of the column or ties with it."""
+    """(systems, systems): rankings that put the row's system before the column's, or tie them."""
     return np.array([(ranks[:, [one]] <= ranks).sum(axis=0) for one in range(ranks.shape[1])], dtype=float)
 
 

@@ -29,7 +29,7 @@ _ALL_TIES = (
     "Every ranking ties all its systems, so agreement cannot be told from chance. Rank outputs that differ "
     "more."
 )
-_NO_CONCORDANCE = "No item has rankings by two raters of which one tells its systems apart."
+_NO_CONCORDANCE = "No item has rankings by two raters and a difference between its systems."
 
 
 def kendall_distance(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
@@ -118,7 +118,7 @@ def ranking_alpha(
     systems, give rankings and distance to `alpha_by_distance`.
 
     The interval resamples documents. Source: Krippendorff 2011 for alpha; the distance as in
-    `kendall_distance`. Undefined where no item has two rankings, or all rankings tie everything.
+    `kendall_distance`. Undefined without an item that has two rankings, and if all rankings tie everything.
     """
     orders = _orders(rankings.ranks)
     ranked, raters = rankings.ranked, rankings.ranked.sum(axis=0)
@@ -171,7 +171,7 @@ def mean_concordance(
     """The mean over items of Kendall's W; items without one are left out and counted.
 
     W is not corrected for chance: m raters who rank at random have 1 / m on average. The interval resamples
-    documents. Source: Kendall and Gibbons 1990, chapter 6. Undefined where no item has a W.
+    documents. Source: Kendall and Gibbons 1990, chapter 6. Undefined without an item that has a W.
     """
     values = np.array([np.nan if each.value is None else each.value for each in concordances(rankings)])
     known = ~np.isnan(values)

@@ -68,7 +68,7 @@ def sum_by_document(values: FloatArray, documents: IntArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class RatioName:
-    """What a ratio is called, where it is from, and what to say if it has no value or no interval."""
+    """Name and source of a ratio, and the reasons to give without a value or an interval."""
 
     name: str
     label: str

@@ -21,7 +21,7 @@ _BY_DOCUMENTS = Resampling(by="documents")
 
 @dataclass(frozen=True)
 class MarkedSpan:
-    """Characters from `start` to before `end`, what is wrong with them and how much.
+    """Characters from `start` to before `end`, the kind of error and its severity.
 
     A span without characters (start = end), such as an omission, is a point.
     """
@@ -100,7 +100,7 @@ def span_f1(texts: Sequence[SpannedText], *, confidence_level: float = 0.95) -> 
     character at its start. A pair of raters who marked nothing has an F1 of 1. F1 is not corrected for
     chance. The interval is `mean_ratio_interval`'s over documents. Source: Blain and others 2023, Findings of
     the WMT 2023 shared task on quality estimation, 629-653: its script task2_evaluate.py pools segments, too.
-    Undefined where no text has answers of two raters.
+    Undefined without a text that two raters answered.
     """
     pairs, sums = _sums_by_text(texts)
     documents = _documents(texts)
@@ -214,7 +214,7 @@ def mqm_alpha(
 ) -> Coefficient:
     """The interval `krippendorff_alpha` of `mqm_scores`; the interval resamples documents.
 
-    Undefined where no text has answers of two raters, or all scores are the same.
+    Undefined without a text that two raters answered, or all scores are the same.
     """
     scores = mqm_scores(texts, weights, per_1000_characters=per_1000_characters)
     return _interval_alpha(texts, scores, substream(generator, "mqm"), resampling)
@@ -304,7 +304,7 @@ def _marked_text(text: SpannedText, category: str) -> MarkedText:
 
 
 def _merge(spans: Sequence[Span]) -> list[Span]:
-    """The spans in order, those that overlap as one, without those that have no characters."""
+    """The spans in order; overlapping ones are merged and points dropped."""
     merged: list[Span] = []
     for start, end in sorted(span for span in spans if span[0] < span[1]):
         if merged and start < merged[-1][1]:

@@ -5,6 +5,7 @@ import random
 from django.conf import settings
 from django.utils import timezone
 
+from annotate.calibration.commands import reveal_complete_sessions
 from annotate.core.files import remove_scratch
 from annotate.core.jobs import JOB_KINDS, due_jobs, run_job
 from annotate.core.periodic import PeriodicTask
@@ -52,6 +53,15 @@ class TakeUpJobs(PeriodicTask):
     every = JOBS_EVERY
     acts = (enqueue_jobs,)
     fails = "Waiting jobs could not be looked for"
+
+
+class RevealSessions(PeriodicTask):
+    """Every few seconds reveals the answers of calibration sessions in which everybody has answered."""
+
+    at_start = 1.0
+    every = JOBS_EVERY
+    acts = (reveal_complete_sessions,)
+    fails = "Calibration sessions could not be revealed"
 
 
 class SendDueDigests(PeriodicTask):

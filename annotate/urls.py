@@ -3,12 +3,13 @@
 from django.urls import path, register_converter
 from django.views.generic import RedirectView
 
+from annotate.calibration import views as calibration_views
 from annotate.core import converters  # noqa: F401 - registers "position"
 from annotate.disputes import views as disputes_views
 from annotate.exports import views as exports_views
 from annotate.items import views as items_views
 from annotate.material import views as material_views
-from annotate.people.views import account, installation, joining, members, preferences
+from annotate.people.views import account, installation, joining, members, outside, preferences
 from annotate.quality import views as quality_views
 from annotate.rating import views as rating_views
 from annotate.rating.steps import STEPS
@@ -97,6 +98,7 @@ urlpatterns = [
     path("projects/<slug:slug>/as-template/", setup_views.as_template, name="as_template"),
     path("projects/<slug:slug>/template/", setup_views.project_template, name="project_template"),
     path("invitations/<str:token>/", joining.invitation, name="invitation"),
+    path("join/<slug:token>/", outside.join, name="join"),
     path("projects/<slug:slug>/settings/", setup_views.settings, name="settings"),
     path("projects/<slug:slug>/dimensions/", setup_views.dimensions, name="dimensions"),
     path("projects/<slug:slug>/dimensions/new/", setup_views.dimension_new, name="dimension_new"),
@@ -135,6 +137,8 @@ urlpatterns = [
         webhooks_views.delivery_again,
         name="delivery_again",
     ),
+    path("projects/<slug:slug>/calibration/", calibration_views.sessions, name="calibration"),
+    path("projects/<slug:slug>/calibration/<int:pk>/", calibration_views.session, name="calibration_session"),
     path("projects/<slug:slug>/images/", setup_views.images, name="images"),
     path("projects/<slug:slug>/images/<str:key>", setup_views.image, name="image"),
     path("projects/<slug:slug>/images/<str:key>/remove/", setup_views.image_remove, name="image_remove"),
@@ -182,6 +186,9 @@ urlpatterns = [
     path("projects/<slug:slug>/assignment-plan/", rating_views.plan, name="plan"),
     path("projects/<slug:slug>/people/", members.people, name="people"),
     path("projects/<slug:slug>/people/invite/", members.invite_several, name="invite_several"),
+    path("projects/<slug:slug>/people/outside/", outside.study_settings, name="outside_study"),
+    path("projects/<slug:slug>/people/outside/link/", outside.study_link, name="outside_link"),
+    path("projects/<slug:slug>/end/", outside.end, name="outside_end"),
     path("projects/<slug:slug>/people/<int:pk>/", members.person, name="person"),
     path("projects/<slug:slug>/people/<int:pk>/role/", members.place_role, name="place_role"),
     path(

@@ -24,6 +24,7 @@ from agreement import (
     span_f1,
 )
 from agreement.comparison import PairwiseAnswers, preference_alpha, share_of_agreement
+from agreement.data import FloatArray
 
 SEED = 20_261_128
 SIZES = (12, 30, 100)
@@ -31,6 +32,8 @@ PLAN = Resampling(by="documents", replicates=500)
 RATERS, ITEMS = 3, 4
 STRENGTHS = np.array([0.8, 0.3, 0.0, -0.3, -0.8])
 RATES = np.array([0.5, 0.2, 0.05])
+RARE = np.array([0.06, 0.04, 0.01])
+"""Rates of labels with which nine of ten items have none."""
 _MANY = 10_000
 Found = Iterator[tuple[str, float, float | None, float | None]]
 """Name, value and ends of each interval."""
@@ -38,19 +41,26 @@ Found = Iterator[tuple[str, float, float | None, float | None]]
 
 def draw_labels(documents: int, generator: np.random.Generator) -> Found:
     """Yield statistics of labels that a half, a fifth and a twentieth of the items have."""
-    in_document = generator.beta(6 * RATES, 6 * (1 - RATES), size=(documents, len(RATES)))
-    truth = generator.random((documents * ITEMS, len(RATES))) < np.repeat(in_document, ITEMS, axis=0)
-    sure = np.repeat(generator.beta(18, 2, size=documents), ITEMS)[None, :, None]
-    missed = generator.random((RATERS, *truth.shape)) > sure
-    found = generator.random((RATERS, *truth.shape)) < (1 - sure) * RATES
-    given = np.where(truth, ~missed, found)
-    rows = [[frozenset(np.flatnonzero(unit).tolist()) for unit in row] for row in given]
-    answers = LabelAnswers(rows, labels=range(len(RATES)), documents=np.repeat(np.arange(documents), ITEMS))
+    answers = _draw_sets(RATES, documents, generator)
     yield _named("MASI alpha", label_alpha(answers, generator=generator, resampling=PLAN))
     for each in agreement_by_label(answers):
         yield _named(f"F1, rate {RATES[int(str(each.label))]:g}", each.f1)
     for rate in label_rates(answers, ["S"] * answers.given.shape[1]):
         yield _named(f"rate {RATES[int(str(rate.label))]:g}", rate.rate)
+    rare = _draw_sets(RARE, documents, generator)
+    yield _named("MASI alpha, rare", label_alpha(rare, generator=generator, resampling=PLAN))
+
+
+def _draw_sets(rates: FloatArray, documents: int, generator: np.random.Generator) -> LabelAnswers:
+    """Sets by raters who miss a label more often on some documents than on others."""
+    in_document = generator.beta(6 * rates, 6 * (1 - rates), size=(documents, len(rates)))
+    truth = generator.random((documents * ITEMS, len(rates))) < np.repeat(in_document, ITEMS, axis=0)
+    sure = np.repeat(generator.beta(18, 2, size=documents), ITEMS)[None, :, None]
+    missed = generator.random((RATERS, *truth.shape)) > sure
+    found = generator.random((RATERS, *truth.shape)) < (1 - sure) * rates
+    given = np.where(truth, ~missed, found)
+    rows = [[frozenset(np.flatnonzero(unit).tolist()) for unit in row] for row in given]
+    return LabelAnswers(rows, labels=range(len(rates)), documents=np.repeat(np.arange(documents), ITEMS))
 
 
 def draw_preferences(documents: int, generator: np.random.Generator) -> Found:

@@ -21,7 +21,7 @@ ID = "X-Request-ID"
 GIVEN_ID = re.compile(r"[\w.-]{8,64}", re.ASCII)
 # Whoever has such an address is let in by it.
 SECRET_PATH = re.compile(
-    r"(/(?:accounts/password/reset/key|account/address|signup|first-account|invitations)/)[^/\s\"'?#]+"
+    r"(/(?:accounts/password/reset/key|account/address|signup|first-account|invitations|join)/)[^/\s\"'?#]+"
 )
 SECRET_WORD = re.compile(
     r"\b(concord_|whsec_|hf_|sk-)[\w-]{8,}|(?<=Bearer )\S+|(?<=://)([^/@\s:]*):[^/@\s]+(?=@)"

@@ -16,7 +16,7 @@ function Evidence(main, { rows, field, isLocked }) {
 
   // Both answer whether anything was changed.
   function add(row) {
-    const chosen = Passages.selected(main).map(Passages.passageOf);
+    const chosen = Passages.selected(main).map(Passages.passageOf).filter(Boolean);
     if (!chosen.length) {
       status.textContent = say("Select words in the output or in the document first, or search for them.");
       return false;

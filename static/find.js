@@ -57,7 +57,7 @@ const Find = (() => {
   }
 
   function fold(main) {
-    const parts = [...main.querySelectorAll(".document details")];
+    const parts = [...main.querySelectorAll(".document > details")];
     const open = !parts.some((part) => part.open);
     for (const part of parts) part.open = open;
     tellFold(main);
@@ -65,15 +65,25 @@ const Find = (() => {
 
   function tellFold(main) {
     const button = main.querySelector("[data-fold]");
-    if (button) button.firstElementChild.textContent = [...main.querySelectorAll(".document details")].some((part) => part.open) ? say("Fold all") : say("Unfold all");
+    if (button) button.firstElementChild.textContent = [...main.querySelectorAll(".document > details")].some((part) => part.open) ? say("Fold all") : say("Unfold all");
+  }
+
+  // To a heading. The address stays that of the item, which going back leads to.
+  function jump(event, link) {
+    event.preventDefault();
+    const heading = document.getElementById(link.hash.slice(1));
+    heading.scrollIntoView({ block: "start" });
+    heading.focus({ preventScroll: true });
   }
 
   const mainOf = (target) => target.closest("main");
   document.addEventListener("input", ({ target }) => { if (target.matches("[data-find]")) look(mainOf(target)); });
-  document.addEventListener("click", ({ target }) => {
-    const button = target.closest("[data-find-step], [data-fold], [data-sheet]");
+  document.addEventListener("click", (event) => {
+    const { target } = event;
+    const button = target.closest("[data-find-step], [data-fold], [data-sheet], [data-jump]");
     if (!button) return;
-    if ("fold" in button.dataset) fold(mainOf(button));
+    if ("jump" in button.dataset) jump(event, button);
+    else if ("fold" in button.dataset) fold(mainOf(button));
     else if ("sheet" in button.dataset) {
       button.setAttribute("aria-expanded", mainOf(button).classList.toggle("sheet-open"));
       document.dispatchEvent(new Event("selectionchange")); // what is selected in the sheet comes into view, or goes

@@ -26,7 +26,7 @@
       const loaded = new DOMParser().parseFromString(await response.text(), "text/html");
       const found = [];
       for (const main of loaded.querySelectorAll("main:has(#work)")) {
-        const parts = found.at(-1)?.main.querySelectorAll(".document details") ?? [];
+        const parts = found.at(-1)?.main.querySelectorAll(".document > details") ?? [];
         main.querySelector("[data-parts]")?.replaceWith(...[...parts].map((part) => part.cloneNode(true)));
         found.push(RatingPage(document.adoptNode(main)));
         await new Promise((resolve) => { setTimeout(resolve); }); // a key that comes meanwhile is answered first

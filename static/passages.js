@@ -1,14 +1,17 @@
 // Passages of the texts on a page: the text rated (part 0) and the parts of its document. A passage is [part, start,
 // end] in characters, as the server counts them (code points); marks are CSS highlights, which leave the texts alone.
+// Characters are those of the source. A rendered text shows runs of it, which know where they start in the source
+// (data-start); a unit, such as a formula, stands for some characters of it (data-length) and is marked as a whole.
 "use strict";
 
 const Passages = (() => {
   const textsIn = (main) => [...main.querySelectorAll(".text[data-part]")];
   const elementOf = (main, part) => main.querySelector(`.text[data-part="${part}"]`);
 
-  // A text stands in several nodes where raters' marks divide it; who made a mark, in <sup>, is not of the text.
+  // A text stands in several nodes where runs or raters' marks divide it; who made a mark, in <sup>, is not of the
+  // text, and neither are the labels of turns.
   function nodesOf(element) {
-    const accept = (node) => (node.parentElement.closest("sup") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+    const accept = (node) => (node.parentElement.closest("sup, .not-in-source") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
     const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT, accept);
     const found = [];
     while (walker.nextNode()) found.push(walker.currentNode);
@@ -40,15 +43,51 @@ const Passages = (() => {
     return range;
   }
 
+  // The nodes of a rendered text that are in runs: where they stand in its string and in the source.
+  function runsOf(element) {
+    let before = 0;
+    return nodesOf(element).flatMap((node) => {
+      const run = node.parentElement.closest("[data-start]");
+      const at = before;
+      before += node.length;
+      if (!run) return [];
+      const start = Number(run.dataset.start);
+      const isUnit = "length" in run.dataset;
+      const length = isUnit ? Number(run.dataset.length) : pointsBefore(node.data, node.length);
+      return [{ text: node.data, before: at, start, end: start + length, isUnit }];
+    });
+  }
+  const isRendered = (element) => element.classList.contains("rendered");
+
+  // Where characters of the source stand in a text's string; nowhere if they are markup.
+  function placesOf(element, start, end) {
+    if (!isRendered(element)) return [unitAt(textOf(element), start), unitAt(textOf(element), end)];
+    const met = runsOf(element).filter((run) => run.start < end && start < run.end);
+    if (!met.length) return [0, 0];
+    const starts = met.map((run) => run.before + (run.isUnit ? 0 : unitAt(run.text, Math.max(start - run.start, 0))));
+    const ends = met.map((run) => run.before + (run.isUnit ? run.text.length : unitAt(run.text, Math.min(end, run.end) - run.start)));
+    return [Math.min(...starts), Math.max(...ends)];
+  }
+
   function rangeOf(main, [part, start, end]) {
     const element = elementOf(main, part);
-    const text = textOf(element);
-    return rangeIn(element, unitAt(text, start), unitAt(text, end));
+    return rangeIn(element, ...placesOf(element, start, end));
   }
 
   function quote(main, [part, start, end]) {
-    const text = textOf(elementOf(main, part));
-    return text.slice(unitAt(text, start), unitAt(text, end));
+    const element = elementOf(main, part);
+    const [first, last] = placesOf(element, start, end);
+    const formulas = new Set();
+    let before = 0;
+    return nodesOf(element).map((node) => {
+      const words = node.data.slice(Math.max(first - before, 0), Math.max(last - before, 0));
+      before += node.length;
+      const formula = node.parentElement.closest("math");
+      if (!words || !formula) return words;
+      if (formulas.has(formula)) return "";
+      formulas.add(formula);
+      return formula.getAttribute("alttext"); // its LaTeX
+    }).join("");
   }
 
   // Made when first needed: it takes longer than all else that a page does before it can be used.
@@ -97,9 +136,18 @@ const Passages = (() => {
     return [first ?? 0, last];
   }
 
+  // Nothing where only markup is selected.
   function passageOf({ element, start, end }) {
-    const text = textOf(element);
-    return [Number(element.dataset.part), pointsBefore(text, start), pointsBefore(text, end)];
+    const part = Number(element.dataset.part);
+    if (!isRendered(element)) {
+      const text = textOf(element);
+      return [part, pointsBefore(text, start), pointsBefore(text, end)];
+    }
+    const met = runsOf(element).filter((run) => run.before < end && start < run.before + run.text.length);
+    if (!met.length) return null;
+    const starts = met.map((run) => run.start + (run.isUnit ? 0 : pointsBefore(run.text, Math.max(start - run.before, 0))));
+    const ends = met.map((run) => (run.isUnit ? run.end : run.start + pointsBefore(run.text, end - run.before)));
+    return [part, Math.min(...starts), Math.max(...ends)];
   }
 
   // Passages that overlap or touch become one, so that none is kept twice.
@@ -125,7 +173,7 @@ const Passages = (() => {
   function show(range) {
     const element = range.startContainer.parentElement; // of a text's node
     const fold = element.closest("details");
-    if (fold) fold.open = true;
+    for (let part = fold; part; part = part.parentElement.closest("details")) part.open = true;
     if (fold) element.closest("main").querySelector("[data-sheet][aria-expanded=false]")?.click();
     const page = document.scrollingElement;
     const scroller = [element.closest(".document, .summary"), page].find((each) => each.scrollHeight > each.clientHeight) ?? page;
@@ -136,7 +184,7 @@ const Passages = (() => {
 
   // How many marks each part has is written beside its label, where a folded part hides them.
   function countIn(main, name, ranges) {
-    for (const label of main.querySelectorAll(".document details > summary")) {
+    for (const label of main.querySelectorAll(".document > details > summary")) {
       const count = ranges.filter((range) => label.parentElement.contains(range.startContainer)).length;
       if (count) label.dataset[name] = count;
       else delete label.dataset[name];

@@ -13,6 +13,8 @@ const Questions = (() => {
   const read = (row) => { try { return JSON.parse(dataField(row).value || "null")?.[nameOf(row)] ?? null; } catch { return null; } };
   const valueOf = (control) => ("number" in control.dataset ? Number(control.value) : control.value);
 
+  const entered = (row) => row.querySelector("[data-field]:not([type=radio], [type=checkbox])");
+
   // One value for each entry; where only some are asked for, the others have the default.
   function listed(row) {
     const values = entries(row).map(() => null);
@@ -30,7 +32,7 @@ const Questions = (() => {
       const chosen = [...row.querySelectorAll("[data-field]:checked")].map((each) => each.value);
       return chosen.length || none(row).checked ? chosen : null;
     }
-    return row.querySelector("textarea[data-field]").value.trim() || null;
+    return (entered(row) ?? row.querySelector("[data-field]:checked"))?.value.trim() || null;
   }
 
   function compose(row) {
@@ -60,12 +62,11 @@ const Questions = (() => {
     dataField(row).value = data || "";
     const value = read(row);
     if (none(row)) none(row).checked = value !== null && !value.length;
-    for (const control of row.querySelectorAll("input[data-field]")) {
-      if (control.type === "checkbox") control.checked = Boolean(value?.includes(control.value));
+    for (const control of row.querySelectorAll("[data-field]:is([type=radio], [type=checkbox])")) {
+      if (!("index" in control.dataset)) control.checked = Boolean(value?.includes(control.value));
       else control.checked = value?.[Number(control.dataset.index)] === valueOf(control);
     }
-    const text = row.querySelector("textarea[data-field]");
-    if (text) text.value = value ?? "";
+    if (entered(row)) entered(row).value = value ?? "";
     Spans.list(row);
   }
 

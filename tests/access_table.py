@@ -17,6 +17,7 @@ arnjos  GET POST  account/sessions/
 arnjos  GET       account/again/
 arnjos  GET
 arnjosx GET POST  invitations/{invited}/
+arnjosx GET POST  join/{join}/
 arnjosx GET POST  account/digest/{digest}/
 -       GET POST  first-account/{anything}/
 arnjosx GET       api/v1/
@@ -100,6 +101,8 @@ ar    GET       {home}items/
 a     POST      {home}items/
 ar    GET       {home}items/{item}/
 a     GET POST  {home}gold/
+a     GET POST  {home}calibration/
+a     GET POST  {home}calibration/{calibration_session}/
 a     POST      {home}gold/bar/
 a     GET POST  {home}gold/{gold}/
 a     GET       {home}annotator-quality/
@@ -107,6 +110,9 @@ a     GET POST  {home}annotator-quality/{rater}/
 a     GET POST  {home}assignment-plan/
 a     GET POST  {home}people/
 a     GET       {home}people/{rater}/
+a     GET POST  {home}people/outside/
+a     POST      {home}people/outside/link/
+n     GET       {home}end/
 a     POST      {home}people/{rater}/role/
 a     POST      {home}people/{rater}/hand-over/
 a     POST      {home}people/{rater}/label/

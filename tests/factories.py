@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from itertools import count
 from string import ascii_uppercase
+from typing import Any
 
 from django.contrib.auth.hashers import make_password
+from django.utils import timezone
 from django.utils.text import slugify
 
 from annotate.core.audit import record
@@ -14,6 +17,8 @@ from annotate.core.models import (
     Document,
     Item,
     Membership,
+    OutsideRater,
+    OutsideStudy,
     Project,
     Role,
     ScalePoint,
@@ -75,6 +80,22 @@ def _make_members(
     for place in Membership.objects.bulk_create(members):
         record(project, "place.made", place, after={"role": place.role, "alias": place.alias})
     return members[2:]
+
+
+def make_outside_rater(place: Membership, **fields: Any) -> OutsideRater:
+    """Say of an annotator that the person joined by a study's link, which is closed meanwhile."""
+    study, _ = OutsideStudy.objects.get_or_create(
+        project=place.project, defaults={"pay_rule": "item", "pay_rate": "0.25", "currency": "GBP"}
+    )
+    parameters = {"PROLIFIC_PID": f"pid-{place.pk}", "SESSION_ID": "session"}
+    usual = {
+        "parameters": parameters,
+        "platform_id": parameters["PROLIFIC_PID"],
+        "consented_at": timezone.now(),
+    }
+    return OutsideRater.objects.create(
+        study=study, place=place, **{"consent_digest": sha256(b"consent").hexdigest(), **usual, **fields}
+    )
 
 
 def make_dimension(project: Project, name: str, *, minimum: int = 1, maximum: int = 5) -> Dimension:

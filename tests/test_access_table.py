@@ -37,7 +37,7 @@ from judges.routing.commands.certificates import draw_calibration
 from judges.routing.commands.policies import make_policy
 from judges.runs.commands.rereading import start_rereading
 from tests.access_table import API, ELSEWHERE, PAGES
-from tests.factories import PASSWORD, make_member
+from tests.factories import PASSWORD, make_member, make_outside_rater
 from tests.judges.certified import calibrated_project, calibration_spec, rate_sample
 from tests.judges.factories import make_run
 from tests.judges.routing.project import judges_of, spec_of
@@ -82,6 +82,7 @@ def scene(db: None) -> Scene:
     Project.objects.filter(pk=project.pk).update(practice_bar=100)
     Membership.objects.filter(project=project).update(practised_at=timezone.now())
     export = start_export(project=project, choice=ExportChoice(Format.CSV, frozenset(), ""), by=cast.admin)
+    outside = make_outside_rater(rater, outcome="completed", ended_at=timezone.now())
     adjudicator = make_member(project, Role.ADJUDICATOR).user
     people = {
         "a": cast.admin,
@@ -103,6 +104,7 @@ def scene(db: None) -> Scene:
     names = {
         "home": f"projects/{project.slug}/",
         "invited": invitation_token(invitation),
+        "join": outside.study.token,
         "anything": "forged",
         "digest": digest_token(cast.admin),
         "invitation": invitation.pk,
@@ -115,6 +117,7 @@ def scene(db: None) -> Scene:
         "item": cast.items[0].pk,
         "document": cast.items[0].document_id,
         "gold": gold.pk,
+        "calibration_session": Project.objects.create(slug="first", name="First", calibrates=project).pk,
         "upload": upload.pk,
         "judgments": judgments.pk,
         "metrics": metrics.pk,

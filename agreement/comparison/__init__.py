@@ -4,7 +4,7 @@ Correlations are over items, systems or documents, by system (P and R) and over 
 the judge with people, as one more rater, and of its own samples. Preferences between systems and texts, head-
 to-head points, position consistency and strengths (Bradley and Terry) are for judges that compare. Named
 categories have accuracy and F1. Two judges are compared on the same items, and a curve shows how many samples
-are enough.
+are enough. `PairwiseAnswers` are people's preferences between two outputs.
 """
 
 from agreement.comparison.alpha import (

@@ -1,4 +1,4 @@
-"""What people prefer when they see two systems' outputs: agreement on it, and the strengths of systems."""
+"""People's preferences between two systems' outputs: agreement, and the strengths of systems."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -22,14 +22,14 @@ _ALL_TIES = (
 
 @dataclass(frozen=True, eq=False, init=False)
 class PairwiseAnswers:
-    """Which of two systems each rater prefers, in comparisons that name a first and a second system.
+    """Raters' preferences, in comparisons that name a first and a second system.
 
     values: (raters, comparisons), whole numbers from -strongest to strongest, above 0 if the first system is
     better, 0 for a tie, NaN for a gap. strongest: 1 if raters name the winner alone. ties: whether 0 could be
     given. first, second: (comparisons,), names of systems. documents: (comparisons,), any labels, kept as
     indices; a comparison without one is its own. shown_first: (raters, comparisons), whether a rater saw the
     output of the first system first; None if this is unknown.
-    Raises ValueError with one sentence where these do not fit together.
+    Raises ValueError with one sentence if these do not fit together.
     """
 
     values: FloatArray
@@ -115,8 +115,8 @@ def preference_alpha(
 
     The interval resamples documents, so a comparison and its image stay together. Counts are those of the
     comparisons. Source: Krippendorff 2011.
-    Undefined where no comparison has two answers, or all answers are ties. ValueError for resampling by
-    units.
+    Undefined without a comparison that has two answers, and if all answers are ties. ValueError for
+    resampling by units.
     """
     data = answers.strengths if by_strength else answers.winners
     plan = _by_documents(resampling)
@@ -141,7 +141,7 @@ def share_of_agreement(
 ) -> Coefficient:
     """`percent_agreement` on the winner: the share of pairs of raters with the same one, or with a tie.
 
-    The interval resamples documents. Undefined where no comparison has two answers.
+    The interval resamples documents. Undefined without a comparison that has two answers.
     """
     found = percent_agreement(answers.winners, generator=generator, resampling=_by_documents(resampling))
     return replace(found, label="Agreement on the winner")
@@ -151,13 +151,13 @@ def strengths_by_preference(answers: PairwiseAnswers, *, confidence_level: float
     """`system_strengths` from people's answers: each answer is a verdict, by the side that was shown first.
 
     How much better a system is does not count. Sets of ranks (`best`, `worst`) overlap for systems that do
-    not differ. Undefined as `system_strengths`. ValueError where sides are unknown.
+    not differ. Undefined as `system_strengths`. ValueError if sides are unknown.
     """
     return system_strengths(verdicts_of_answers(answers), confidence_level=confidence_level)
 
 
 def verdicts_of_answers(answers: PairwiseAnswers) -> Verdicts:
-    """The answers of all raters as verdicts; ValueError where it is unknown which side a rater saw first."""
+    """The answers of all raters as verdicts; ValueError without `shown_first`."""
     if answers.shown_first is None:
         raise ValueError("Strengths need to know which output each rater saw first.")
     raters, comparisons = np.nonzero(~np.isnan(answers.values))

@@ -83,6 +83,7 @@ GROUPS = [
         [
             Page(gettext_noop("People"), "people", ADMINS),
             Page(gettext_noop("Annotator quality"), "quality", ADMINS, tells=True),
+            Page(gettext_noop("Calibration"), "calibration", ADMINS),
         ],
     ),
     Group(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Prefetch
+from django.db.models import Prefetch, Q
 
 from annotate.core.access import SomeUser, places_of, projects_of
 from annotate.core.models import Membership, Project, Role, Round
@@ -31,7 +31,9 @@ def project_cards(user: SomeUser) -> list[ProjectCard]:
     """Return this person's projects, the newest first. Three queries."""
     mine = Prefetch("memberships", places_of(user), to_attr="mine")
     rounds = Prefetch("rounds", Round.objects.select_related("guideline").order_by("number"))
-    projects = projects_of(user).prefetch_related(mine, rounds).order_by("-created_at", "-pk")
+    # A calibration session is shown to its raters only while there is something to do in it.
+    own = projects_of(user).filter(Q(calibrates=None) | Q(rounds__status=Round.Status.OPEN)).distinct()
+    projects = own.prefetch_related(mine, rounds).order_by("-created_at", "-pk")
     return [
         ProjectCard(
             project,

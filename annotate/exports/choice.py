@@ -46,11 +46,15 @@ class ExportChoice:
     card: Card = field(default_factory=Card)
 
     def tables_of(self, project: Project) -> list[ExportTable]:
-        """Return a project's tables with the columns that go out. One query."""
+        """Return a project's tables with the columns that go out. One query.
+
+        Data sets are published, so what identifies raters from outside never goes into one.
+        """
+        left_out = self.left_out | ({ExportPart.RATERS} if self.format == Format.HUGGING_FACE else set())
         asked = list(project.dimensions.values_list("key", "kind", "scale_step"))
         is_whole = all(kind == SCALE.key and step == 1 for _, kind, step in asked)
         points = ValueKind.INTEGER if is_whole else ValueKind.NUMBER
-        return tables_without(self.left_out, points, [key for key, *_ in asked])
+        return tables_without(left_out, points, [key for key, *_ in asked])
 
     def filters(self) -> dict[str, Any]:
         """Return what was chosen, as a manifest has it."""

@@ -19,6 +19,9 @@ PARTS = {
     ExportPart.SOURCES: _(
         "Source texts: the documents themselves, where their licence lets you pass them on"
     ),
+    ExportPart.RATERS: _(
+        "Raters from outside: their IDs on the platform, and their answers about themselves"
+    ),
 }
 
 

@@ -42,6 +42,7 @@ class ExportPart(StrEnum):
     THREADS = "threads"
     REPLIES = "replies"
     SOURCES = "sources"
+    RATERS = "raters"
 
 
 @dataclass(frozen=True)

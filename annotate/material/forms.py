@@ -16,7 +16,7 @@ from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.errors import NotReadyError
-from annotate.core.models import DataImport, Project
+from annotate.core.models import DataImport, Project, TextFormat
 from annotate.core.quotas import refuse_over_quota
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
 from annotate.material.reading.guessing import guess_mapping, is_round
@@ -251,11 +251,19 @@ class ColumnsForm(forms.Form):
             yield column, example, self[f"meaning_{index}"], heading
 
 
+SHOWN_AS = [
+    ("", _("Plain text; lists of messages as chats")),
+    (TextFormat.MARKDOWN, _("Markdown; lists of messages as chats")),
+    (TextFormat.PLAIN, _("Exactly as written")),
+]
+
+
 class MappingForm(ColumnsForm):
     """What to take from a file of items and ratings: a shipped mapping, or a meaning for each column."""
 
     mapping_name = forms.ChoiceField(label=_("How to read it"), required=False)
     what = forms.ChoiceField(label=_("What to import"), choices=What.choices, widget=forms.RadioSelect)
+    format = forms.ChoiceField(label=_("Show texts as"), required=False, choices=SHOWN_AS)
 
     has_headings = True
 
@@ -299,6 +307,7 @@ class MappingForm(ColumnsForm):
         initial = {"mapping_name": mapping.name}
         if not isinstance(mapping, ColumnMapping):
             return initial
+        initial["format"] = mapping.format
         meanings = {getattr(mapping, meaning): meaning for meaning in SINGLE}
         meanings |= {part.column: "part" for part in mapping.parts}
         meanings |= {values.column: f"{VALUES_OF}{values.dimension}" for values in mapping.value_columns}
@@ -322,6 +331,7 @@ class MappingForm(ColumnsForm):
                 if meaning.startswith(VALUES_OF)
                 for column in named
             ),
+            format=self.cleaned_data["format"],
         )
 
     def find_problem(self, mapping: Mapping) -> str:

@@ -33,6 +33,7 @@ from annotate.core.models import (
 from annotate.core.security_log import log_security
 from annotate.people.blocking import withdraw_invitations_of
 from annotate.people.erased_names import ErasedNames, erase_names
+from annotate.people.outside import forget_platform
 from annotate.people.own_data import sent_to
 from annotate.people.queries import projects_needing
 from annotate.people.sessions import end_sessions
@@ -101,6 +102,7 @@ def _erase_invitations(person: User, addresses: Iterable[str]) -> None:
 def _erase_places(person: User) -> None:
     places = Membership.objects.filter(user=person)
     RecordedName.objects.filter(place__in=places).delete()
+    forget_platform(places)
     PrivateNote.objects.filter(annotator__in=places).delete()
     Nudge.objects.filter(rater__in=places).update(mail_due_at=None, link="")
     places.update(label=F("pseudonym"))

@@ -30,6 +30,7 @@ from annotate.core.models import (
     Membership,
     Notice,
     Nudge,
+    OutsideRater,
     Post,
     PracticeAnswer,
     Preferences,
@@ -122,6 +123,11 @@ def _kept_of(user: User) -> dict[str, dict[str, Any] | QuerySet[Any, Any]]:
             *("role", "label", "alias", "pseudonym", "joined_at", "active", "counted", "practised_at"),
             project_name=F("project__slug"),
         ),
+        "outside": _rows(
+            OutsideRater.objects.filter(place__in=places),
+            *("parameters", "consented_at", "consent_digest", "answers", "outcome", "ended_at"),
+            **of_place,
+        ),
         "recorded_names": _rows(RecordedName.objects.filter(place__in=places), "name", **of_place),
         "counting_decisions": _rows(
             CountingDecision.objects.filter(place__in=places), "at", "counted", "note", **of_place
@@ -185,6 +191,7 @@ IN_SECTIONS = {
     *(FormerName, EmailAddress, Preferences, Notice, AccountMail, DisputeDigest, UserSession, SocialAccount),
     *(Authenticator, ApiToken, SavedTemplate, AuditEntry, Membership, RecordedName, Assignment, RatingChange),
     *(RevisedValueChange, LookBack, PracticeAnswer, Acknowledgement, DisputeEvent, Post, PrivateNote),
+    OutsideRater,
 }
 
 

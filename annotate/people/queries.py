@@ -68,7 +68,7 @@ def people_of(project: Project) -> ProjectPeople:
         project=project, accepted_at=None, withdrawn_at=None, expires_at__gt=timezone.now()
     )
     pending = [PendingInvitation(one, invitation_token(one)) for one in open_ones.order_by("pk")]
-    members = Membership.objects.filter(project=project).select_related("user")
+    members = Membership.objects.filter(project=project).select_related("user", "outside")
     return ProjectPeople(
         places=[
             MemberPlace(

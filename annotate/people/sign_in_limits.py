@@ -23,6 +23,12 @@ GUESSES_FROM_ADDRESS = (
 MAILS = (Limit("mails", 3, HOUR), Limit("mails", 6, DAY))
 MAILS_FROM_ADDRESS = Limit("mails from an address", 120, HOUR)
 
+# Raters who join by a study's open link, from one address: a laboratory sits behind one.
+JOINS_FROM_ADDRESS = (Limit("joins from an address", 60, MINUTE), Limit("joins from an address", 300, HOUR))
+# Who comes with a rater's ID in another browser, and so may be guessing at that rater's session.
+RETURNS = (Limit("returns of a rater", 5, HOUR), Limit("returns of a rater", 20, DAY))
+RETURNS_FROM_ADDRESS = Limit("returns from an address", 60, HOUR)
+
 DEVICE, SALT = "concord_device", "annotate.device"
 LASTS = 365 * 24 * 3600  # seconds since somebody last signed in there
 MOST_PEOPLE = 20  # who share a device; their marks fill 340 of a cookie's 4,096 bytes
@@ -47,6 +53,16 @@ def may_send_mail(request: HttpRequest, email: str, *, purpose: str) -> bool:
     """
     limits = [limit.of(f"{purpose} {email.lower()}") for limit in MAILS]
     return count_attempt([*limits, MAILS_FROM_ADDRESS.of(get_ip(request))])
+
+
+def may_join(request: HttpRequest) -> bool:
+    """Count a rater who joins by a study's link, and return whether they may."""
+    return count_attempt([limit.of(get_ip(request)) for limit in JOINS_FROM_ADDRESS])
+
+
+def return_counters(request: HttpRequest, rater: int) -> list[Counter]:
+    """Return what counts an attempt to continue as this rater (by key) in another browser."""
+    return [*(limit.of(str(rater)) for limit in RETURNS), RETURNS_FROM_ADDRESS.of(get_ip(request))]
 
 
 def remember_device(request: HttpRequest, response: HttpResponse, email: str) -> None:

@@ -17,6 +17,7 @@ from annotate.core.models import (
     GoldValue,
     Item,
     Membership,
+    OutsideRater,
     PracticeAnswer,
     Project,
     User,
@@ -243,10 +244,14 @@ def finish_practice(*, place: Membership) -> Membership:
 
 @transaction.atomic
 def practise_again(*, place: Membership) -> None:
-    """Begin another attempt, where the last one is finished and was not enough. Locks the annotator's row."""
+    """Begin another attempt, where the last one is finished and was not enough. Locks the annotator's row.
+
+    Practice screens raters from outside, so they have one attempt.
+    """
     place = _lock(place)
     practice = practice_of(place)
-    if practice.is_finished and not practice.is_passed:
+    is_screened = OutsideRater.objects.filter(place=place).exists()
+    if practice.is_finished and not practice.is_passed and not is_screened:
         Membership.objects.filter(pk=place.pk).update(practice_attempt=practice.attempt + 1)
 
 

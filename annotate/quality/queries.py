@@ -247,6 +247,7 @@ def practice_item_of(gold: GoldItem, place: Membership) -> PracticeItem:
             title=gold.item.document.title,
             parts=gold.item.document.parts,
             text=gold.item.text,
+            format=gold.item.format,
             rows=_practice_rows(gold, dimensions, attempt),
             previous=None,
             next=None,

@@ -47,6 +47,7 @@ from annotate.quality.queries import (
     raters_with_signals,
 )
 from annotate.questions.scale import SCALE
+from annotate.rating.commands.outside import screen_out
 from annotate.rating.commands.ratings import SentAnswer
 from annotate.rating.forms import AnswerForm, sent_answers
 from annotate.rating.rows import practice_rows_as_html
@@ -143,8 +144,11 @@ def practice(request: HttpRequest, slug: str) -> HttpResponse:
     state = practice_of(place)
     if state.next:
         return redirect("practice_item", slug, state.next.pk)
+    place = finish_practice(place=place)
+    if place.practised_at is None and screen_out(place=place):
+        return redirect("outside_end", slug)
     context = {
-        "place": finish_practice(place=place),
+        "place": place,
         "practice": state,
         "summary": practice_summary(place),
         "round": round_one(place.project),

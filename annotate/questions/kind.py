@@ -36,11 +36,12 @@ class ItemContent:
     """What a question is about.
 
     texts: the text rated, then the parts of its document. sides: the texts that a comparison sets side by
-    side. order: in which order this rater is shown the sides. parts: the sentences or facts of an item.
+    side, formats: how they are rendered. order: in which order this rater is shown the sides. parts: the sentences or facts of an item.
     """
 
     texts: Sequence[str] = ()
     sides: Sequence[str] = ()
+    formats: Sequence[str] = ()
     order: Sequence[int] = ()
     parts: Sequence[str] = ()
 

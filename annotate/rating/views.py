@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
+from django_htmx.http import HttpResponseClientRedirect
 
 from annotate.core import access
 from annotate.core.access import PLACE_GONE, PLACES, SIGNED_OUT, project_for_admin
@@ -42,6 +43,7 @@ from annotate.rating.commands.assignments import (
     renew_reservations,
     reserve_items,
 )
+from annotate.rating.commands.outside import complete_study
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, Saved, SentAnswer, save_note, save_rating, save_ratings
 from annotate.rating.commands.revising import Revised, note_look_back, revise_value
@@ -93,12 +95,16 @@ def rate(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect(f"{reverse('guideline', args=[slug])}?start=1")
     if place.must_practise:
         return redirect("practice", slug)
+    if place.project.calibrates_id and rounds_of(place.project).get(2):
+        return _go_to_disputes(request, slug)
     if round is not None and round.is_open:
         position = first_unfinished(round, place)
         if position is None and reserve_items(round=round, annotator=place):
             position = first_unfinished(round, place)
         if position is not None:
             return redirect("rate_item", slug, position)
+    if round is not None and complete_study(place=place):
+        return redirect("outside_end", slug)
     context = {
         "project": place.project,
         "round": round,
@@ -107,6 +113,12 @@ def rate(request: HttpRequest, slug: str) -> HttpResponse:
         "first": first_position(round, place) if round else None,
     }
     return render(request, "rating/nothing_to_rate.html", context)
+
+
+def _go_to_disputes(request: HttpRequest, slug: str) -> HttpResponse:
+    """Lead a rater who waits for a calibration session on, once its answers are revealed."""
+    url = reverse("disputes", args=[slug])
+    return HttpResponseClientRedirect(url) if request.headers.get("HX-Request") else redirect(url)
 
 
 @login_required

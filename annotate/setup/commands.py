@@ -275,6 +275,8 @@ def delete_project(*, project: Project, name: str, by: User) -> None:
             "Type “{project}”, exactly as it is, to delete this project; nothing was deleted."
         ).format(project=project.name)
         raise InvalidValueError(sentence, fields={"name": sentence})
+    for session in project.calibration_sessions.all():
+        delete_project(project=session, name=session.name, by=by)
     imports = list(DataImport.objects.filter(project=project))
     files: list[FieldFile] = []
     permission = ProjectDeletion.objects.create(project=project)

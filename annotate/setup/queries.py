@@ -27,6 +27,7 @@ from annotate.core.models import (
     Role,
     Round,
     SavedTemplate,
+    TextFormat,
     User,
 )
 from annotate.core.models.ratings import has_answer
@@ -73,6 +74,7 @@ def preview_page(project: Project, number: int) -> tuple[ItemPage, FrozenGuideli
         title=item.document.title if item else gettext("A document"),
         parts=item.document.parts if item else [_example_part()],
         text=item.text if item else gettext("Here stands the text to rate. Import items to see yours."),
+        format=item.format if item else TextFormat.PLAIN,
         rows=[Row(dimension, None) for dimension in guideline.dimensions],
         previous=number - 1 if number > 1 else None,
         next=number + 1 if number < count else None,

@@ -1,4 +1,4 @@
-"""Strengths from rankings: beside choix and a second likelihood, by hand, and where there are none."""
+"""Strengths from rankings: choix, a second likelihood, fractions by hand, and reasons."""
 
 from collections.abc import Sequence
 

@@ -3,8 +3,19 @@
 from dataclasses import dataclass, replace
 
 from django.test import Client
+from django.utils import timezone
 
-from annotate.core.models import Dimension, Dispute, GoldItem, Item, Membership, Role, Round, User
+from annotate.core.models import (
+    Dimension,
+    Dispute,
+    GoldItem,
+    Item,
+    Membership,
+    OutsideStudy,
+    Role,
+    Round,
+    User,
+)
 from annotate.disputes.commands.disputes import answer_dispute, post_message
 from annotate.disputes.digest_mail import digest_token
 from annotate.people.commands import invite
@@ -16,7 +27,7 @@ from annotate.rating.commands.revising import revise_value
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.rating.evidence import Passage
 from annotate.setup.commands import reword_guidelines
-from tests.factories import Cast, make_project
+from tests.factories import Cast, make_outside_rater, make_project
 from tests.rating.rounds import assigned, frozen, opened
 
 DOORS = ("accounts/login/", "accounts/password/reset/", "accounts/signup/", "nowhere/")
@@ -43,7 +54,18 @@ def before_the_door() -> Visit:
     """Pages that are seen without signing in."""
     cast = make_project()
     invited = invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, place=None)
-    return Visit(None, [*(f"/{each}" for each in DOORS), f"/invitations/{invitation_token(invited)}/"])
+    study = OutsideStudy.objects.create(project=cast.project, is_open=True, consent="# About\n\nWe *study*.")
+    opened_by_links = (f"/invitations/{invitation_token(invited)}/", f"/join/{study.token}/")
+    return Visit(None, [*(f"/{each}" for each in DOORS), *opened_by_links])
+
+
+def at_the_end() -> Visit:
+    """The end page of a rater from outside."""
+    cast = make_project()
+    rater = make_outside_rater(cast.annotators[0], outcome="completed", ended_at=timezone.now())
+    end = {"completion_code": "C-DONE", "completion_url": "https://app.example.org/complete"}
+    OutsideStudy.objects.filter(pk=rater.study_id).update(**end)
+    return Visit(_user(cast), [f"{_home(cast)}end/"])
 
 
 def in_practice() -> Visit:

@@ -15,6 +15,7 @@ from playwright.sync_api import BrowserContext, Page
 
 import annotate.urls
 import judges.urls
+from annotate.calibration.commands import start_session
 from annotate.core.audit import record
 from annotate.core.jobs import run_job
 from annotate.core.models import Delivery, GoldItem, Project, Role, User, Webhook
@@ -38,7 +39,7 @@ from judges.routing.commands.policies import make_policy
 from judges.runs.commands.rereading import start_rereading
 from tests.browser.axe import PHONE, SCREEN, bring_axe, resize, violations_in_any_theme
 from tests.browser.people import signed_in
-from tests.factories import Cast, make_member, make_project, make_user
+from tests.factories import Cast, make_member, make_outside_rater, make_project, make_user
 from tests.judges.certified import calibrated_project, calibration_spec, rate_sample
 from tests.judges.factories import make_run
 from tests.judges.routing.project import judges_of, spec_of
@@ -64,7 +65,7 @@ NO_PAGES = {
         "document_end",
     ),
     *("practice", "practice_item", "practice_feedback"),
-    *("keys", "preferences", "own_data", "digest_stop", "invitation"),
+    *("keys", "preferences", "own_data", "digest_stop", "invitation", "join", "outside_end"),
     *(
         "address",
         "address_confirm",
@@ -91,7 +92,7 @@ OF_PEOPLE = """
 preview/ settings/ as-template/ rounds/1/ items/ items/{item}/
 dimensions/ dimensions/fluency/ guideline-versions/ images/ imports/
 imports/{upload}/ annotator-quality/ annotator-quality/{rater}/ assignment-plan/
-people/ people/{rater}/ results/so-far/
+people/ people/{rater}/ people/outside/ results/so-far/
 rounds/1/deadline/ export/ export/datasheet/ export/{export}/ audit/ delete/
 webhooks/ webhooks/{webhook}/
 results/ results/agreement/ results/systems/ results/systems/means/ results/questions/ results/disagreements/
@@ -122,6 +123,8 @@ BEFORE_ROUND_ONE = (
     "dimensions/fluency/",
     "gold/",
     "gold/{gold}/",
+    "calibration/",
+    "calibration/{session}/",
 )
 REPRODUCTION = "reproduction/"
 WHILE_RATED = ("", "results/so-far/", "annotator-quality/")
@@ -150,6 +153,7 @@ def people_at_work() -> Scene:
     close_round_one(project=discussed.project, by=admin)
     open_round_two(project=discussed.project, by=admin)
     rater = discussed.annotators[0]
+    make_outside_rater(rater)
     dispute = disputes_of(rater)[0]
     post_message(dispute=dispute, author=rater, text="Is it an error?")
     export = start_export(project=discussed.project, choice=ExportChoice(Format.CSV), by=admin)
@@ -159,6 +163,12 @@ def people_at_work() -> Scene:
     describe_gold(project=fresh.project, gold=gold, explanation="Read it slowly.", values=right)
     set_practice_bar(project=fresh.project, bar=100)
     rate(rated, opened(rated), rated.annotators[0], rated.items[0], 3)
+    session = start_session(
+        project=fresh.project,
+        documents=[fresh.items[0].document_id],
+        annotators=[each.pk for each in fresh.annotators],
+        by=admin,
+    )
     keys = {
         "upload": uploaded(admin, home(discussed, "imports/"), b'{"document_id": "d", "text": "Fine."}\n'),
         "rater": rater.pk,
@@ -175,7 +185,7 @@ def people_at_work() -> Scene:
             *(home(discussed, each.format(**keys)) for each in OF_PEOPLE.split()),
             *(home(rated, each) for each in WHILE_RATED),
             f"/projects/{paper_project(admin).slug}/{REPRODUCTION}",
-            *(home(fresh, each.format(gold=gold.pk)) for each in BEFORE_ROUND_ONE),
+            *(home(fresh, each.format(gold=gold.pk, session=session.pk)) for each in BEFORE_ROUND_ONE),
         ],
     )
 

@@ -8,6 +8,7 @@ from playwright.sync_api import BrowserContext, Page
 from tests.browser.annotators_pages import (
     Visit,
     at_a_documents_end,
+    at_the_end,
     before_the_door,
     in_practice,
     while_discussing,
@@ -30,7 +31,15 @@ SMALL = """([targets, least]) => [...document.querySelectorAll(targets)]
 
 @pytest.mark.parametrize(
     "visited",
-    [before_the_door, in_practice, while_rating, at_a_documents_end, while_discussing, with_new_wording],
+    [
+        before_the_door,
+        in_practice,
+        while_rating,
+        at_a_documents_end,
+        while_discussing,
+        with_new_wording,
+        at_the_end,
+    ],
 )
 def test_nothing_is_wrong_in_any_look(
     context: BrowserContext, transactional_db: None, visited: Callable[[], Visit]

@@ -92,6 +92,7 @@ def test_a_proxys_identifier_is_kept_where_there_is_a_proxy(client: Client, sett
         ),
         ("GET /invitations/eyJwayI6MX0:1abc:xyz/ 500", "GET /invitations/…/ 500"),
         ("/first-account/abc-def/", "/first-account/…/"),
+        ("Not Found: /join/abc-def/", "Not Found: /join/…/"),
         ("the token concord_abcdefghijk was used", "the token concord_… was used"),
         ("Authorization: Bearer abc.def", "Authorization: Bearer …"),
         ("postgres://concord:hunter2@db:5432/concord", "postgres://concord…@db:5432/concord"),

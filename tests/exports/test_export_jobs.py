@@ -59,7 +59,7 @@ def test_a_researcher_asks_waits_and_takes_the_file_away(client: Client) -> None
     export.refresh_from_db()
     shown = client.get(page).content.decode()
     assert export.content_hash in shown
-    assert "Without replies, sources, threads." in shown
+    assert "Without raters, replies, sources, threads." in shown
     fragment = client.get(page, headers={"HX-Request": "true"}).content.decode()
     assert fragment.strip().startswith("<section")
     assert fragment.strip() in shown

@@ -54,7 +54,7 @@ from judges.core.models import DevelopmentDocument, Judgment, JudgmentChange, Pr
 from judges.runs.commands.asking_again import ask_again
 from judges.runs.commands.corrections import exclude, set_value
 from judges.runs.commands.runs import cancel_run
-from tests.factories import Cast, make_project
+from tests.factories import Cast, make_outside_rater, make_project
 from tests.judges.factories import make_judge, make_judgment, make_metric, make_run, make_template
 from tests.rating.rounds import assigned, frozen, opened, rate
 
@@ -68,8 +68,10 @@ STRANGE = ' "Fünf", 5; =1+1\n\r\n\u2028 שלום 🙂\\ '
 def cast() -> Cast:
     """Two rounds with everything that can be in them, and judges of three kinds with their runs."""
     cast = make_project(dimensions=("fluency", "coherence"), documents=3)
-    Document.objects.update(parts=[{"label": "Review 1", "text": STRANGE}, {"label": "", "text": "Fine."}])
+    strange, fine = {"label": "Review 1", "text": STRANGE}, {"label": "", "text": "Fine."}
+    Document.objects.update(parts=[{**strange, "format": "markdown"}, fine])
     Item.objects.update(text=STRANGE)
+    Item.objects.filter(pk=cast.items[0].pk).update(format="chat")
     Dimension.objects.update(guidelines=STRANGE, not_applicable=True)
     judged(cast)
     DevelopmentDocument.objects.create(document=cast.items[0].document)
@@ -82,6 +84,11 @@ def cast() -> Cast:
     close_round_one(project=cast.project, by=cast.admin)
     open_round_two(project=cast.project, by=cast.admin)
     discuss(cast)
+    first, second, third = cast.annotators
+    ended: dict[str, Any] = {"outcome": "completed", "ended_at": timezone.now()}
+    make_outside_rater(first, answers=[{"question": STRANGE, "answer": STRANGE}], **ended)
+    make_outside_rater(second, parameters={}, platform_id="")
+    make_outside_rater(third)
     written = Datasheet(("en",), sections={DatasheetSection.USES: STRANGE})
     save_datasheet(project=cast.project, datasheet=written, by=cast.admin)
     return cast

@@ -23,7 +23,7 @@ from annotate.exports.files import write_file
 from annotate.exports.folder import write_folder
 from annotate.exports.formats import workbook
 from annotate.exports.registry import TABLES, ExportPart
-from tests.factories import Cast, make_project
+from tests.factories import Cast, make_outside_rater, make_project
 from tests.judges.factories import make_judge, make_judgment
 from tests.rating.rounds import discussed
 
@@ -35,6 +35,7 @@ def cast(db: None) -> Cast:
     dispute = discussed(cast, 1, 3, 5)
     answer_dispute(dispute=dispute, rater=cast.annotators[0], value=3, comment="MY-COMMENT")
     post_message(dispute=dispute, author=cast.annotators[1], text="MY-THREAD")
+    make_outside_rater(cast.annotators[0])
     make_judgment(make_judge(cast.project), cast.items[0], cast.dimensions[0], reply="MY-REPLY 4", value=4)
     return cast
 
@@ -81,6 +82,7 @@ WORDS = {
     ExportPart.THREADS: "MY-THREAD",
     ExportPart.REPLIES: "MY-REPLY",
     ExportPart.SOURCES: "Review 1 of product 1.",
+    ExportPart.RATERS: "PROLIFIC_PID",
 }
 
 

@@ -188,6 +188,7 @@ mappings = st.builds(
     text=st.just("") | names,
     parts=st.lists(st.builds(PartColumn, names, names), max_size=3).map(tuple),
     value_columns=st.lists(st.builds(ValueColumn, names, names), max_size=3).map(tuple),
+    format=st.sampled_from(["", "plain", "markdown", "chat"]),
 )
 
 
@@ -209,6 +210,7 @@ def test_a_shipped_mapping_is_written_by_its_name(name: str) -> None:
         ('{"name": "other"}', "name"),
         ('{"colour": "x"}', "colour"),
         ('{"system": 3}', "system"),
+        ('{"format": "html"}', "format"),
         ('{"parts": {}}', "parts"),
         ('{"parts": ["x"]}', "parts[0]"),
         ('{"parts": [{"column": "a"}]}', "parts[0]"),
@@ -224,17 +226,19 @@ def test_what_is_wrong_in_a_written_mapping_is_named(text: str, field: str) -> N
 
 def test_a_mapping_is_read_from_options() -> None:
     options = ["document_key=doc", "part:Review=rev1", "part=rev2", "system=model", "dimension:fluency=flu"]
+    options.append("format=markdown")
     mapping = mapping_from_options(options)
     assert mapping == ColumnMapping(
         document_key="doc",
         parts=(PartColumn("rev1", "Review"), PartColumn("rev2", "rev2")),
         system="model",
         value_columns=(ValueColumn("flu", "fluency"),),
+        format="markdown",
     )
     assert mapping_from_options(mapping_to_options(mapping)) == mapping
 
 
-@pytest.mark.parametrize("option", ["system", "colour=x", "system="])
+@pytest.mark.parametrize("option", ["system", "colour=x", "system=", "format=html"])
 def test_options_that_mean_nothing_are_refused(option: str) -> None:
     with pytest.raises(MappingError):
         mapping_from_options([option])

@@ -3,6 +3,7 @@
 import gzip
 import json
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from annotate.core.models import Assignment, Document, Item, Membership, Project
 from annotate.material.commands.imports import import_file
 from annotate.material.commands.items import MOST_CHARACTERS
 from annotate.material.queries.check import FileCheck
+from annotate.material.reading.columns import ColumnMapping
 from annotate.material.reading.progress import silent
 from annotate.material.reading.report import ImportReport
 from annotate.material.reading.values import KEY_LIMIT, RATER_LIMIT, TITLE_LIMIT
@@ -240,3 +242,39 @@ def test_report_of_the_version_before_lists_its_refused_lines() -> None:
     )
     assert [(each.line, each.field) for each in report.refused_lines] == [(2, "text")]
     assert ImportReport.from_json(report.to_json()) == report
+
+
+MESSAGES = [{"role": "user", "content": "Are they good? Tell me in one short sentence, please."}]
+
+
+def test_a_messages_column_becomes_a_chat_and_other_texts_stay_plain(tmp_path: Path) -> None:
+    record = {"model": "s1", "messages": MESSAGES, "response": "Yes, **all**."}
+    path = jsonl(tmp_path, *({"id": f"d{n}", **record} for n in (1, 2)))
+    found = source(path, items=True)
+    assert isinstance(found.mapping, ColumnMapping)
+    assert [part.column for part in found.mapping.parts] == ["messages"]
+    assert not load(empty_project(), path).refused_count
+    part = Document.objects.get(key="d1").parts[0]
+    assert (json.loads(part["text"]), part["format"]) == (MESSAGES, "chat")
+    assert set(Item.objects.values_list("text", "format")) == {("Yes, **all**.", "plain")}
+
+
+def test_texts_are_stored_in_the_format_that_the_mapping_names(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, item(text="A *summary*."), item("d2", article=MESSAGES))
+    found = source(path, items=True)
+    assert isinstance(found.mapping, ColumnMapping)
+    markdown = replace(found, mapping=replace(found.mapping, format="markdown"))
+    assert not import_file(project=empty_project(), source=markdown, by=None).refused_count
+    formats = Document.objects.order_by("key").values_list("parts__0__format", "items__format")
+    assert list(formats) == [("markdown", "markdown"), ("chat", "markdown")]
+
+
+def test_the_same_texts_in_another_format_are_already_there(tmp_path: Path) -> None:
+    project, path = empty_project(), jsonl(tmp_path, item())
+    load(project, path)
+    found = source(path, items=True)
+    assert isinstance(found.mapping, ColumnMapping)
+    again = replace(found, mapping=replace(found.mapping, format="markdown"))
+    report = import_file(project=project, source=again, by=None)
+    assert (report.made.total, report.already_there.items) == (0, 1)
+    assert Item.objects.get().format == "plain"

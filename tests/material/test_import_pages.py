@@ -106,6 +106,15 @@ def test_the_guess_is_shown_with_the_first_rows_and_what_they_make(client: Clien
     assert not Item.objects.exists()
 
 
+def test_texts_get_the_format_that_is_chosen(client: Client, project: Project, worker: None) -> None:
+    page = upload(client, [item(text="A *summary*.")])
+    assert '<option value="" selected>Plain text; lists of messages as chats' in text(client.get(page))
+    columns = {"meaning_0": "document_key", "meaning_1": "part", "meaning_2": "system", "meaning_3": "text"}
+    client.post(page, {**columns, "what": "items", "format": "markdown"})
+    made = Item.objects.get()
+    assert (made.format, made.document.parts[0]["format"]) == ("markdown", "markdown")
+
+
 def test_a_german_table_needs_no_choice_and_lists_unused_columns(client: Client, project: Project) -> None:
     rows = [f"{n};Ein Artikel {n}.;{ki};Kurz {n}.;ja" for n in (1, 2) for ki in ("GPT-4", "Llama")]
     table = "\n".join(["Textnr.;Artikel (voll);KI;Kurzfassung;geprüft", *rows])

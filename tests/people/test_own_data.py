@@ -49,7 +49,7 @@ from annotate.people import own_data
 from annotate.people.account_mail import post_account_mail
 from annotate.people.commands import save_preferences
 from annotate.people.own_data import IN_SECTIONS, data_of
-from tests.factories import Cast, make_project
+from tests.factories import Cast, make_outside_rater, make_project
 from tests.rating.rounds import discussed, opened, rate
 
 pytestmark = pytest.mark.django_db
@@ -126,6 +126,7 @@ def busy() -> User:
     Acknowledgement.objects.create(annotator=place, guideline=Guideline.objects.all()[0], at=now)
     PrivateNote.objects.create(annotator=place, item=item, text="A private note.")
     RecordedName.objects.create(project=cast.project, name="A recorded name", place=place)
+    make_outside_rater(place, answers=[{"question": "Age?", "answer": "An answer about me."}])
     CountingDecision.objects.create(place=place, counted=False, note="A decision.", by=cast.admin)
     save_preferences(user=user, theme="dark")
     Notice.objects.create(
@@ -158,6 +159,7 @@ PROMISED = {
     "private notes": ("private_notes", "A private note."),
     "templates": ("templates", "A template"),
     "acts in audit logs": ("acts", "An act"),
+    "consent and answers of raters from outside": ("outside", "An answer about me."),
 }
 
 

@@ -280,5 +280,5 @@ def test_the_number_of_queries_is_fixed(
         )
         invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, place=empty)
         invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR)
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(9):
             admin.get(address(cast, "people/"))

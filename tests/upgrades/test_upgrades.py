@@ -11,6 +11,8 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django.plugin import DjangoDbBlocker
 
+from annotate.core.guideline import FrozenGuideline
+from annotate.core.models import Dimension, Guideline, Item
 from concord.schema.comparison import compare_database
 from tests.upgrades.bases import bases
 from tests.upgrades.connecting import connected_to_base
@@ -62,6 +64,13 @@ def test_upgraded_database_keeps_its_rows_and_opens(client: Client, settings: An
     compared = compare_database()
     assert (compared.mismatch(), compared.is_unapplied) == ("", False)
     assert client.get("/health/ready").json()["schema"] == "ok"
+    # What was asked stays the same question: a scale about single outputs, frozen as it was.
+    assert set(Dimension.objects.values_list("kind", "options", "shown_if")) == {("scale", None, None)}
+    assert not Item.objects.exclude(kind=Item.Kind.OUTPUT).exists()
+    frozen = list(Guideline.objects.values_list("content", "digest"))
+    assert [FrozenGuideline.from_json(content).digest() for content, _ in frozen] == [
+        digest for _, digest in frozen
+    ]
     for email, pages in PAGES.items():
         signed_in = client.post(reverse("account_login"), {"login": email, "password": "demonstration"})
         assert signed_in.status_code == 302

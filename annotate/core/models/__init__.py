@@ -28,8 +28,10 @@ from annotate.core.models.material import (
     ItemPart,
     ItemTag,
     System,
+    TextFormat,
     text_digest,
 )
+from annotate.core.models.outside import OutsideRater, OutsideStudy, PayRule
 from annotate.core.models.people import (
     AccountMail,
     CountingDecision,

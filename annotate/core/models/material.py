@@ -13,13 +13,21 @@ def text_digest(content: Any) -> str:
     return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
 
 
+class TextFormat(models.TextChoices):
+    """How pages show a source or an output. Offsets, statistics, prompts and exports are of its source."""
+
+    PLAIN = "plain"
+    MARKDOWN = "markdown"
+    CHAT = "chat"
+
+
 class Document(models.Model):
     """The source material of some items, in labelled parts: one article, or eight reviews."""
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="documents")
     key = models.CharField(max_length=200)
     title = models.CharField(max_length=300, blank=True)
-    parts = models.JSONField(help_text="A list of {label, text}.")
+    parts = models.JSONField(help_text="A list of {label, text}.")  # and `format`, if not plain
     digest = models.CharField(max_length=64, help_text="text_digest of the parts.")
     brought_by = models.ForeignKey(
         "annotate.DataImport", models.SET_NULL, null=True, related_name="documents"
@@ -68,6 +76,7 @@ class Item(models.Model):
     )
     text = models.TextField()
     digest = models.CharField(max_length=64, help_text="text_digest of the text.")
+    format = models.CharField(max_length=8, default="plain", db_default="plain", help_text="A TextFormat.")
     brought_by = models.ForeignKey("annotate.DataImport", models.SET_NULL, null=True, related_name="items")
 
     class Meta:

@@ -44,6 +44,14 @@ class Project(models.Model):
         blank=True,
         help_text="What the authors of the data set say of it: a Datasheet of annotate.exports.citation.",
     )
+    calibrates = models.ForeignKey(
+        "self",
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="calibration_sessions",
+        help_text="The project whose raters calibrate themselves in this one; empty: it is a benchmark.",
+    )
     reservation_minutes = models.PositiveIntegerField(default=120)
     seed = models.BigIntegerField(default=new_seed)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -18,6 +18,7 @@ from annotate.core.models import (
     Rating,
     RatingChange,
     Round,
+    TextFormat,
 )
 from annotate.core.models.rounds import without_checks
 from annotate.core.raters import raters_of
@@ -165,6 +166,7 @@ class MarkedPart:
     label: str
     text: str
     segments: list[Segment]
+    format: str = TextFormat.PLAIN
 
 
 @dataclass(frozen=True)
@@ -385,13 +387,13 @@ def _standpoints(
 
 def _mark_passages(item: Item, standpoints: list[Standpoint]) -> list[MarkedPart]:
     """Return the text rated and the document's parts, counted as passages count them."""
-    parts = [("", item.text), *((part["label"], part["text"]) for part in item.document.parts)]
+    parts = [{"label": "", "text": item.text, "format": item.format}, *item.document.parts]
     return [
         MarkedPart(
-            label,
-            text,
+            part["label"],
+            part["text"],
             segments_of(
-                text.replace("\r\n", "\n"),
+                part["text"].replace("\r\n", "\n"),
                 [
                     Mark(each.held.name, passage.start, passage.end)
                     for each in standpoints
@@ -399,8 +401,9 @@ def _mark_passages(item: Item, standpoints: list[Standpoint]) -> list[MarkedPart
                     if passage.part == number
                 ],
             ),
+            part.get("format", TextFormat.PLAIN),
         )
-        for number, (label, text) in enumerate(parts)
+        for number, part in enumerate(parts)
     ]
 
 

@@ -3,7 +3,7 @@
 from itertools import groupby
 from operator import itemgetter
 
-from annotate.core.models import ComparisonSide, Document, Item, ItemPart, System, text_digest
+from annotate.core.models import ComparisonSide, Document, Item, ItemPart, System, TextFormat, text_digest
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.exports.restoring.restored import Restored
 from annotate.exports.tables.material import COMPARISONS, PARTS
@@ -15,13 +15,17 @@ def restore_material(restored: Restored, archive: ExportArchive) -> None:
     """Make the documents with their parts, the systems, and the items."""
     for key, rows in groupby(archive.rows("documents"), key=itemgetter("document")):
         found = list(rows)
-        parts = [{"label": row["label"], "text": row["text"]} for row in found]
+        texts = [{"label": row["label"], "text": row["text"]} for row in found]
+        parts = [
+            part if row["format"] == TextFormat.PLAIN else {**part, "format": row["format"]}
+            for part, row in zip(texts, found, strict=True)
+        ]
         document = Document.objects.create(
             project=restored.project,
             key=key,
             title=found[0]["title"],
             parts=parts,
-            digest=text_digest(parts),
+            digest=text_digest(texts),
         )
         restored.documents[key] = document.pk
     _restore_items(restored, archive)
@@ -61,6 +65,7 @@ def _restore_items(restored: Restored, archive: ExportArchive) -> None:
             kind=row["kind"],
             text=row["text"],
             digest=text_digest(row["text"]),
+            format=row["format"],
         )
         waiting.append(((key, name), item))
         if len(waiting) == TEXTS_AT_ONCE:

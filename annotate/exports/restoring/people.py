@@ -1,9 +1,10 @@
 """Raters under their pseudonyms, and stand-ins for accounts that an export does not carry."""
 
-from annotate.core.models import Membership, Role, User
+from annotate.core.models import Membership, OutsideRater, OutsideStudy, Role, User
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.exports.restoring.restored import Restored
 from annotate.people.commands import add_member
+from annotate.people.outside import PERSON
 
 ADMIN = "admin"
 
@@ -16,6 +17,8 @@ def restore_raters(restored: Restored, archive: ExportArchive) -> None:
             counted.setdefault(row["rater"], True)
     for row in archive.rows("acknowledgements"):
         counted.setdefault(row["rater"], True)
+    for row in archive.rows("raters"):
+        counted.setdefault(row["rater"], True)
     for row in archive.rows("ratings"):
         counted[row["rater"]] = row["counted"]
     for pseudonym, counts in counted.items():
@@ -23,6 +26,26 @@ def restore_raters(restored: Restored, archive: ExportArchive) -> None:
         place.pseudonym, place.counted = pseudonym, counts
         place.save(update_fields=["pseudonym", "counted"])
         restored.raters[pseudonym] = place
+
+
+def restore_outside_raters(restored: Restored, archive: ExportArchive) -> None:
+    """Make a closed study with its raters from outside."""
+    study: OutsideStudy | None = None
+    for row in archive.rows("raters"):
+        if study is None:
+            pay = {name: row[name] for name in ("pay_rule", "pay_rate", "currency")}
+            study = OutsideStudy.objects.create(project=restored.project, **pay)
+        OutsideRater.objects.create(
+            study=study,
+            place=restored.raters[row["rater"]],
+            platform_id=str((row["parameters"] or {}).get(PERSON, "")),
+            parameters=row["parameters"] or {},
+            answers=row["answers"] or [],
+            consented_at=row["consented_at"],
+            consent_digest=row["consent_digest"],
+            outcome="" if row["outcome"] == "working" else row["outcome"],
+            ended_at=row["ended_at"],
+        )
 
 
 def actor(restored: Restored, by: str | None) -> User | None:

@@ -29,7 +29,7 @@ from annotate.exports.citation import Datasheet
 from annotate.exports.restoring.archive import ExportArchive, MisfitError
 from annotate.exports.restoring.disputes import restore_disputes
 from annotate.exports.restoring.material import restore_material
-from annotate.exports.restoring.people import restore_raters
+from annotate.exports.restoring.people import restore_outside_raters, restore_raters
 from annotate.exports.restoring.places import restore_places
 from annotate.exports.restoring.ratings import restore_looks_back, restore_ratings, restore_revised_values
 from annotate.exports.restoring.restored import RESTORERS, Restored
@@ -101,6 +101,7 @@ def _restore(archive: ExportArchive, admin: User | None) -> Project:
     _restore_guidelines(restored, archive)
     restore_material(restored, archive)
     restore_raters(restored, archive)
+    restore_outside_raters(restored, archive)
     restore_acknowledgements(restored, archive)
     restore_places(restored, archive)
     restore_ratings(restored, archive)

@@ -11,6 +11,7 @@ from annotate.exports.tables.material import (
     PROJECT,
 )
 from annotate.exports.tables.outcomes import OUTCOME_TABLE
+from annotate.exports.tables.raters import RATERS
 from annotate.exports.tables.ratings import (
     ACKNOWLEDGEMENTS,
     ASSIGNMENTS,
@@ -25,5 +26,5 @@ OWN_TABLES = (
     *(PROJECT, GUIDELINES, DOCUMENTS, ITEMS, COMPARISONS, PARTS, BENCHMARK_TABLE),
     *(RATINGS, ASSIGNMENTS, OUTCOME_TABLE, SOFT_LABEL_TABLE),
     *(DISPUTES, POSTS, DISPUTE_EVENTS),
-    *(HISTORY, REVISED_VALUES, LOOKS_BACK, ACKNOWLEDGEMENTS),
+    *(HISTORY, REVISED_VALUES, LOOKS_BACK, ACKNOWLEDGEMENTS, RATERS),
 )

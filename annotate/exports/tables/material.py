@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from annotate.core.guideline import DIMENSION_FIELDS, FrozenGuideline
 from annotate.core.guidelines import current_guideline
-from annotate.core.models import ComparisonSide, Document, Guideline, Item, ItemPart, Project
+from annotate.core.models import ComparisonSide, Document, Guideline, Item, ItemPart, Project, TextFormat
 from annotate.core.rounds import rounds_of
 from annotate.core.version import VERSION
 from annotate.exports.registry import COLUMNS, ExportTable, Row
@@ -68,7 +68,13 @@ def _documents(project: Project) -> Iterator[Row]:
     documents = Document.objects.filter(project=project).order_by("pk")
     for document in documents.iterator(TEXTS_AT_ONCE):
         for number, part in enumerate(document.parts, start=1):
-            yield {"document": document.key, "title": document.title, "part": number, **part}
+            yield {
+                "document": document.key,
+                "title": document.title,
+                "part": number,
+                "format": TextFormat.PLAIN.value,
+                **part,
+            }
 
 
 def _items(project: Project) -> ColumnRows:

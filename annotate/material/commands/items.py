@@ -5,6 +5,7 @@ import json
 from annotate.core.bulk import Row, write_rows
 from annotate.core.long_writes import step
 from annotate.core.models import DataImport, Document, Item, Project, Round, System
+from annotate.core.rendering.texts import choose_format, part_as_json
 from annotate.material.commands.holding import keep_lease
 from annotate.material.queries.catalogue import Catalogue, KnownDocument, KnownItem, KnownSystem
 from annotate.material.queries.items import ItemCheck
@@ -12,7 +13,7 @@ from annotate.material.reading.rows import ImportedDocument, ImportedItem
 from annotate.rating.commands.rounds import add_places
 
 DOCUMENT = ("project", "key", "title", "parts", "digest", "brought_by")
-ITEM = ("document", "system", "text", "digest", "brought_by")
+ITEM = ("document", "system", "text", "digest", "brought_by", "format")
 MOST_ROWS = 1000
 MOST_CHARACTERS = 4_000_000
 
@@ -25,6 +26,7 @@ class ItemImporter(ItemCheck):
     ) -> None:
         super().__init__(catalogue)
         self.project, self.brought_by, self.round = project, brought_by, round
+        self.wanted_format = str((brought_by.mapping or {}).get("format", ""))
         self._documents: list[tuple[KnownDocument, Row]] = []
         self._items: list[tuple[KnownItem, KnownDocument, Row]] = []
         self._characters = 0
@@ -50,7 +52,7 @@ class ItemImporter(ItemCheck):
     def new_document(self, digest: bytes, row: ImportedDocument | ImportedItem) -> KnownDocument:
         """Note a document and prepare it."""
         known = super().new_document(digest, row)
-        parts = json.dumps([{"label": label, "text": text} for label, text in row.parts])
+        parts = json.dumps([part_as_json(label, text, self.wanted_format) for label, text in row.parts])
         values = (self.project.pk, row.document, row.title, parts, digest.hex(), self.brought_by.pk)
         self._documents.append((known, values))
         self._flush_when_full(len(parts))
@@ -69,7 +71,8 @@ class ItemImporter(ItemCheck):
     ) -> KnownItem:
         """Note an item and prepare it; its document may be prepared only."""
         known = super().new_item(document, system, digest, row)
-        self._items.append((known, document, (system.pk, row.text, digest.hex(), self.brought_by.pk)))
+        format = choose_format(row.text, self.wanted_format)
+        self._items.append((known, document, (system.pk, row.text, digest.hex(), self.brought_by.pk, format)))
         self._flush_when_full(len(row.text))
         return known
 

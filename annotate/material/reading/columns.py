@@ -49,7 +49,10 @@ class ValueColumn:
 
 @dataclass(frozen=True, slots=True)
 class ColumnMapping:
-    """Columns of a flat file by what they mean; an empty name means that the file has none."""
+    """Columns of a flat file by what they mean; an empty name means that the file has none.
+
+    format: how pages show the texts, see `choose_format`.
+    """
 
     document_key: str = ""
     document_title: str = ""
@@ -61,6 +64,7 @@ class ColumnMapping:
     value: str = ""
     round: str = ""
     value_columns: tuple[ValueColumn, ...] = ()
+    format: str = ""
 
     name = ""
     title = gettext_noop("Columns of this file")

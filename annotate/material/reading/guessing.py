@@ -91,7 +91,7 @@ PART_WORD = re.compile(
     r"|articulo|documento|fuente|texto_original|contexto|entrada|pregunta|resena"
     r"|articolo|fonte|contesto|domanda|artigo|pergunta|brontekst|vraag)_?\d*"
 )
-PROMPT_WORD = re.compile(r"(prompt|query|user_prompt|aufgabe|eingabeaufforderung)_?\d*")
+PROMPT_WORD = re.compile(r"(prompt|query|user_prompt|messages|conversation|aufgabe|eingabeaufforderung)_?\d*")
 """Names of a part if no other column is one: next to a document, a prompt may be the model's."""
 HIDDEN_WORD = re.compile(
     r".*(reference|gold|comment|note|rationale|explanation|feedback|reason|argument|remark|human|label"

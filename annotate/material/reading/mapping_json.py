@@ -7,6 +7,7 @@ from annotate.core.translation import gettext
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
 from annotate.material.reading.mappings import SHIPPED, Mapping
 
+FORMATS = ("plain", "markdown", "chat")
 SINGLE_FIELDS = ("document_key", "document_title", "system", "text", "rater", "dimension", "value", "round")
 
 
@@ -24,6 +25,7 @@ def mapping_to_json(mapping: Mapping) -> str:
     if not isinstance(mapping, ColumnMapping):
         return json.dumps({"name": mapping.name})
     written: dict[str, object] = {field: getattr(mapping, field) for field in SINGLE_FIELDS}
+    written["format"] = mapping.format
     written["parts"] = [{"column": part.column, "label": part.label} for part in mapping.parts]
     written["value_columns"] = [
         {"column": column.column, "dimension": column.dimension} for column in mapping.value_columns
@@ -41,11 +43,12 @@ def mapping_from_json(text: str) -> Mapping:
         raise MappingError("", gettext('The mapping must be an object, such as {"name": "summeval-op"}.'))
     if "name" in written:
         return shipped_mapping(written["name"])
-    _refuse_unknown(written, {*SINGLE_FIELDS, "parts", "value_columns"}, "")
+    _refuse_unknown(written, {*SINGLE_FIELDS, "format", "parts", "value_columns"}, "")
     return ColumnMapping(
         **{field: _text(written, field, field) for field in SINGLE_FIELDS if field in written},
         parts=tuple(PartColumn(*pair) for pair in _pairs(written, "parts", "label")),
         value_columns=tuple(ValueColumn(*pair) for pair in _pairs(written, "value_columns", "dimension")),
+        format=_format(_text(written, "format", "format")),
     )
 
 
@@ -77,6 +80,8 @@ def mapping_from_options(options: Iterable[str]) -> ColumnMapping:
             parts.append(PartColumn(column, label or column))
         elif kind == "dimension" and label:
             values.append(ValueColumn(column, label))
+        elif field == "format":
+            single[field] = _format(column)
         elif field in SINGLE_FIELDS and field not in single:
             single[field] = column
         else:
@@ -91,9 +96,22 @@ def mapping_from_options(options: Iterable[str]) -> ColumnMapping:
 
 def mapping_to_options(mapping: ColumnMapping) -> list[str]:
     """Return the options from which `mapping_from_options` makes an equal mapping."""
-    single = [f"{field}={column}" for field in SINGLE_FIELDS if (column := getattr(mapping, field))]
+    single = [
+        f"{field}={column}" for field in (*SINGLE_FIELDS, "format") if (column := getattr(mapping, field))
+    ]
     parts = [f"part:{part.label}={part.column}" for part in mapping.parts]
     return [*single, *parts, *(f"dimension:{each.dimension}={each.column}" for each in mapping.value_columns)]
+
+
+def _format(name: str) -> str:
+    if name and name not in FORMATS:
+        raise MappingError(
+            "format",
+            gettext("“{name}” is no format of texts; choose {names}.").format(
+                name=name, names=", ".join(FORMATS)
+            ),
+        )
+    return name
 
 
 def _pairs(written: dict[str, object], field: str, second: str) -> list[tuple[str, str]]:

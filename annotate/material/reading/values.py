@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Mapping
 
+from annotate.core.rendering.messages import is_chat
 from annotate.core.scale import int_if_whole
 from annotate.core.translation import gettext, gettext_noop
 from annotate.material.reading.rows import LineReason, Part, RefusedLine, shorten
@@ -48,6 +49,8 @@ def text_of(value: object, name: str) -> str:
             name,
             gettext("The field “{name}” is empty; give it a text or leave the line out.").format(name=name),
         )
+    if is_chat(value):
+        value = json.dumps(value, ensure_ascii=False)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise RefusedFieldError(
             name,
@@ -121,7 +124,7 @@ def is_blank(value: object) -> bool:
 
 def parts_of(value: object, label: str, name: str) -> tuple[Part, ...]:
     """A document's parts from one field: a text, a list of texts, or an object of labelled texts."""
-    if isinstance(value, list):
+    if isinstance(value, list) and not is_chat(value):
         texts = [text_of(text, f"{name}[{index}]") for index, text in enumerate(value)]
         return tuple((f"{label} {number}", text) for number, text in enumerate(texts, start=1))
     if isinstance(value, dict):

@@ -34,6 +34,7 @@ from annotate.people.forms import (
     LabelForm,
     RoleForm,
 )
+from annotate.people.outside import study_of
 from annotate.people.queries import Workload, loads_of, other_annotators, people_of
 from annotate.people.recorded_raters import join_recorded_rater, possible_members
 from annotate.rating.commands.reassignment import HandedOver, hand_over_work
@@ -103,6 +104,7 @@ def _list(
         "several": several,
         "people": people_of(project),
         "mail_is_sent": mail_is_sent(),
+        "study": study_of(project),
     }
     refused = form.is_bound or several.is_bound
     return render_in_project(request, project, "people/list.html", context, status=422 if refused else 200)

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.errors import ROUND_ONE_CLOSED, RoundClosedError
-from annotate.core.models import Assignment, Item, Membership, Round, WorkOrder
+from annotate.core.models import Assignment, Item, Membership, OutsideStudy, Round, WorkOrder
 from annotate.fastpath.queries import MOMENT, NUMBERS, Asked, Prepared
 from annotate.fastpath.statements import at_once
 from annotate.fastpath.writes import PreparedUpdate
@@ -30,13 +30,19 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
     Locks the annotator's row, then each place that it takes, skipping places that someone else is taking.
     Places never taken go first; then places whose reservation ran out unused. Hidden checks follow what was
     taken; by document only where a document ends. There an item of some documents is kept back: it comes
-    with a repeat of the document, as an ordinary return. Returns how many were taken.
+    with a repeat of the document, as an ordinary return. A rater from outside takes no more ordinary items
+    than the study allows. Returns how many were taken.
     """
     with at_once():
         _ANNOTATOR.ask(annotator.pk)
         asked_open, asked_last = _OPEN.ask(round.pk), _LAST.ask(round.project_id, annotator.pk)
-        asked_checks = CHECKS_OF.ask(round.project_id)
+        asked_checks, asked_study = CHECKS_OF.ask(round.project_id), _STUDY.ask(annotator.pk)
     _refuse_closed(round, asked_open)
+    if (study := asked_study.first()) and study.items_per_rater is not None:
+        taken = Assignment.objects.filter(round=round, annotator=annotator).count()
+        how_many = min(how_many, study.items_per_rater - taken)
+        if how_many <= 0:
+            return 0
     last, checks = asked_last.first(), asked_checks.first()
     found, kept = _next_items(round, annotator, how_many, keeps_back=checks is not None)
     items = iter(found)
@@ -153,6 +159,9 @@ def _available(round: int, now: datetime, item: int) -> QuerySet[Assignment]:
 
 _ANNOTATOR = Prepared(lambda pk: Membership.objects.select_for_update().only("pk").filter(pk=pk), NUMBERS[0])
 _OPEN = Prepared(lambda pk: Round.objects.filter(pk=pk, status=Round.Status.OPEN).only("pk"), NUMBERS[0])
+_STUDY = Prepared(
+    lambda place: OutsideStudy.objects.filter(raters__place=place).only("items_per_rater"), NUMBERS[0]
+)
 _LAST = Prepared(
     lambda project, annotator: (
         met_together(project).filter(annotator=annotator).order_by("-position").only("position")[:1]

@@ -14,10 +14,11 @@ def given_of(rating: Rating | None) -> Given | None:
 
 def content_of(assignment: Assignment) -> ItemContent:
     """Return the content of an assignment's item. Three queries."""
-    sides = [each.text for each in _SIDES.all(assignment.item_id)]
+    sides = _SIDES.all(assignment.item_id)
     return ItemContent(
         texts=item_texts(assignment.item_id),
-        sides=sides,
+        sides=[each.text for each in sides],
+        formats=[each.format for each in sides],
         order=order_of_sides(assignment, len(sides)),
         parts=[each.text for each in _PARTS.all(assignment.item_id)],
     )

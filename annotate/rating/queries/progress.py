@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from statistics import median
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
 
 from annotate.core.guidelines import guideline_of
@@ -69,8 +69,9 @@ def progress(round: Round, annotator: Membership, *, with_time: bool = False) ->
         done=Count("pk", filter=Q(completed_at__isnull=False)),
         today=Count("pk", filter=Q(completed_at__gte=midnight) & ~Q(plan=Assignment.Plan.IMPORTED)),
         whole=Count("pk", filter=Q(completed_at__isnull=True, partial=False)),
+        **_TAKEN_OF_LIMIT,
     )
-    available = available_items(round, annotator).count() if round.is_open else 0
+    available = _within_limit(counts, available_items(round, annotator).count()) if round.is_open else 0
     begun = mine.filter(completed_at__isnull=True)
     open_units = AssignedUnit.objects.filter(assignment__in=begun)
     is_open = Q(assignment__completed_at__isnull=True, asked_again_at__isnull=True)
@@ -107,8 +108,24 @@ def _count_questions(round: Round, annotator: Membership, items: int) -> int:
 
 def count_left(round: Round, annotator: Membership) -> int:
     """Return how many items this annotator has yet to rate in Round I. Two queries."""
-    begun = own_order(round, annotator).filter(completed_at__isnull=True).count()
-    return begun + available_items(round, annotator).count()
+    begun = Count("pk", filter=Q(completed_at__isnull=True))
+    counts = own_order(round, annotator).order_by().aggregate(begun=begun, **_TAKEN_OF_LIMIT)
+    begun_count: int = counts["begun"]
+    return begun_count + _within_limit(counts, available_items(round, annotator).count())
+
+
+# Asked together with an annotator's other counts; without any items yet, the limit is not known.
+_TAKEN_OF_LIMIT = {
+    "taken": Count("pk", filter=Q(round__number=1)),
+    "limit": Max("annotator__outside__study__items_per_rater"),
+}
+
+
+def _within_limit(counts: dict[str, int | None], available: int) -> int:
+    """Return how many available items this annotator may take: all, but for raters from outside."""
+    if (limit := counts["limit"]) is None:
+        return available
+    return max(min(available, limit - (counts["taken"] or 0)), 0)
 
 
 def _seconds_for_a_rating(round: Round, annotator: Membership) -> float | None:

@@ -11,7 +11,16 @@ from django.utils import timezone
 
 from annotate.core.guideline import FrozenDimension, FrozenPoint
 from annotate.core.guidelines import guideline_of
-from annotate.core.models import Assignment, Item, Membership, PrivateNote, Rating, Round, WorkOrder
+from annotate.core.models import (
+    Assignment,
+    Item,
+    Membership,
+    PrivateNote,
+    Rating,
+    Round,
+    TextFormat,
+    WorkOrder,
+)
 from annotate.core.scale_text import name_on_page
 from annotate.fastpath.queries import MOMENT, NUMBERS, Prepared
 from annotate.fastpath.statements import at_once
@@ -139,6 +148,7 @@ class ShownSide:
     number: int
     part: int
     text: str
+    format: str
 
 
 @dataclass(frozen=True)
@@ -156,6 +166,7 @@ class ItemPage:
     document: int = 0
     place_in_order: PlaceInOrder | None = None
     sides: Sequence[ShownSide] = ()
+    format: str = TextFormat.PLAIN
 
 
 def first_position(round: Round, annotator: Membership) -> int | None:
@@ -195,6 +206,7 @@ def item_page(assignment: Assignment) -> ItemPage:
         title=item.document.title,
         parts=item.document.parts,
         text=item.text,
+        format=item.format,
         sides=shown_sides(content, len(item.document.parts)),
         rows=[Row(dimension, ratings.get(dimension.id), content) for dimension in dimensions],
         previous=before.position if before else None,
@@ -208,7 +220,7 @@ def item_page(assignment: Assignment) -> ItemPage:
 def shown_sides(content: ItemContent, document_parts: int) -> list[ShownSide]:
     """Return the sides of a comparison in the order in which they are shown."""
     return [
-        ShownSide(number, document_parts + 1 + side, content.sides[side])
+        ShownSide(number, document_parts + 1 + side, content.sides[side], content.formats[side])
         for number, side in enumerate(content.order, start=1)
     ]
 

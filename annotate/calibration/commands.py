@@ -1,0 +1,166 @@
+"""Calibration sessions begun, revealed and ended, and what was agreed in them put into the guidelines.
+
+A session is a project of its own with a copy of some documents: its Round I is the blind one, its Round II
+the discussion of everything on which the raters differ. So every kind of question, every statistic and every
+page works in it, and nothing of it counts in the results of the project that it calibrates.
+"""
+
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.utils.translation import gettext
+
+from annotate.calibration.queries import complete_sessions, sessions_of
+from annotate.core.audit import record
+from annotate.core.configuration import lock_project
+from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.models import (
+    AssignmentPlan,
+    ComparisonSide,
+    Dimension,
+    Item,
+    ItemPart,
+    Membership,
+    Project,
+    Role,
+    Round,
+    System,
+    User,
+)
+from annotate.core.rounds import rounds_of
+from annotate.core.scale import SMALLEST_STEP
+from annotate.people.commands import add_member
+from annotate.rating.commands.plans import choose_plan
+from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_one, open_round_two
+from annotate.setup.commands import create_project, reword_guidelines, update_project
+from annotate.setup.queries import template_of
+
+MOST_DOCUMENTS = 20
+
+
+def start_session(
+    *, project: Project, documents: Sequence[int], annotators: Sequence[int], by: User | None
+) -> Project:
+    """Begin a session on these documents with these annotators, by their keys; each answers everything.
+
+    Any two different answers will be discussed. Raises InvalidValueError, and NotReadyError where the project
+    has no questions or items.
+    """
+    if not 1 <= len(documents) <= MOST_DOCUMENTS:
+        raise InvalidValueError(
+            gettext("Choose 1 to {most} documents.").format(most=MOST_DOCUMENTS),
+            fields={"documents": gettext("Choose some documents.")},
+        )
+    raters = list(
+        project.memberships.filter(
+            pk__in=annotators, role=Role.ANNOTATOR, active=True, user__isnull=False
+        ).order_by("alias")
+    )
+    if len(raters) < 2:
+        raise InvalidValueError(
+            gettext("Choose two annotators or more who have an account."),
+            fields={"annotators": gettext("Choose two or more.")},
+        )
+    with transaction.atomic():
+        session = _make_session(project, raters, by)
+        _copy_documents(project, session, documents)
+    open_round_one(project=session, by=by)
+    return session
+
+
+def _make_session(project: Project, raters: Sequence[Membership], by: User | None) -> Project:
+    lock_project(project)
+    number = sessions_of(project).count() + 1
+    name = gettext("Calibration {number} of {project}").format(number=number, project=project.name)
+    session = create_project(user=by, name=name[:150], template=template_of(project))
+    session.calibrates, session.raters_per_item = project, len(raters)
+    session.dispute_threshold, session.tolerance, session.practice_bar = 1, 0, None
+    session.save()
+    for dimension in session.dimensions.all():
+        smallest = dimension.scale_step if dimension.kind == "scale" else SMALLEST_STEP
+        Dimension.objects.filter(pk=dimension.pk).update(dispute_threshold=smallest, tolerance=0)
+    watching = project.memberships.filter(
+        role__in=[Role.ADMIN, Role.RESEARCHER], active=True, user__isnull=False
+    )
+    for member in (*watching, *raters):
+        add_member(project=session, role=Role(member.role), user=member.user, label=member.label)
+    choose_plan(project=session, kind=AssignmentPlan.Kind.EVERYONE)
+    record(project, "calibration.started", session.name, after={"raters": len(raters)}, by=by)
+    return session
+
+
+def _copy_documents(project: Project, session: Project, keys: Sequence[int]) -> None:
+    """Copy documents with their outputs, comparisons and parts; system names are as in the project."""
+    documents = {}
+    for document in project.documents.filter(pk__in=keys).order_by("pk"):
+        old = document.pk
+        document.pk, document.project, document.brought_by = None, session, None
+        document._state.adding = True
+        document.save()
+        documents[old] = document
+    items = Item.objects.filter(document__in=documents, gold__isnull=True).order_by("pk")
+    old_items = list(items.select_related("system"))
+    systems = {
+        name: System.objects.create(project=session, name=name, compares=compares)
+        for name, compares in dict.fromkeys((each.system.name, each.system.compares) for each in old_items)
+    }
+    made = {
+        each.pk: Item.objects.create(
+            document=documents[each.document_id],
+            system=systems[each.system.name],
+            **{name: getattr(each, name) for name in ("kind", "text", "digest")},
+        )
+        for each in old_items
+    }
+    ComparisonSide.objects.bulk_create(
+        ComparisonSide(item=made[side.item_id], position=side.position, output=made[side.output_id])
+        for side in ComparisonSide.objects.filter(item__in=made, output__in=made)
+    )
+    ItemPart.objects.bulk_create(
+        ItemPart(item=made[part.item_id], position=part.position, text=part.text)
+        for part in ItemPart.objects.filter(item__in=made)
+    )
+
+
+def reveal_session(*, session: Project, by: User | None) -> None:
+    """End the blind round: raters see each other's answers where these differ, and discuss them.
+
+    Safe to run twice. Raises NotReadyError before it was opened.
+    """
+    close_round_one(project=session, by=by)
+    first = rounds_of(session)[1]
+    if first.disputes.exists():
+        open_round_two(project=session, by=by)
+
+
+def reveal_complete_sessions() -> None:
+    """Reveal every session in which all have answered everything."""
+    for session in complete_sessions():
+        reveal_session(session=session, by=None)
+
+
+def end_session(*, session: Project, by: User | None) -> None:
+    """End the discussion; what still differs stays so. Safe to run twice. Raises NotReadyError."""
+    rounds = rounds_of(session)
+    if 1 not in rounds or rounds[1].status == Round.Status.OPEN:
+        raise NotReadyError(gettext("Reveal the answers before you end the session."))
+    if 2 in rounds:
+        close_round_two(project=session, by=by)
+
+
+@transaction.atomic
+def add_to_guidelines(*, session: Project, text: str, by: User | None) -> Project:
+    """Put what was agreed at the end of the guidelines of the project that the session calibrates.
+
+    Raises InvalidValueError for nothing, and what changing the guidelines raises.
+    """
+    project = session.calibrates
+    assert project is not None
+    if not text.strip():
+        raise InvalidValueError(gettext("Write what was agreed."), fields={"text": gettext("Write it here.")})
+    guidelines = f"{project.guidelines.rstrip()}\n\n{text.strip()}\n".lstrip()
+    if rounds_of(project):
+        note = gettext("Agreed in {session}.").format(session=session.name)
+        reword_guidelines(project=project, guidelines=guidelines, note=note, by=by)
+        return project
+    return update_project(project=project, guidelines=guidelines)

@@ -1,0 +1,112 @@
+"""How far calibration sessions are, and how much raters agree before and after discussion."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from agreement.coefficient import Coefficient
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models import Assignment, Dispute, DisputeRater, Membership, Project, Role, Round
+from annotate.core.rounds import rounds_of
+from annotate.results.queries.agreement import default_drawn
+from annotate.results.queries.agreement_page import alpha_of
+from annotate.results.queries.material import rated_rounds
+
+
+@dataclass(frozen=True)
+class RaterState:
+    """A rater of a session: how many items are answered, of how many; how many disputes wait for them."""
+
+    rater: Membership
+    done: int
+    all: int
+    waits: int = 0
+
+
+@dataclass(frozen=True)
+class BothAlphas:
+    """Agreement on one question, blind and after discussion; `after` is missing before there is any."""
+
+    dimension: FrozenDimension
+    blind: Coefficient
+    after: Coefficient | None
+
+
+@dataclass(frozen=True)
+class SessionState:
+    """A calibration session as its host sees it. The agreement is empty until the answers are revealed."""
+
+    session: Project
+    blind: Round | None
+    discussion: Round | None
+    raters: Sequence[RaterState]
+    disputes: int
+    open: int
+    agreement: Sequence[BothAlphas]
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether raters still answer without seeing each other."""
+        return self.blind is not None and self.blind.is_open
+
+    @property
+    def is_discussed(self) -> bool:
+        """Whether raters discuss what differs."""
+        return self.discussion is not None and self.discussion.is_open
+
+
+def sessions_of(project: Project) -> QuerySet[Project]:
+    """Return the calibration sessions of a project, the newest first."""
+    return Project.objects.filter(calibrates=project).order_by("-pk")
+
+
+def complete_sessions() -> QuerySet[Project]:
+    """Return the sessions whose blind round is open and has no unfinished assignment."""
+    unfinished = Assignment.objects.filter(round=OuterRef("pk"), completed_at=None)
+    some = Assignment.objects.filter(round=OuterRef("pk"))
+    rounds = Round.objects.filter(
+        Exists(some), ~Exists(unfinished), number=1, status=Round.Status.OPEN, is_unfinished=False
+    )
+    return Project.objects.filter(calibrates__isnull=False, pk__in=rounds.values("project"))
+
+
+def session_state(session: Project) -> SessionState:
+    """Return how far a session is. Seven queries, and those of agreement once it is revealed."""
+    rounds = rounds_of(session)
+    first, second = rounds.get(1), rounds.get(2)
+    disputes = Dispute.objects.filter(round__project=session).aggregate(
+        all=Count("pk"), open=Count("pk", filter=Q(status=Dispute.Status.OPEN))
+    )
+    return SessionState(
+        session=session,
+        blind=first,
+        discussion=second,
+        raters=_raters(session, first),
+        disputes=disputes["all"],
+        open=disputes["open"],
+        agreement=_agreement(session) if first and not first.is_open else [],
+    )
+
+
+def _raters(session: Project, first: Round | None) -> list[RaterState]:
+    members = session.memberships.filter(role=Role.ANNOTATOR).order_by("alias")
+    own = Assignment.objects.filter(round=first).values_list("annotator")
+    counts = {
+        annotator: (done, whole)
+        for annotator, done, whole in own.annotate(
+            done=Count("pk", filter=Q(completed_at__isnull=False)), whole=Count("pk")
+        )
+    }
+    waiting = DisputeRater.objects.filter(dispute__round__project=session, since__isnull=False)
+    waits = dict(waiting.values_list("rater").annotate(Count("pk")))
+    return [RaterState(each, *counts.get(each.pk, (0, 0)), waits=waits.get(each.pk, 0)) for each in members]
+
+
+def _agreement(session: Project) -> list[BothAlphas]:
+    rounds = rated_rounds(session, default_drawn(session))
+    before, after = rounds[0], rounds[1] if len(rounds) > 1 else None
+    return [
+        BothAlphas(each, alpha_of(before, each), alpha_of(after, each) if after else None)
+        for each in before.dimensions
+    ]

@@ -1,0 +1,79 @@
+"""Pages about calibration sessions, for the admins of the project that they calibrate."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods
+
+from annotate.calibration.commands import add_to_guidelines, end_session, reveal_session, start_session
+from annotate.calibration.forms import AgreedForm, SessionForm
+from annotate.calibration.queries import session_state, sessions_of
+from annotate.core.access import project_for_admin
+from annotate.core.errors import DomainError
+from annotate.core.models import Project
+from annotate.core.page import Request, render_in_project, request_user
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def sessions(request: Request, slug: str) -> HttpResponse:
+    """List the project's calibration sessions; a POST starts another."""
+    project, status = project_for_admin(request.user, slug), 200
+    form = SessionForm(request.POST or None, project=project)
+    if request.method == "POST":
+        status = 422
+        try:
+            if form.is_valid():
+                made = start_session(project=project, by=request_user(request), **form.chosen)
+                return redirect("calibration_session", slug, made.pk)
+        except DomainError as error:
+            form.add_error(None, error.message)
+            status = error.status
+    context = {"form": form, "sessions": [session_state(each) for each in sessions_of(project)]}
+    return render_in_project(request, project, "calibration/sessions.html", context, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def session(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Show one session; a POST reveals its answers, ends it, or puts what was agreed into the guidelines."""
+    project, status = project_for_admin(request.user, slug), 200
+    found = sessions_of(project).filter(pk=pk).first()
+    if found is None:
+        raise Http404(gettext("There is no such calibration session."))
+    form = AgreedForm(request.POST if "agreed" in request.POST else None)
+    if request.method == "POST":
+        try:
+            if done := _act(request, found, form):
+                messages.success(request, done)
+                return redirect("calibration_session", slug, pk)
+            status = 422
+        except DomainError as error:
+            form.add_error(None, error.message) if form.is_bound else messages.error(request, error.message)
+            status = error.status
+    context = {"state": session_state(found), "form": form}
+    return render_in_project(request, project, "calibration/session.html", context, status=status)
+
+
+def _act(request: Request, session: Project, form: AgreedForm) -> str:
+    """Do what was asked; return the sentence that says so, empty where the form is not valid."""
+    by = request_user(request)
+    acts: dict[str, tuple[Callable[[], object], str]] = {
+        "reveal": (
+            lambda: reveal_session(session=session, by=by),
+            gettext("The answers are revealed. Raters see each other’s answers where they differ."),
+        ),
+        "end": (lambda: end_session(session=session, by=by), gettext("The session is over.")),
+    }
+    for name, (act, says) in acts.items():
+        if name in request.POST:
+            act()
+            return says
+    if not form.is_valid():
+        return ""
+    add_to_guidelines(session=session, text=form.cleaned_data["text"], by=by)
+    return gettext("The guidelines have what was agreed.")

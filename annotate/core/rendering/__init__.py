@@ -1,0 +1,1 @@
+"""Texts shown as Markdown or as chat, with offsets into their source."""

@@ -1,0 +1,146 @@
+"""Markdown as tokens that know their offsets, and formulas in it."""
+
+import re
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from markdown_it import MarkdownIt
+from markdown_it.parser_inline import ParserInline
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from markdown_it.utils import EnvType
+
+LINKED = {"http", "https", "mailto"}  # another address makes no link
+MOST_LINES = 60  # of a formula
+_CLOSINGS = {"$$": "$$", "\\[": "\\]"}
+# `$5 and $6` holds no formula: one does not end before a digit, nor with a blank.
+_FORMULA = re.compile(
+    r"\$\$(?P<shown>[^$]{1,2000}?)\$\$|\$(?!\s)(?P<dollar>(?:\\.|[^$\\\n]){1,2000}?)(?<!\s)\$(?!\d)"
+    r"|\\\((?P<round>.{1,2000}?)\\\)|\\\[(?P<square>.{1,2000}?)\\\]",
+    re.DOTALL,
+)
+
+
+class _InlineState(StateInline):
+    """Notes for each token where it begins in the text of its block: `meta["at"]`."""
+
+    def __init__(self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token]) -> None:
+        super().__init__(src, md, env, tokens)
+        self._pending_at = 0
+
+    def append_pending(self, text: str) -> None:
+        if not self.pending:
+            self._pending_at = self.pos
+        super().append_pending(text)
+
+    def pushPending(self) -> Token:  # noqa: N802
+        token = super().pushPending()
+        token.meta["at"] = self._pending_at
+        return token
+
+    def push(self, ttype: str, tag: str, nesting: int) -> Token:
+        token = super().push(ttype, tag, nesting)  # type: ignore[arg-type]
+        token.meta["at"] = self.pos
+        return token
+
+
+class _InlineParser(ParserInline):
+    def parse(self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token]) -> list[Token]:
+        state = _InlineState(src, md, env, tokens)
+        self.tokenize(state)
+        for rule in self.ruler2.getRules(""):
+            rule(state)
+        return state.tokens
+
+
+def _locate_delimiters(state: StateInline) -> None:
+    """Give `**` of several tokens, which all begin where the first one does, their own offsets."""
+    before: Token | None = None
+    for token in state.tokens:
+        if before and before.type == token.type == "text" and token.meta["at"] <= before.meta["at"]:
+            token.meta["at"] = before.meta["at"] + len(before.content)
+        before = token
+
+
+def _formula(state: StateInline, silent: bool) -> bool:
+    if state.src[state.pos] not in "$\\":
+        return False
+    found = _FORMULA.match(state.src, state.pos, state.posMax)
+    if not found:
+        return False
+    if not silent:
+        token = state.push("formula", "", 0)
+        token.content = found[found.lastgroup or 0]
+        token.markup = found[0]
+        token.block = found.lastgroup in ("shown", "square")
+    state.pos = found.end()
+    return True
+
+
+def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Read a formula on lines of its own, whose lines would else be lists or headings."""
+    begin = state.bMarks[start] + state.tShift[start]
+    closing = _CLOSINGS.get(state.src[begin : begin + 2])
+    if closing is None or state.is_code_block(start):
+        return False
+    lines: list[str] = []
+    for line in range(start, min(end, start + MOST_LINES)):
+        if line > start and not state.isEmpty(line) and state.sCount[line] < state.blkIndent:
+            return False
+        first = begin + 2 if line == start else state.bMarks[line] + state.tShift[line]
+        text = state.src[first : state.eMarks[line]].rstrip()
+        lines.append(text.removesuffix(closing))
+        if text.endswith(closing):
+            break
+        if closing in text:
+            return False
+    else:
+        return False
+    if not "".join(lines).strip():
+        return False
+    if not silent:
+        token = state.push("formula_block", "", 0)
+        token.content = "\n".join(lines)
+        token.map = [start, line + 1]
+        token.meta["range"] = begin, first + len(text)
+        state.line = line + 1
+    return True
+
+
+class _Parser(MarkdownIt):
+    def validateLink(self, url: str) -> bool:  # noqa: ARG002, N802
+        """Read every address; the writer decides which become links and which are shown as text."""
+        return True
+
+
+def is_linked(address: str) -> bool:
+    """Return whether an address in a text may become a link."""
+    try:
+        return urlsplit(address.strip()).scheme.lower() in LINKED
+    except ValueError:
+        return False
+
+
+def _make_parser() -> MarkdownIt:
+    parser = _Parser()
+    parser.inline = _InlineParser()
+    parser.configure("commonmark", {"html": False})
+    parser.enable(["table", "strikethrough"])
+    # They join tokens, whose offsets would be lost.
+    parser.disable(["fragments_join", "text_join"])
+    parser.inline.ruler2.before("balance_pairs", "offsets", _locate_delimiters)
+    parser.inline.ruler.before("escape", "formula", _formula)
+    parser.block.ruler.before(
+        "fence", "formula", _formula_block, {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    )
+    parser.parse("*used*")  # rules are compiled at first use; a thread that comes meanwhile finds only some
+    return parser
+
+
+_parser = _make_parser()
+
+
+def parse_markdown(text: str) -> Sequence[Token]:
+    """Return the blocks of a Markdown text; HTML in it is text."""
+    return _parser.parse(text)

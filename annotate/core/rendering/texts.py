@@ -1,0 +1,83 @@
+"""Sources and outputs as pages show them: plain, as Markdown or as chat."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from django.core.cache import caches
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language
+
+from annotate.core.models import TextFormat
+from annotate.core.rendering.chat import write_chat
+from annotate.core.rendering.markdown_text import Heading, MarkdownWriter
+from annotate.core.rendering.messages import read_messages
+from annotate.core.rendering.runs import MisplacedRunError, RunWriter
+
+LONGEST = 400_000  # characters; a longer text is shown plain
+FEWEST_HEADINGS = 3  # of an outline
+
+
+@dataclass(frozen=True)
+class RenderedText:
+    """A text as HTML. is_rendered: whether it has runs, see `runs.py`; else it is the source itself."""
+
+    html: SafeString
+    is_rendered: bool = False
+    headings: Sequence[Heading] = field(default_factory=tuple)
+
+    @property
+    def outline(self) -> Sequence[Heading]:
+        """The headings that lead through a long text; none of a short one."""
+        return self.headings if len(self.headings) >= FEWEST_HEADINGS else ()
+
+
+def render_text(text: str, format: str, *, project: str = "", anchor: str = "") -> RenderedText:
+    """Return a text as HTML; a text that cannot be read in its format is plain.
+
+    project: the slug of the project whose images the text may show. anchor: how ids of headings begin.
+    """
+    if format not in (TextFormat.MARKDOWN, TextFormat.CHAT) or len(text) > LONGEST:
+        return RenderedText(SafeString(escape(text)))
+    about = json.dumps([text, format, project, anchor, get_language()])
+    key = f"rendered-text-{hashlib.sha256(about.encode()).hexdigest()}"
+    kept: RenderedText | None = caches["process"].get(key)
+    if kept is None:
+        kept = _render(text.replace("\r\n", "\n"), format, project, anchor)
+        caches["process"].set(key, kept, timeout=None)
+    return kept
+
+
+def _render(text: str, format: str, project: str, anchor: str) -> RenderedText:
+    try:
+        if format == TextFormat.CHAT:
+            html, headings = write_chat(text, project=project, anchor=anchor)
+        else:
+            markdown = MarkdownWriter(RunWriter(text), project, anchor)
+            markdown.write(text, range(len(text)))
+            html, headings = markdown.writer.html, markdown.headings
+    except (MisplacedRunError, IndexError):
+        return RenderedText(SafeString(escape(text)))
+    return RenderedText(SafeString(html), is_rendered=True, headings=tuple(headings))
+
+
+def choose_format(text: str, wanted: str) -> str:
+    """Return the format of an imported text: a list of messages is a chat, other texts are as wanted.
+
+    wanted: a TextFormat; empty for plain texts except chats.
+    """
+    if wanted == TextFormat.PLAIN:
+        return wanted
+    if read_messages(text) is not None:
+        return TextFormat.CHAT
+    return TextFormat.MARKDOWN if wanted == TextFormat.MARKDOWN else TextFormat.PLAIN
+
+
+def part_as_json(label: str, text: str, wanted: str) -> dict[str, Any]:
+    """Return a part of a document as it is stored; without a format it is plain."""
+    format = choose_format(text, wanted)
+    part = {"label": label, "text": text}
+    return part if format == TextFormat.PLAIN else {**part, "format": str(format)}

@@ -1,0 +1,217 @@
+"""Raters from outside: the pages that they meet before and after rating, and the settings of admins."""
+
+from datetime import datetime
+from typing import Any
+from urllib.parse import parse_qsl
+
+from allauth.account.adapter import get_adapter
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotate.core.access import membership, project_for_admin
+from annotate.core.audit import digest_of
+from annotate.core.errors import DomainError
+from annotate.core.models import OutsideRater, OutsideStudy, Role, User
+from annotate.core.page import render_in_project, request_user
+from annotate.people.attempts import count_attempt, take_back
+from annotate.people.outside import (
+    PERSON,
+    SESSION,
+    STUDY,
+    Consent,
+    consent_now,
+    count_raters,
+    is_outside_account,
+    is_same_session,
+    join_study,
+    rater_of_account,
+    rater_of_person,
+    read_parameters,
+    refuse_closed_study,
+    renew_join_link,
+    save_study,
+    study_of,
+    study_of_link,
+)
+from annotate.people.outside_forms import AboutRaterForm, StudyForm
+from annotate.people.sign_in_limits import may_join, return_counters
+
+CONSENT_IN_SESSION = "consent"
+
+
+# Before rating: consent, then questions; the last of them makes the account.
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    """Take a person from a study's link to rating: to agree, to answer, or to continue.
+
+    A GET may sign in, as a link of the platform does that is followed again (see `_continue`).
+    """
+    study = study_of_link(token)
+    if study is None:
+        raise Http404(gettext("This link leads to no study. Copy the whole link."))
+    parameters = read_parameters(parse_qsl(request.META["QUERY_STRING"]))
+    person = parameters.get(PERSON, "")
+    if isinstance(request.user, User):
+        own = rater_of_account(study, request.user)
+        if own and (not person or person == own.platform_id):
+            return redirect("rate", study.project.slug)
+        if not is_outside_account(request.user):
+            return _say(request, study, "signed_in", status=409)
+    if known := rater_of_person(study, person):
+        return _continue(request, study, known, parameters)
+    try:
+        refuse_closed_study(study)
+        return _agree_and_answer(request, study, parameters)
+    except DomainError as error:
+        return _say(request, study, "refused", error=error, status=error.status)
+
+
+def _continue(
+    request: HttpRequest, study: OutsideStudy, rater: OutsideRater, parameters: dict[str, str]
+) -> HttpResponse:
+    """Sign a rater in again whose browser lost the session, by the platform's own session in the link."""
+    user, counters = rater.place.user, return_counters(request, rater.pk)
+    if not count_attempt(counters):
+        return _say(request, study, "too_many", status=429)
+    if user is None or not user.is_active or not is_same_session(rater, parameters):
+        return _say(request, study, "elsewhere", status=409)
+    take_back(counters)
+    get_adapter(request).login(request, user)
+    return redirect("rate", study.project.slug)
+
+
+def _agree_and_answer(request: HttpRequest, study: OutsideStudy, parameters: dict[str, str]) -> HttpResponse:
+    consent, here = _consent_given(request, study, parameters), request.get_full_path()
+    is_agreeing = request.method == "POST" and "agree" in request.POST
+    if is_agreeing and request.POST["agree"] == digest_of(study.consent):
+        consent = consent_now(study)
+        if study.questions:
+            _keep_consent(request, study, consent, parameters)
+            return redirect(here)
+        return _join(request, study, consent, parameters, [])
+    if consent is None:
+        return _say(request, study, "consent", digest=digest_of(study.consent), here=here)
+    form = AboutRaterForm(request.POST if request.method == "POST" else None, study=study)
+    if form.is_valid():
+        return _join(request, study, consent, parameters, form.answers)
+    return _say(request, study, "questions", form=form, here=here, status=422 if form.is_bound else 200)
+
+
+def _join(
+    request: HttpRequest,
+    study: OutsideStudy,
+    consent: Consent,
+    parameters: dict[str, str],
+    answers: list[dict[str, str]],
+) -> HttpResponse:
+    if not may_join(request):
+        return _say(request, study, "too_many", status=429)
+    user = join_study(study=study, consent=consent, parameters=parameters, answers=answers)
+    request.session.pop(CONSENT_IN_SESSION, None)
+    get_adapter(request).login(request, user)
+    return redirect("rate", study.project.slug)
+
+
+def _keep_consent(
+    request: HttpRequest, study: OutsideStudy, consent: Consent, parameters: dict[str, str]
+) -> None:
+    kept = {**_consent_key(study, parameters), "at": consent.at.isoformat()}
+    request.session[CONSENT_IN_SESSION] = kept
+
+
+def _consent_given(request: HttpRequest, study: OutsideStudy, parameters: dict[str, str]) -> Consent | None:
+    """Return the consent of this session, if it is this person's to this text."""
+    kept: dict[str, str] = request.session.get(CONSENT_IN_SESSION, {})
+    wanted = _consent_key(study, parameters)
+    if {name: kept.get(name) for name in wanted} != wanted:
+        return None
+    return Consent(kept["digest"], datetime.fromisoformat(kept["at"]))
+
+
+def _consent_key(study: OutsideStudy, parameters: dict[str, str]) -> dict[str, str]:
+    """Return whose consent to which text it is; the session does not hold the person's ID."""
+    person = salted_hmac("annotate.outside.person", f"{study.pk}/{parameters.get(PERSON, '')}").hexdigest()
+    return {"person": person, "digest": digest_of(study.consent)}
+
+
+def _say(
+    request: HttpRequest, study: OutsideStudy, page: str, *, status: int = 200, **context: Any
+) -> HttpResponse:
+    context = {"study": study, "shown": page, **context}
+    return render(request, "people/join.html", context, status=status)
+
+
+# After rating.
+
+
+@login_required
+@require_GET
+def end(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a rater from outside how the work ended, with the code and the way back to the platform."""
+    place = membership(request.user, slug, Role.ANNOTATOR)
+    rater = OutsideRater.objects.select_related("study").filter(place=place).first()
+    if rater is None:
+        raise Http404(gettext("Only raters from outside have this page."))
+    if rater.outcome == OutsideRater.Outcome.WORKING:
+        return redirect("rate", slug)
+    is_completed = rater.outcome == OutsideRater.Outcome.COMPLETED
+    study = rater.study
+    context = {
+        "is_completed": is_completed,
+        "code": study.completion_code if is_completed else study.screened_code,
+        "url": study.completion_url if is_completed else study.screened_url,
+    }
+    return render_in_project(request, place.project, "people/outside_end.html", context)
+
+
+# The settings.
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def study_settings(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show how raters from outside join and work; a POST stores it."""
+    project = project_for_admin(request.user, slug)
+    study = study_of(project)
+    form = StudyForm(
+        request.POST or None, initial=StudyForm.initial_of(study or OutsideStudy(project=project))
+    )
+    if form.is_valid():
+        save_study(project=project, values=form.cleaned_data, by=request_user(request))
+        messages.success(request, gettext("Saved."))
+        return redirect("outside_study", slug)
+    context = {
+        "form": form,
+        "study": study,
+        "counts": count_raters(study) if study else None,
+        "link": _platform_link(request, study) if study else "",
+    }
+    status = 422 if form.is_bound else 200
+    return render_in_project(request, project, "people/outside_study.html", context, status=status)
+
+
+@login_required
+@require_POST
+def study_link(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make another link; the old one ends."""
+    project = project_for_admin(request.user, slug)
+    if study := study_of(project):
+        renew_join_link(study=study, by=request_user(request))
+        messages.success(request, gettext("The study has a new link. The old one no longer works."))
+    return redirect("outside_study", slug)
+
+
+def _platform_link(request: HttpRequest, study: OutsideStudy) -> str:
+    """Return the link as Prolific takes it, which puts its own values for the names in braces."""
+    path = request.build_absolute_uri(reverse("join", args=[study.token]))
+    return f"{path}?" + "&".join(f"{name}={{{{%{name}%}}}}" for name in (PERSON, STUDY, SESSION))

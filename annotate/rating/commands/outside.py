@@ -1,0 +1,46 @@
+"""How the work of a rater from outside ends: completed, or screened out by practice."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotate.core.models import Membership, OutsideRater
+from annotate.rating.queries.places import met_together
+
+Outcome = OutsideRater.Outcome
+
+
+@transaction.atomic
+def complete_study(*, place: Membership) -> bool:
+    """Record that a rater from outside has nothing left to rate; return whether the study is completed.
+
+    False for everyone else, and for a rater who has rated no item: that one did no work to be paid for. Safe
+    to run twice. Locks the rater's row.
+    """
+    rater = _lock(place)
+    if rater is None:
+        return False
+    if rater.outcome != Outcome.COMPLETED:
+        if not met_together(place.project_id).filter(annotator=place, completed_at__isnull=False).exists():
+            return False
+        _end(rater, Outcome.COMPLETED)
+    return True
+
+
+@transaction.atomic
+def screen_out(*, place: Membership) -> bool:
+    """Record that a rater from outside failed practice; return whether this is one. Locks the rater's row."""
+    rater = _lock(place)
+    if rater is None:
+        return False
+    if rater.outcome == Outcome.WORKING:
+        _end(rater, Outcome.SCREENED_OUT)
+    return True
+
+
+def _lock(place: Membership) -> OutsideRater | None:
+    return OutsideRater.objects.select_for_update().filter(place=place).first()
+
+
+def _end(rater: OutsideRater, outcome: Outcome) -> None:
+    rater.outcome, rater.ended_at = outcome, timezone.now()
+    rater.save(update_fields=["outcome", "ended_at"])
