@@ -21,6 +21,7 @@ class Format(StrEnum):
     XLSX = "xlsx"
     HUGGING_FACE = "huggingface"
     PAPER = "paper"
+    PREFERENCES = "preferences"
 
 
 LABELS = {
@@ -30,6 +31,7 @@ LABELS = {
     Format.XLSX: gettext_lazy("XLSX (one workbook)"),
     Format.HUGGING_FACE: gettext_lazy("Hugging Face data set"),
     Format.PAPER: gettext_lazy("Report (LaTeX)"),
+    Format.PREFERENCES: gettext_lazy("Preference pairs (TRL)"),
 }
 
 

@@ -12,8 +12,9 @@ from annotate.exports.formats.croissant import croissant
 from annotate.exports.formats.data_card import cite, data_card
 from annotate.exports.formats.datasheet import datasheet
 from annotate.exports.formats.parquet import write_parquet, write_shards
+from annotate.exports.formats.preferences import preference_tables
 from annotate.exports.formats.text import FORMATS as TEXT_FORMATS
-from annotate.exports.formats.text import in_pieces
+from annotate.exports.formats.text import in_pieces, jsonl
 from annotate.exports.manifest import Manifest, Passed, write_manifest
 from annotate.exports.paper.writing import write_paper
 from annotate.exports.registry import ExportTable, Row
@@ -81,6 +82,12 @@ def _write_workbook(project: Project, choice: ExportChoice, folder: Path, rows_o
     writer.save(folder / f"{project.slug}.xlsx", opening)
 
 
+def _write_preferences(project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
+    for table in preference_tables(project, choice.left_out):
+        with (folder / f"{table.name}.jsonl").open("wb") as file:
+            file.writelines(in_pieces(jsonl(table, rows_of(table))))
+
+
 def _write_data_set(project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
     for table in choice.tables_of(project):
         shards = folder / "data" / table.name
@@ -94,6 +101,7 @@ _WRITERS = {
     Format.PARQUET: _write_parquet,
     Format.XLSX: _write_workbook,
     Format.HUGGING_FACE: _write_data_set,
+    Format.PREFERENCES: _write_preferences,
 }
 
 

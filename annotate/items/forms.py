@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.addresses import query_of
 from annotate.core.forms import offer_choices
+from annotate.core.metadata import metadata_names
 from annotate.core.models import ItemTag, Project, System
 from annotate.items.queries import ItemFilter, ItemOrder, RatedState, tags_of
 from annotate.items.registry import MARKS
@@ -28,17 +29,22 @@ class ItemFilterForm(forms.Form):
     raters = forms.IntegerField(label=_("Minimum raters"), required=False, min_value=0, max_value=1000)
     apart = forms.IntegerField(label=_("Minimum difference"), required=False, min_value=0, max_value=2000)
     tag = forms.ChoiceField(label=_("Tag"), required=False)
+    metadata = forms.ChoiceField(label=_("Metadata"), required=False)
+    metadata_value = forms.CharField(label=_("Value of the metadata"), required=False, max_length=200)
     order = forms.ChoiceField(label=_("Order"), required=False, choices=ItemOrder.choices)
     marked = forms.MultipleChoiceField(label=_("Only"), required=False, widget=forms.CheckboxSelectMultiple)
 
     def __init__(self, entered: QueryDict, *, project: Project, shows_systems: bool) -> None:
         super().__init__(entered)
         systems = System.objects.filter(project=project).order_by("name").values_list("name", flat=True)
-        for name, known in (("system", systems), ("tag", tags_of(project))):
+        columns = metadata_names(project, of_items=shows_systems)  # an item's may name the system
+        for name, known in (("system", systems), ("tag", tags_of(project)), ("metadata", columns)):
             offer_choices(self, name, [("", gettext("any")), *((each, each) for each in known)])
         offer_choices(self, "marked", [(mark.name, mark.label) for mark in MARKS.values()])
         if not shows_systems:
             del self.fields["system"]
+        if not columns:
+            del self.fields["metadata"], self.fields["metadata_value"]
 
     @property
     def chosen(self) -> ItemFilter:
@@ -58,10 +64,14 @@ class ItemFilterForm(forms.Form):
         given = {name: value for name, value in vars(self.chosen).items() if value not in ("", None, ())}
         shown = []
         for name in given:
-            if name == "order":
+            if name in ("order", "metadata_value"):
                 continue
-            rest = query_of({**vars(self.chosen), name: () if name == "marked" else None})
-            shown.append((f"{self.fields[name].label}: {self._describe(name, given[name])}", rest))
+            without = {**vars(self.chosen), name: () if name == "marked" else None}
+            label, described = str(self.fields[name].label), self._describe(name, given[name])
+            if name == "metadata":
+                without["metadata_value"] = None
+                described = f"{described} = {given.get('metadata_value', gettext('any'))}"
+            shown.append((f"{label}: {described}", query_of(without)))
         return shown
 
     def _describe(self, name: str, value: object) -> str:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
+from annotate.core.metadata import metadata_of_items, metadata_text
 from annotate.core.models import Assignment, Dispute, Item, ItemTag, Project, Rating, RatingChange
 from annotate.core.rounds import round_one
 from annotate.items.registry import MARKS
@@ -41,6 +42,7 @@ class ItemFilter:
 
     words: in the text, or in key or title of its document. raters: completely rated by so many at least.
     apart: with a disputed unit whose Round I values lie so far apart at least. An item has all of `marked`.
+    metadata: a name; metadata_value: its value, of the item or of its document.
     """
 
     words: str = ""
@@ -51,6 +53,8 @@ class ItemFilter:
     apart: int | None = None
     tag: str = ""
     marked: tuple[str, ...] = ()
+    metadata: str = ""
+    metadata_value: str = ""
     order: str = ""
 
 
@@ -78,6 +82,12 @@ def items_of(project: Project, chosen: ItemFilter) -> QuerySet[Item]:
         found = found.filter(pk__in=Dispute.objects.filter(spread__gte=chosen.apart).values("item"))
     if chosen.tag:
         found = found.filter(pk__in=ItemTag.objects.filter(name=chosen.tag).values("item"))
+    if chosen.metadata:
+        found = found.annotate(chosen_metadata=metadata_of_items(chosen.metadata))
+        wanted = (
+            Q(chosen_metadata=chosen.metadata_value) if chosen.metadata_value else ~Q(chosen_metadata=None)
+        )
+        found = found.filter(wanted)
     for mark in chosen.marked:
         found = found.filter(MARKS[mark].condition())
     return found
@@ -203,6 +213,16 @@ class ItemFacts:
     def title(self) -> str:
         """The document's title."""
         return str(self.item.document)
+
+    @property
+    def metadata_of_document(self) -> list[tuple[str, str]]:
+        """The names and values of the document's metadata."""
+        return [(name, metadata_text(value)) for name, value in self.item.document.metadata.items()]
+
+    @property
+    def metadata_of_item(self) -> list[tuple[str, str]]:
+        """The names and values of the item's metadata, which may name the system."""
+        return [(name, metadata_text(value)) for name, value in self.item.metadata.items()]
 
     @property
     def parts(self) -> list[dict[str, str]]:

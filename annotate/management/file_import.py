@@ -107,8 +107,8 @@ class FileImportCommand(ReportedImport):
             action="append",
             metavar="FIELD=COLUMN",
             help="the meaning of a column, once per column: document_key, document_title, part (or "
-            "part:LABEL), system, text, rater, dimension, value, round, dimension:NAME; without it the "
-            "file's names decide",
+            "part:LABEL), system, text, rater, dimension, value, round, dimension:NAME, metadata; without "
+            "it the file's names decide",
         )
         parser.add_argument(
             "--only-good", action="store_true", help="skip invalid lines instead of importing nothing"
@@ -194,7 +194,8 @@ class FileImportCommand(ReportedImport):
             self.stdout.write(f"Mapping: {mapping.name}")
             return
         self.stdout.write(f"Mapping: {shlex.join(mapping_to_options(mapping))}")
-        used = {*mapping.needed_columns, mapping.document_title, *(v.column for v in mapping.value_columns)}
+        used = {*mapping.needed_columns, mapping.document_title, *mapping.metadata}
+        used.update(each.column for each in mapping.value_columns)
         if unused := [name for name in columns if name not in used]:
             self.stdout.write(f"Columns that are not used: {', '.join(unused)}.")
 

@@ -89,7 +89,7 @@ class DocumentRow(serializers.ModelSerializer[Document]):
 
     class Meta:
         model = Document
-        fields = ("document", "title", "parts")
+        fields = ("document", "title", "parts", "metadata")
 
 
 class SystemRow(serializers.ModelSerializer[System]):
@@ -110,7 +110,7 @@ class ItemRow(serializers.ModelSerializer[Item]):
 
     class Meta:
         model = Item
-        fields = ("document", "system", "text")
+        fields = ("document", "system", "text", "metadata")
 
 
 class PartInput(Input):

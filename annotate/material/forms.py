@@ -80,8 +80,10 @@ MEANINGS = (
     ("dimension", gettext_noop("dimension")),
     ("value", gettext_noop("value")),
     ("round", gettext_noop("round: 1 or 2")),
+    ("metadata", gettext_noop("keep as metadata")),
 )
-SINGLE = tuple(meaning for meaning, _ in MEANINGS if meaning != "part")
+REPEATED = ("part", "metadata")
+SINGLE = tuple(meaning for meaning, _ in MEANINGS if meaning not in REPEATED)
 VALUES_OF = "values of "
 
 
@@ -160,7 +162,7 @@ class ColumnsForm(forms.Form):
             self.fields[f"meaning_{index}"] = forms.ChoiceField(
                 label=gettext("Meaning of {column}").format(column=column),
                 required=False,
-                choices=[("", _("not used")), *self.meanings(upload)],
+                choices=[("", _("ignore")), *self.meanings(upload)],
             )
 
     def read(self, stored: dict[str, Any]) -> Any:
@@ -300,16 +302,18 @@ class MappingForm(ColumnsForm):
     def may_repeat(self, meaning: str) -> bool:
         """Return whether several columns can have a meaning."""
         is_shipped = bool(self.cleaned_data.get("mapping_name"))  # which ignores the columns' meanings
-        return is_shipped or meaning == "part" or meaning.startswith(VALUES_OF)
+        return is_shipped or meaning in REPEATED or meaning.startswith(VALUES_OF)
 
     def initial_of(self, mapping: Mapping) -> dict[str, str]:
         """Return the fields under a mapping."""
         initial = {"mapping_name": mapping.name}
         if not isinstance(mapping, ColumnMapping):
-            return initial
+            kept = {f"meaning_{index}": "metadata" for index, _ in enumerate(self.columns)}
+            return initial | kept
         initial["format"] = mapping.format
         meanings = {getattr(mapping, meaning): meaning for meaning in SINGLE}
         meanings |= {part.column: "part" for part in mapping.parts}
+        meanings |= dict.fromkeys(mapping.metadata, "metadata")
         meanings |= {values.column: f"{VALUES_OF}{values.dimension}" for values in mapping.value_columns}
         labels = {part.column: part.label for part in mapping.parts}
         for index, column in enumerate(self.columns):
@@ -332,6 +336,7 @@ class MappingForm(ColumnsForm):
                 for column in named
             ),
             format=self.cleaned_data["format"],
+            metadata=tuple(columns.get("metadata", ())),
         )
 
     def find_problem(self, mapping: Mapping) -> str:

@@ -36,7 +36,8 @@ class ItemContent:
     """What a question is about.
 
     texts: the text rated, then the parts of its document. sides: the texts that a comparison sets side by
-    side, formats: how they are rendered. order: in which order this rater is shown the sides. parts: the sentences or facts of an item.
+    side, formats: how they are rendered. order: in which order this rater is shown the sides. parts: the
+    sentences or facts of an item.
     """
 
     texts: Sequence[str] = ()

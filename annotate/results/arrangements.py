@@ -73,6 +73,10 @@ QUESTIONS = Arrangement(
     chart=Chart("systems"),
     answer=answer_question,
 )
+BY_METADATA = Arrangement(
+    tabs={"means": _("Means"), "by-metadata": _("Alpha")},
+    chart=Chart("means"),
+)
 SEVERITY = Arrangement(
     tabs={"raters": _("Raters"), "fair": _("Systems"), "drift": _("Over time")},
     chart=Chart("raters", ("severity",)),

@@ -18,7 +18,7 @@ import judges.urls
 from annotate.calibration.commands import start_session
 from annotate.core.audit import record
 from annotate.core.jobs import run_job
-from annotate.core.models import Delivery, GoldItem, Project, Role, User, Webhook
+from annotate.core.models import Delivery, Document, GoldItem, Project, Role, User, Webhook
 from annotate.core.raters import disputes_of
 from annotate.disputes.commands.disputes import post_message
 from annotate.exports.choice import ExportChoice, Format
@@ -95,7 +95,8 @@ imports/{upload}/ annotator-quality/ annotator-quality/{rater}/ assignment-plan/
 people/ people/{rater}/ people/outside/ results/so-far/
 rounds/1/deadline/ export/ export/datasheet/ export/{export}/ audit/ delete/
 webhooks/ webhooks/{webhook}/
-results/ results/agreement/ results/systems/ results/systems/means/ results/questions/ results/disagreements/
+results/ results/agreement/ results/systems/ results/systems/means/ results/metadata/ results/questions/
+results/disagreements/
 results/disagreements/{item}/fluency/
 disputes/ adjudication/ dispute-rules/ disputes/{dispute}/
 """
@@ -147,6 +148,7 @@ def people_at_work() -> Scene:
         make_member(other.project, Role.ADMIN, user=admin)
     add_image(project=discussed.project, by=admin, name="scale.png", content=b"\x89PNG\r\n\x1a\n a picture")
     invite(project=discussed.project, by=admin, role=Role.ANNOTATOR, place=None)
+    Document.objects.filter(project=discussed.project).update(metadata={"genre": "news"})
     round = opened(discussed)
     for annotator, value in zip(discussed.annotators, (1, 3, 5), strict=True):
         rate(discussed, round, annotator, discussed.items[0], value, comment="Because.")

@@ -56,6 +56,22 @@ def test_an_export_comes_back_byte_by_byte(tmp_path: Path) -> None:
         model: model._default_manager.count()
         for model in (ComparisonSide, Dimension, Item, ItemPart, Rating, System)
     }
+    filled = {
+        table: {name for row in TABLES[table].rows(cast.project) for name, value in row.items() if value}
+        for table in (
+            "guidelines",
+            "comparisons",
+            "parts",
+            "ratings",
+            "history",
+            "disputes",
+            "dispute_events",
+        )
+    }
+    assert {"kind", "options", "shown_if"} <= filled["guidelines"]
+    assert all("data" in filled[table] for table in ("ratings", "history", "dispute_events"))
+    assert "adjudicated_data" in filled["disputes"]
+    assert all(set(TABLES[table].names) == filled[table] for table in ("comparisons", "parts"))
     digests = set(Item.objects.filter(kind="comparison").values_list("digest", flat=True))
     delete_project(project=cast.project, name=cast.project.name, by=cast.admin)
     assert all(not model._default_manager.exists() for model in before)

@@ -16,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from annotate.core.metadata import ordered_metadata
 from annotate.core.models import (
     Acknowledgement,
     Dimension,
@@ -50,6 +51,7 @@ pytestmark = pytest.mark.django_db
 
 STRANGE = 'One, "two"\r\nthree\n; شكرا\u2028\u202e=1+1\t\U0001f642 </script> NA \\'
 ALL = ["project", "guidelines", "documents", "items", "benchmark", "ratings", "assignments", "final_values"]
+OF_COMPARISONS = ["comparisons", "parts"]  # without rows where no question is about them
 ALL += [
     "soft_labels",
     "disputes",
@@ -60,6 +62,7 @@ ALL += [
     "looks_back",
     "acknowledgements",
     "raters",
+    "spans",
     "development_documents",
     "judges",
     "proposals",
@@ -71,6 +74,7 @@ ALL += [
     "certificates",
 ]
 OF_PEOPLE = ALL[:13]
+ALL[4:4] = OF_COMPARISONS
 
 
 def make_project(**wanted: Any) -> Cast:
@@ -86,8 +90,9 @@ def make_project(**wanted: Any) -> Cast:
 def cast():
     """One unit was rated 1, 3, 5, discussed and decided; the other has two ratings, 2 and 3."""
     cast = make_project(documents=1)
-    Document.objects.update(parts=[{"label": "Review 1", "text": STRANGE}])
-    Item.objects.update(text=STRANGE)
+    metadata = ordered_metadata({STRANGE: [1, 0.5, None, {"z": True, "aa": STRANGE}], "b": STRANGE})
+    Document.objects.update(parts=[{"label": "Review 1", "text": STRANGE}], metadata=metadata)
+    Item.objects.update(text=STRANGE, metadata=metadata)
     choose_plan(project=cast.project, kind="queue", revises_documents=True)
     round = opened(cast)
     disputed, other = cast.items
@@ -544,8 +549,8 @@ def test_all_tables_take_a_fixed_number_of_queries(cast):
     # (raters), development documents 1, judges 2 (dimensions), proposals 2
     # (numbers), runs 1, judgments 4 (runs, scales,
     # dimensions), their changes 1 (dimensions), metrics 1, indicators 1, revised values 2 (raters), looks
-    # back 1, new wording that was read 1, raters 3 (items, seconds), certificates 1
-    assert len(counted) == 55
+    # back 1, new wording that was read 1, raters 3 (items, seconds), spans 1, certificates 1
+    assert len(counted) == 56
 
 
 @pytest.mark.parametrize("saves", [10, 5000])

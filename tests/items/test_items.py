@@ -5,7 +5,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate.core.errors import NotReadyError
-from annotate.core.models import Assignment, AuditEntry, GoldItem, Item, ItemTag
+from annotate.core.models import Assignment, AuditEntry, Dispute, GoldItem, Item, ItemTag
 from annotate.items.commands import send_to_people, tag_items
 from annotate.items.queries import ItemFilter, found_keys, items_of
 from annotate.quality.commands import mark_gold
@@ -55,6 +55,28 @@ def test_items_are_found_by_what_they_are_and_what_was_done(cast: Cast) -> None:
     assert numbers(cast, order="apart")[0] == 0
     assert numbers(cast, marked=("unjudged",)) == [0, 1, 2, 3, 4, 5]
     assert numbers(cast, marked=("judged",)) == []
+
+
+def test_an_items_metadata_are_hidden_like_its_system(cast: Cast, client: Client) -> None:
+    item = cast.items[0]
+    item.metadata, item.document.metadata = {"decoding": "greedy-41"}, {"genre": "news-41"}
+    item.save()
+    item.document.save()
+    client.force_login(cast.admin)
+    pages = [reverse("item", args=[cast.project.slug, item.pk]), reverse("items", args=[cast.project.slug])]
+
+    def shown() -> list[str]:
+        page, listed = (client.get(each).content.decode() for each in pages)
+        named = [word for word in ("greedy-41", "news-41") if word in page]
+        return named + [name for name in ("decoding", "genre") if f'<option value="{name}"' in listed]
+
+    assert shown() == ["news-41", "genre"]
+    close_round_one(project=cast.project, by=cast.admin)
+    Dispute.objects.update(status=Dispute.Status.SETTLED)
+    assert shown() == ["greedy-41", "news-41", "decoding", "genre"]
+    found = client.get(pages[1], {"metadata": "genre", "metadata_value": "news-41"})
+    assert [row.item.pk for row in found.context["rows"]] == [item.pk, cast.items[1].pk]
+    assert found.context["form"].chips == [("Metadata: genre = news-41", "")]
 
 
 def test_the_list_shows_them_and_a_filter_is_an_address(

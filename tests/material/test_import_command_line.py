@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotate.core.models import Item, Rating
+from annotate.core.models import Document, Item, Rating
 from tests.material.files import empty_project, item, jsonl, rating
 from tests.reference import reference_data
 
@@ -48,16 +48,23 @@ def test_items_and_ratings_of_one_file_are_imported_together(tmp_path: Path) -> 
     assert (Item.objects.count(), Rating.objects.count()) == (1, 1)
 
 
-def test_the_guess_and_unused_columns_are_printed(tmp_path: Path) -> None:
+def test_the_guess_is_printed_as_options(tmp_path: Path) -> None:
     empty_project()
     path = tmp_path / "texte.csv"
     path.write_text("Textnr.;Artikel (voll);KI;Kurzfassung;geprüft\n1;Ein Artikel.;GPT-4;Kurz.;ja\n")
     code, out, _ = run("import_items", "empty", path)
     guessed = "document_key=Textnr. system=KI text=Kurzfassung 'part:Artikel (voll)=Artikel (voll)'"
-    assert (code, out.splitlines()[:2]) == (
-        0,
-        [f"Mapping: {guessed}", "Columns that are not used: geprüft."],
-    )
+    assert (code, out.splitlines()[0]) == (0, f"Mapping: {guessed} 'metadata=geprüft'")
+
+
+def test_columns_without_a_meaning_are_printed(tmp_path: Path) -> None:
+    empty_project()
+    path = tmp_path / "texts.csv"
+    path.write_text("doc,article,checked,note\nd1,An article.,yes,Long.\n")
+    options = ["--map=document_key=doc", "--map=part:Article=article", "--map=metadata=checked"]
+    code, out, _ = run("import_items", "empty", path, *options)
+    assert (code, out.splitlines()[1]) == (0, "Columns that are not used: note.")
+    assert Document.objects.get().metadata == {"checked": "yes"}
 
 
 def test_equal_refusals_are_one_line_of_the_command(tmp_path: Path) -> None:

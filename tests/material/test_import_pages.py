@@ -115,12 +115,12 @@ def test_texts_get_the_format_that_is_chosen(client: Client, project: Project, w
     assert (made.format, made.document.parts[0]["format"]) == ("markdown", "markdown")
 
 
-def test_a_german_table_needs_no_choice_and_lists_unused_columns(client: Client, project: Project) -> None:
+def test_a_german_table_needs_no_choice_and_lists_metadata(client: Client, project: Project) -> None:
     rows = [f"{n};Ein Artikel {n}.;{ki};Kurz {n}.;ja" for n in (1, 2) for ki in ("GPT-4", "Llama")]
     table = "\n".join(["Textnr.;Artikel (voll);KI;Kurzfassung;geprüft", *rows])
     shown = text(client.get(upload(client, table.encode(), "texte.csv")))
     assert "New: <strong>2 documents, 2 systems, 4 items</strong>" in shown
-    assert "Columns that are not used: geprüft." in shown
+    assert "Metadata of documents: geprüft." in shown
 
 
 def test_equal_refusals_are_one_line_with_the_first_values(client: Client, project: Project) -> None:

@@ -3,9 +3,9 @@
 import pytest
 from django.urls import reverse
 
-from annotate.core.models import Role
+from annotate.core.models import Dispute, Document, Item, Role
 from annotate.people.commands import deactivate_member
-from annotate.rating.commands.rounds import close_round_one
+from annotate.rating.commands.rounds import close_round_one, open_round_two
 from tests.factories import make_member, make_project
 from tests.rating.rounds import opened, rate
 
@@ -73,3 +73,25 @@ def test_rating_in_another_project_hides_nothing_here(client):
     make_member(other.project, user=cast.admin)
     client.force_login(cast.admin)
     assert client.get(results(cast)[0]).status_code == 200
+
+
+def test_metadata_are_on_no_page_of_an_annotator(client):
+    cast = make_project()
+    for material in (Document.objects, Item.objects):
+        material.update(metadata={"SECRET-COLUMN": "SECRET-VALUE"})
+    round = opened(cast)
+    for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
+        rate(cast, round, annotator, cast.items[0], value)
+    client.force_login(cast.annotators[0].user)
+    slug = cast.project.slug
+    names = ["rate", "my_work", "my_values", "rate_progress", "guideline", "how_rating_works"]
+    pages = [reverse(name, args=[slug]) for name in names]
+    pages += [reverse("rate_item", args=[slug, position]) for position in (1, 2)]
+    pages.append(reverse("document_end", args=[slug, cast.items[0].document_id]))
+    held = client.post(reverse("hold_items", args=[slug, 1]))
+    close_round_one(project=cast.project, by=cast.admin)
+    open_round_two(project=cast.project, by=cast.admin)
+    later = [reverse("disputes", args=[slug]), reverse("dispute", args=[slug, Dispute.objects.get().number])]
+    shown = [held, *(client.get(page, follow=True) for page in (*pages, *later))]
+    assert all(b"SECRET" not in reply.content for reply in shown)
+    assert cast.items[0].text in shown[-1].content.decode()

@@ -14,10 +14,10 @@ MARKED = {"document": "boots", "system": "a", "use": "practice"}
 
 EXAMPLES = {
     "DocumentsInput": {"documents": [DOCUMENT]},
-    "DocumentRow": DOCUMENT,
+    "DocumentRow": {**DOCUMENT, "metadata": {}},
     "SystemRow": {"system": "a"},
     "ItemsInput": {"items": [ITEM, {**ITEM, "system": "b", "text": "Boots that run small."}]},
-    "ItemRow": ITEM,
+    "ItemRow": {**ITEM, "metadata": {}},
     "Imported": {
         "made": {"documents": 0, "systems": 2, "items": 2},
         "already_there": {"documents": 0, "systems": 0, "items": 0},

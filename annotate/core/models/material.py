@@ -22,13 +22,19 @@ class TextFormat(models.TextChoices):
 
 
 class Document(models.Model):
-    """The source material of some items, in labelled parts: one article, or eight reviews."""
+    """The source material of some items, in labelled parts: one article, or eight reviews.
+
+    metadata: never shown to annotators, like an item's: it may name the system.
+    """
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="documents")
     key = models.CharField(max_length=200)
     title = models.CharField(max_length=300, blank=True)
     parts = models.JSONField(help_text="A list of {label, text}.")  # and `format`, if not plain
     digest = models.CharField(max_length=64, help_text="text_digest of the parts.")
+    metadata = models.JSONField(
+        default=dict, db_default={}, blank=True, help_text="Other columns of its file, by name."
+    )
     brought_by = models.ForeignKey(
         "annotate.DataImport", models.SET_NULL, null=True, related_name="documents"
     )
@@ -77,6 +83,9 @@ class Item(models.Model):
     text = models.TextField()
     digest = models.CharField(max_length=64, help_text="text_digest of the text.")
     format = models.CharField(max_length=8, default="plain", db_default="plain", help_text="A TextFormat.")
+    metadata = models.JSONField(
+        default=dict, db_default={}, blank=True, help_text="Other columns of its file, by name."
+    )
     brought_by = models.ForeignKey("annotate.DataImport", models.SET_NULL, null=True, related_name="items")
 
     class Meta:

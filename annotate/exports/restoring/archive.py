@@ -36,7 +36,8 @@ TYPES: Mapping[ValueKind, tuple[type, ...]] = {
 Row = dict[str, Any]
 ADDED_COLUMNS: Mapping[str, Row] = {
     "guidelines": {"kind": "scale", "options": None, "shown_if": None},
-    "items": {"kind": "output"},
+    "documents": {"format": "plain", "metadata": {}},
+    "items": {"kind": "output", "format": "plain", "metadata": {}},
     "ratings": {"data": None},
     "history": {"data": None},
     "disputes": {"adjudicated_data": None},

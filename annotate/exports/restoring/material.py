@@ -26,6 +26,7 @@ def restore_material(restored: Restored, archive: ExportArchive) -> None:
             title=found[0]["title"],
             parts=parts,
             digest=text_digest(texts),
+            metadata=found[0].get("metadata", {}),  # exports of earlier versions have none
         )
         restored.documents[key] = document.pk
     _restore_items(restored, archive)
@@ -66,6 +67,7 @@ def _restore_items(restored: Restored, archive: ExportArchive) -> None:
             text=row["text"],
             digest=text_digest(row["text"]),
             format=row["format"],
+            metadata=row.get("metadata", {}),
         )
         waiting.append(((key, name), item))
         if len(waiting) == TEXTS_AT_ONCE:

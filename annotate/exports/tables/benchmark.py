@@ -5,6 +5,7 @@ from itertools import chain
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
+from annotate.core.metadata import ordered_metadata
 from annotate.core.models import ComparisonSide, Item, Project
 from annotate.core.rounds import round_one
 from annotate.exports.registry import COLUMNS, ExportTable, Row, ValueKind
@@ -35,6 +36,7 @@ def _benchmark(project: Project) -> Iterator[Row]:
             "title": item.document.title,
             "source": [{name: part[name] for name in _LISTS["source"]} for part in item.document.parts],
             "text": item.text,
+            "metadata": ordered_metadata({**item.document.metadata, **item.metadata}),
             "values": [
                 {
                     "dimension": unit["dimension"],

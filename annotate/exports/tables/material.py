@@ -68,13 +68,8 @@ def _documents(project: Project) -> Iterator[Row]:
     documents = Document.objects.filter(project=project).order_by("pk")
     for document in documents.iterator(TEXTS_AT_ONCE):
         for number, part in enumerate(document.parts, start=1):
-            yield {
-                "document": document.key,
-                "title": document.title,
-                "part": number,
-                "format": TextFormat.PLAIN.value,
-                **part,
-            }
+            named = {"document": document.key, "title": document.title, "metadata": document.metadata}
+            yield {**named, "part": number, "format": TextFormat.PLAIN.value, **part}
 
 
 def _items(project: Project) -> ColumnRows:

@@ -82,6 +82,7 @@ def import_file(
         return report
     on_progress("writing", 0.0, report.lines)
     written = (writing or Writing)(project, source, skip=check.skip)
+    written.owners = check.owners
     try:
         return written.write(report, data_import, by, on_progress)
     except RefusedWhileWritingError:
@@ -146,7 +147,7 @@ class Writing(FileCheck):
             return report
 
     def _write_items(self, catalogue: Catalogue, round: Round | None, on_progress: OnProgress) -> None:
-        self.items = importer = ItemImporter(self.project, catalogue, self.data_import, round)
+        self.items = importer = ItemImporter(self.project, catalogue, self.data_import, round, self.owners)
         self.parts = {"items": True, "ratings": False}
         self.refuse_on_error(lambda: self.take_all("writing items", on_progress))
         self.refuse_on_error(lambda: refuse_items_after_round_one(round, importer))

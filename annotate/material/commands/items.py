@@ -4,27 +4,38 @@ import json
 
 from annotate.core.bulk import Row, write_rows
 from annotate.core.long_writes import step
+from annotate.core.metadata import ordered_metadata
 from annotate.core.models import DataImport, Document, Item, Project, Round, System
 from annotate.core.rendering.texts import choose_format, part_as_json
 from annotate.material.commands.holding import keep_lease
 from annotate.material.queries.catalogue import Catalogue, KnownDocument, KnownItem, KnownSystem
 from annotate.material.queries.items import ItemCheck
+from annotate.material.queries.metadata import MetadataOwners
 from annotate.material.reading.rows import ImportedDocument, ImportedItem
 from annotate.rating.commands.rounds import add_places
 
-DOCUMENT = ("project", "key", "title", "parts", "digest", "brought_by")
-ITEM = ("document", "system", "text", "digest", "brought_by", "format")
+DOCUMENT = ("project", "key", "title", "parts", "digest", "metadata", "brought_by")
+ITEM = ("document", "system", "text", "digest", "metadata", "brought_by", "format")
 MOST_ROWS = 1000
 MOST_CHARACTERS = 4_000_000
 
 
 class ItemImporter(ItemCheck):
-    """Takes rows one by one and writes new ones. The caller holds the project."""
+    """Takes rows one by one and writes new ones. The caller holds the project.
+
+    owners: has noted all rows of the file.
+    """
 
     def __init__(
-        self, project: Project, catalogue: Catalogue, brought_by: DataImport, round: Round | None
+        self,
+        project: Project,
+        catalogue: Catalogue,
+        brought_by: DataImport,
+        round: Round | None,
+        owners: MetadataOwners,
     ) -> None:
         super().__init__(catalogue)
+        self.owners = owners
         self.project, self.brought_by, self.round = project, brought_by, round
         self.wanted_format = str((brought_by.mapping or {}).get("format", ""))
         self._documents: list[tuple[KnownDocument, Row]] = []
@@ -53,9 +64,10 @@ class ItemImporter(ItemCheck):
         """Note a document and prepare it."""
         known = super().new_document(digest, row)
         parts = json.dumps([part_as_json(label, text, self.wanted_format) for label, text in row.parts])
-        values = (self.project.pk, row.document, row.title, parts, digest.hex(), self.brought_by.pk)
+        metadata = json.dumps(ordered_metadata(self.owners.of_document(row)))
+        values = (self.project.pk, row.document, row.title, parts, digest.hex(), metadata, self.brought_by.pk)
         self._documents.append((known, values))
-        self._flush_when_full(len(parts))
+        self._flush_when_full(len(parts) + len(metadata))
         return known
 
     def new_system(self, name: str) -> KnownSystem:
@@ -72,8 +84,11 @@ class ItemImporter(ItemCheck):
         """Note an item and prepare it; its document may be prepared only."""
         known = super().new_item(document, system, digest, row)
         format = choose_format(row.text, self.wanted_format)
-        self._items.append((known, document, (system.pk, row.text, digest.hex(), self.brought_by.pk, format)))
-        self._flush_when_full(len(row.text))
+        own = self.owners.of_item(row, is_new_document=bool(document.line))
+        metadata = json.dumps(ordered_metadata(own))
+        values = (system.pk, row.text, digest.hex(), metadata, self.brought_by.pk, format)
+        self._items.append((known, document, values))
+        self._flush_when_full(len(row.text) + len(metadata))
         return known
 
     def _flush_when_full(self, characters: int) -> None:

@@ -14,6 +14,7 @@ from annotate.core.rounds import round_one
 from annotate.material.queries.catalogue import Catalogue, NamesInFile
 from annotate.material.queries.file_reading import FileReading
 from annotate.material.queries.items import ItemCheck
+from annotate.material.queries.metadata import MetadataOwners
 from annotate.material.queries.places import Places
 from annotate.material.queries.ratings import RatingCheck
 from annotate.material.reading.mappings import rows_of
@@ -43,6 +44,7 @@ class FileCheck(FileReading):
         self.of_other_round = 0
         self.opens_round_one = False
         self.parts = {"items": source.items, "ratings": source.ratings}
+        self.owners = MetadataOwners()
         self.items: ItemCheck | None = None
         self.ratings: RatingCheck | None = None
 
@@ -90,6 +92,7 @@ class FileCheck(FileReading):
             already_there=_sum(check.already_there for check in checks),
             opens_round_one=self.opens_round_one,
             of_other_round=self.of_other_round,
+            dropped_columns=self.owners.dropped,
             **self.facts(),
         )
 
@@ -113,7 +116,10 @@ class FileCheck(FileReading):
             return row
         if isinstance(row, ImportedRating):
             return self._rating_refusal(row)
-        return self.items.take(row) if self.items else None
+        if not self.items:
+            return None
+        self.owners.note(row)
+        return self.items.take(row)
 
     def _rating_refusal(self, row: ImportedRating) -> RefusedLine | None:
         if not self.ratings:

@@ -45,13 +45,16 @@ SILENT_FOR = {Status.WAITING: timedelta(0), Status.CHECKING: SILENT_AFTER, Statu
 class Preview:
     """What the first records make: how much, the first items and ratings of it, and raters nobody knows.
 
-    new_raters: each with the member (by key) who was chosen for it, None without.
+    new_raters: each with the member (by key) who was chosen for it, None without. document_metadata,
+    item_metadata: the names of columns.
     """
 
     report: ImportReport
     items: Sequence[ImportedDocument | ImportedItem]
     ratings: Sequence[ImportedRating]
     new_raters: Sequence[tuple[str, int | None]]
+    document_metadata: Sequence[str] = ()
+    item_metadata: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,8 @@ def preview_of(
     items = [row for row in rows if isinstance(row, ImportedDocument | ImportedItem)]
     ratings = [row for row in rows if isinstance(row, ImportedRating)]
     new_raters = [*members.items(), *((name, None) for name in check.new_raters)]
-    return Preview(report, items[:SHOWN_ROWS], ratings[:SHOWN_ROWS], new_raters)
+    metadata = check.owners.names
+    return Preview(report, items[:SHOWN_ROWS], ratings[:SHOWN_ROWS], new_raters, *metadata)
 
 
 def notes_of(data_import: DataImport) -> JobNotes:

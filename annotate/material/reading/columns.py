@@ -20,6 +20,7 @@ from annotate.material.reading.values import (
     is_blank,
     key_from_parts,
     key_of,
+    metadata_of,
     parts_of,
     rated_value,
     require_field,
@@ -52,6 +53,7 @@ class ColumnMapping:
     """Columns of a flat file by what they mean; an empty name means that the file has none.
 
     format: how pages show the texts, see `choose_format`.
+    metadata: the columns that documents or items keep as metadata.
     """
 
     document_key: str = ""
@@ -65,6 +67,7 @@ class ColumnMapping:
     round: str = ""
     value_columns: tuple[ValueColumn, ...] = ()
     format: str = ""
+    metadata: tuple[str, ...] = ()
 
     name = ""
     title = gettext_noop("Columns of this file")
@@ -117,11 +120,12 @@ class ColumnMapping:
         parts = self._parts(fields)
         key = self._document_key(fields, parts)
         title = title_of(fields.get(self.document_title), self.document_title)
+        metadata = metadata_of(fields, self.metadata)
         if not self.system or not self.text:
-            return ImportedDocument(record.line, key, title, parts)
+            return ImportedDocument(record.line, key, title, parts, metadata)
         system = key_of(require_field(fields, self.system), self.system)
         text = text_of(require_field(fields, self.text), self.text)
-        return ImportedItem(record.line, key, title, parts, system, text)
+        return ImportedItem(record.line, key, title, parts, system, text, metadata)
 
     def _rating(self, record: Record, dimension_column: str, value_column: str, dimension: str = "") -> Row:
         fields = record.fields

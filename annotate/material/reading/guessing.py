@@ -1,7 +1,7 @@
 """Guesses the mapping of a file from the names of its columns, then from its first records.
 
-Contents decide only if a single column fits. All other columns stay "not used": the page lists them, and
-people can change each guess.
+Contents decide only if a single column fits. All other columns become metadata. People can change each
+guess.
 """
 
 import re
@@ -12,6 +12,8 @@ from statistics import median
 
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
 from annotate.material.reading.mappings import SHIPPED, Mapping
+from annotate.material.reading.mqm import has_mqm_columns
+from annotate.material.reading.prompts import prompt_shape
 from annotate.material.reading.rows import Record, RefusedLine
 from annotate.material.reading.values import KEY_LIMIT, NUMBER, RefusedFieldError, is_blank, round_of
 
@@ -118,7 +120,9 @@ def _shipped_shape(record: Record) -> str:
         return "summeval-op" if isinstance(fields["summaries"], dict) else "summeval-op-detailed"
     if {"id", "expert_annotations"} <= fields.keys():
         return "summeval"
-    return "summeval-documents" if fields.keys() == {"id", "source"} else ""
+    if fields.keys() == {"id", "source"}:
+        return "summeval-documents"
+    return "mqm" if has_mqm_columns(fields) else prompt_shape(fields)
 
 
 class _Column:
@@ -167,11 +171,13 @@ class _ColumnGuess:
             self._guess_texts()
             self._guess_system()
             self._guess_key()
-        has_long_form = found["dimension"] and found["value"]
+        has_long_form = bool(found["dimension"] and found["value"])
+        used = {*found.values(), *self.parts, *(() if has_long_form else (v.column for v in self.values))}
         return ColumnMapping(
             **found,
             parts=tuple(PartColumn(name, _label(name)) for name in self.columns if name in self.parts),
             value_columns=() if has_long_form else self.values,
+            metadata=tuple(name for name in self.columns if name not in used),
         )
 
     def _by_name(self, names: Sequence[str]) -> dict[str, str]:

@@ -30,6 +30,7 @@ def mapping_to_json(mapping: Mapping) -> str:
     written["value_columns"] = [
         {"column": column.column, "dimension": column.dimension} for column in mapping.value_columns
     ]
+    written["metadata"] = list(mapping.metadata)
     return json.dumps({field: value for field, value in written.items() if value}, ensure_ascii=False)
 
 
@@ -43,12 +44,13 @@ def mapping_from_json(text: str) -> Mapping:
         raise MappingError("", gettext('The mapping must be an object, such as {"name": "summeval-op"}.'))
     if "name" in written:
         return shipped_mapping(written["name"])
-    _refuse_unknown(written, {*SINGLE_FIELDS, "format", "parts", "value_columns"}, "")
+    _refuse_unknown(written, {*SINGLE_FIELDS, "format", "parts", "value_columns", "metadata"}, "")
     return ColumnMapping(
         **{field: _text(written, field, field) for field in SINGLE_FIELDS if field in written},
         parts=tuple(PartColumn(*pair) for pair in _pairs(written, "parts", "label")),
         value_columns=tuple(ValueColumn(*pair) for pair in _pairs(written, "value_columns", "dimension")),
         format=_format(_text(written, "format", "format")),
+        metadata=_names(written, "metadata"),
     )
 
 
@@ -69,6 +71,7 @@ def mapping_from_options(options: Iterable[str]) -> ColumnMapping:
     single: dict[str, str] = {}
     parts: list[PartColumn] = []
     values: list[ValueColumn] = []
+    metadata: list[str] = []
     for option in options:
         field, equals, column = option.partition("=")
         kind, _, label = field.partition(":")
@@ -78,6 +81,8 @@ def mapping_from_options(options: Iterable[str]) -> ColumnMapping:
             )
         if kind == "part":
             parts.append(PartColumn(column, label or column))
+        elif field == "metadata":
+            metadata.append(column)
         elif kind == "dimension" and label:
             values.append(ValueColumn(column, label))
         elif field == "format":
@@ -88,10 +93,11 @@ def mapping_from_options(options: Iterable[str]) -> ColumnMapping:
             raise MappingError(
                 field,
                 gettext(
-                    "“{field}” is given twice or is not one of {fields}, part, part:LABEL or dimension:NAME."
+                    "“{field}” is given twice or is not one of {fields}, part, part:LABEL, "
+                    "dimension:NAME or metadata."
                 ).format(field=field, fields=", ".join(SINGLE_FIELDS)),
             )
-    return ColumnMapping(**single, parts=tuple(parts), value_columns=tuple(values))
+    return ColumnMapping(**single, parts=tuple(parts), value_columns=tuple(values), metadata=tuple(metadata))
 
 
 def mapping_to_options(mapping: ColumnMapping) -> list[str]:
@@ -100,7 +106,8 @@ def mapping_to_options(mapping: ColumnMapping) -> list[str]:
         f"{field}={column}" for field in (*SINGLE_FIELDS, "format") if (column := getattr(mapping, field))
     ]
     parts = [f"part:{part.label}={part.column}" for part in mapping.parts]
-    return [*single, *parts, *(f"dimension:{each.dimension}={each.column}" for each in mapping.value_columns)]
+    values = [f"dimension:{each.dimension}={each.column}" for each in mapping.value_columns]
+    return [*single, *parts, *values, *(f"metadata={column}" for column in mapping.metadata)]
 
 
 def _format(name: str) -> str:
@@ -137,6 +144,13 @@ def _pairs(written: dict[str, object], field: str, second: str) -> list[tuple[st
             )
         pairs.append((column, meaning))
     return pairs
+
+
+def _names(written: dict[str, object], field: str) -> tuple[str, ...]:
+    names = written.get(field, [])
+    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+        raise MappingError(field, gettext("“{field}” must be a list of columns.").format(field=field))
+    return tuple(names)
 
 
 def _text(written: dict[str, object], key: str, place: str) -> str:

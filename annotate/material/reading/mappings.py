@@ -5,6 +5,14 @@ from typing import Protocol
 
 from annotate.core.translation import gettext
 from annotate.material.reading.columns import ColumnMapping
+from annotate.material.reading.mqm import MQM_COLUMNS, SEGMENT_COLUMNS, MqmSegments
+from annotate.material.reading.prompts import (
+    LIST_COLUMNS,
+    TURN_COLUMNS,
+    Conversations,
+    OutputLists,
+    PreferencePairs,
+)
 from annotate.material.reading.rows import Record, RefusedLine, Row
 from annotate.material.reading.shipped import (
     SUMMEVAL_OP_DIMENSIONS,
@@ -43,7 +51,11 @@ class Mapping(Protocol):
 
 
 SHIPPED: dict[str, Mapping] = {
-    mapping.name: mapping for mapping in (SummEvalOp(), SummEvalOpDetailed(), SummEval(), SummEvalDocuments())
+    mapping.name: mapping
+    for mapping in (
+        *(SummEvalOp(), SummEvalOpDetailed(), SummEval(), SummEvalDocuments()),
+        *(Conversations(), OutputLists(), PreferencePairs(), MqmSegments()),
+    )
 }
 # What a file must have for a mapping: of each group one column.
 NEEDED: dict[str, Sequence[Sequence[str]]] = {
@@ -51,6 +63,10 @@ NEEDED: dict[str, Sequence[Sequence[str]]] = {
     "summeval-op-detailed": (("reviews",), ("summaries",), *((code,) for code in SUMMEVAL_OP_DIMENSIONS)),
     "summeval": (("id",), ("model_id", "system"), ("decoded", "summary")),
     "summeval-documents": (("id",), ("source",)),
+    "messages": (TURN_COLUMNS,),
+    "outputs": (LIST_COLUMNS,),
+    "preferences": (("chosen",), ("rejected",)),
+    "mqm": (*((name,) for name in MQM_COLUMNS), SEGMENT_COLUMNS),
 }
 
 

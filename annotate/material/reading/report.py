@@ -1,7 +1,7 @@
 """What an import of any kind found and made, as people and programs read it."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Self
 
@@ -208,6 +208,7 @@ class ImportReport(FileReport):
     """The report of a file of items and ratings.
 
     of_other_round: the number of ratings that the file assigns to the round that is not imported.
+    dropped_columns: the metadata columns that differ between rows of one item.
     """
 
     counts: ClassVar[type[Tally]] = ImportCounts
@@ -216,6 +217,7 @@ class ImportReport(FileReport):
     already_there: ImportCounts
     opens_round_one: bool
     of_other_round: int = 0
+    dropped_columns: Sequence[str] = ()
 
     @property
     def remarks(self) -> list[str]:
@@ -226,7 +228,15 @@ class ImportReport(FileReport):
         other = gettext("Ratings of the other round were left out: {count:,}; import them as that.").format(
             count=self.of_other_round
         )
-        return [*opened, *([other] if self.of_other_round else []), *super().remarks]
+        dropped = gettext("Columns that differ between rows of one item were not kept: {columns}.").format(
+            columns=", ".join(map(printable, self.dropped_columns))
+        )
+        return [
+            *opened,
+            *([other] if self.of_other_round else []),
+            *([dropped] if self.dropped_columns else []),
+            *super().remarks,
+        ]
 
 
 def report_lines(report: FileReport, *, dry_run: bool) -> list[str]:

@@ -3,8 +3,11 @@
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 Part = tuple[str, str]
+Metadata = Mapping[str, Any]
+"""JSON values of other columns by name, without blank cells."""
 
 
 class UnreadableFileError(Exception):
@@ -89,12 +92,16 @@ def printable(text: str, limit: int = 300) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ImportedDocument:
-    """A document: its key, its title and its parts as (label, text)."""
+    """A document: its key, its title and its parts as (label, text).
+
+    metadata: the other columns of its row.
+    """
 
     line: int
     document: str
     title: str
     parts: tuple[Part, ...]
+    metadata: Metadata = dataclasses.field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +114,7 @@ class ImportedItem:
     parts: tuple[Part, ...]
     system: str
     text: str
+    metadata: Metadata = dataclasses.field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,9 @@ SUMMEVAL_OP_DIMENSIONS = {
 }
 
 
-class _ItemsOnly:
+class ItemsOnly:
+    """The base of mappings without ratings."""
+
     gives_items = True
     gives_ratings = False
 
@@ -60,7 +62,7 @@ class _ItemsOnly:
         yield from ()
 
 
-class SummEvalOp(_ItemsOnly):
+class SummEvalOp(ItemsOnly):
     """SummEval-OP's file with system names; its mean ratings are nobody's and are not imported."""
 
     name = "summeval-op"
@@ -140,7 +142,7 @@ class SummEval:
         return key_of(require_field(record.fields, "id"), "id"), key_of(record.fields[system], system)
 
 
-class SummEvalDocuments(_ItemsOnly):
+class SummEvalDocuments(ItemsOnly):
     """The articles that SummEval's summaries are about."""
 
     name = "summeval-documents"

@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Iterator, Sequence
-from typing import IO
+from typing import IO, Literal
 
 from annotate.core.translation import gettext
 from annotate.material.reading.lines import (
@@ -13,6 +13,7 @@ from annotate.material.reading.lines import (
     numbered_lines,
     too_many_columns,
 )
+from annotate.material.reading.mqm import has_mqm_columns
 from annotate.material.reading.rows import EmptyRow, LineReason, Record, RefusedLine, UnreadableFileError
 
 DELIMITERS = ",;\t"
@@ -59,7 +60,10 @@ def read_csv(stream: IO[bytes], delimiter: str = "") -> Iterator[Record | Refuse
     delimiter, columns = _delimiter(header_line, delimiter or DELIMITERS)
     if columns > WIDEST_SHEET:  # splitting the line would take much memory
         raise UnreadableFileError(lines.number, too_many_columns(columns))
-    rows = csv.reader(_chain(header_line, texts), delimiter=delimiter, strict=True)
+    # MQM's files do not escape quotation marks.
+    is_mqm = has_mqm_columns(header_line.rstrip().split("\t"))
+    quoting: Literal[0, 3] = csv.QUOTE_NONE if is_mqm else csv.QUOTE_MINIMAL
+    rows = csv.reader(_chain(header_line, texts), delimiter=delimiter, quoting=quoting, strict=True)
     header: tuple[str, ...] = ()
     for cells in _csv_rows(rows, lines):
         if isinstance(cells, RefusedLine):

@@ -2,13 +2,14 @@
 
 import hashlib
 import json
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from annotate.core.rendering.messages import is_chat
 from annotate.core.scale import int_if_whole
 from annotate.core.translation import gettext, gettext_noop
-from annotate.material.reading.rows import LineReason, Part, RefusedLine, shorten
+from annotate.material.reading.rows import LineReason, Metadata, Part, RefusedLine, shorten
 
 KEY_LIMIT = 200
 TITLE_LIMIT = 300
@@ -130,6 +131,24 @@ def parts_of(value: object, label: str, name: str) -> tuple[Part, ...]:
     if isinstance(value, dict):
         return tuple((key_of(key, name), text_of(text, f"{name}.{key}")) for key, text in value.items())
     return ((label, text_of(value, name)),)
+
+
+def metadata_of(fields: Mapping[str, object], columns: Iterable[str]) -> Metadata:
+    """Return the values of some columns that are not blank, each as JSON can hold it."""
+    return {name: _metadata_value(fields[name], name) for name in columns if not is_blank(fields.get(name))}
+
+
+def _metadata_value(value: object, name: str) -> object:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, str | int | float):
+        text_of(value, name)  # refuses characters that no database holds
+        return value
+    written = json.dumps(value, ensure_ascii=False, default=str)
+    text_of(written.replace("\\u0000", "\0"), name)
+    return json.loads(written, parse_constant=str)
 
 
 def key_from_parts(parts: tuple[Part, ...], prefix: str = "document") -> str:

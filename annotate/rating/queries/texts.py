@@ -5,18 +5,19 @@ from annotate.fastpath.queries import NUMBERS, Prepared
 
 
 def item_texts(item: int) -> list[str]:
+    """Return the texts of an item, see `texts_of`. One query; one more for a comparison."""
+    return texts_of(_ITEM.all(item)[0])
+
+
+def texts_of(item: Item) -> list[str]:
     """Return the text rated, its document's parts, and the sides of a comparison, by number of the part.
 
-    Each end of a line is one character. One query; one more for a comparison.
+    Each end of a line is one character. The item's document is loaded. One query for a comparison.
     """
-    found = _ITEM.all(item)[0]
-    texts = [found.text, *(part["text"] for part in found.document.parts)]
-    if found.kind == Item.Kind.COMPARISON:
-        texts += (
-            Item.objects.filter(comparisons__item=item)
-            .order_by("comparisons__position")
-            .values_list("text", flat=True)
-        )
+    texts = [item.text, *(part["text"] for part in item.document.parts)]
+    if item.kind == Item.Kind.COMPARISON:
+        sides = Item.objects.filter(comparisons__item=item).order_by("comparisons__position")
+        texts += sides.values_list("text", flat=True)
     return [text.replace("\r\n", "\n") for text in texts]
 
 

@@ -25,16 +25,16 @@ def breakdowns(rated: RatedRound, items: ItemOrigins) -> list[Table]:
 def _by_system(rated: RatedRound, items: ItemOrigins) -> Table:
     head = Column("system", gettext("System"), ColumnKind.TEXT)
     title = gettext("Krippendorff’s alpha by system ({round})").format(round=rated.label)
-    return _by_label(rated, title, head, items.systems, rated.resampling, plot="heat")
+    return alpha_by_label(rated, title, head, items.systems, rated.resampling, plot="heat")
 
 
 def _by_document(rated: RatedRound, items: ItemOrigins) -> Table:
     head = Column("document", gettext("Document"), ColumnKind.TEXT)
     title = gettext("Krippendorff’s alpha by document ({round})").format(round=rated.label)
-    return _by_label(rated, title, head, items.documents, Resampling())
+    return alpha_by_label(rated, title, head, items.documents, Resampling())
 
 
-def _by_label(
+def alpha_by_label(
     rated: RatedRound,
     title: str,
     head: Column,
@@ -96,7 +96,11 @@ def _table(
     queries = [urlencode({head.key: name}) for name in names]
 
     def link(dimension: FrozenDimension, query: str) -> str:
-        return "" if head.key == "without" else f"{urlencode({'dimension': dimension.key})}&{query}"
+        return (
+            ""
+            if head.key not in ("system", "document")
+            else f"{urlencode({'dimension': dimension.key})}&{query}"
+        )
 
     def of(dimension: FrozenDimension) -> Sequence[Coefficient]:
         return rated.once(dimension, key, partial(alphas, dimension))

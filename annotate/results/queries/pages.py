@@ -5,9 +5,19 @@ from collections.abc import Sequence
 from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.models import Project
-from annotate.results.arrangements import AGREEMENT, PASSAGES, QUESTIONS, SEVERITY, SO_FAR, STUDY, SYSTEMS
+from annotate.results.arrangements import (
+    AGREEMENT,
+    BY_METADATA,
+    PASSAGES,
+    QUESTIONS,
+    SEVERITY,
+    SO_FAR,
+    STUDY,
+    SYSTEMS,
+)
 from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import agreement_sections
+from annotate.results.queries.by_metadata import METADATA, metadata_sections
 from annotate.results.queries.compared_systems import ABOUT
 from annotate.results.queries.passages import passages_sections
 from annotate.results.queries.severity import severity_sections, size_of_severity
@@ -76,6 +86,16 @@ OWN_PAGES = (
         [QUESTION],
         is_listed=has_other_questions,
         arrangement=QUESTIONS,
+    ),
+    ResultsPage(
+        "metadata",
+        gettext_lazy("By metadata"),
+        gettext_lazy("Mean scores and alpha for each value of a metadata column."),
+        metadata_sections,
+        version_of_ratings,
+        ratings_of,
+        [METADATA],
+        arrangement=BY_METADATA,
     ),
     ResultsPage(
         "severity",

@@ -18,7 +18,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from annotate.core.models import Project, Rating, Role
+from annotate.core.models import Document, Project, Rating, Role
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.folder import write_folder
 from annotate.exports.formats.datasheet import datasheet
@@ -39,6 +39,7 @@ NAMES = [
     "agreement",
     "systems",
     "questions",
+    "metadata",
     "severity",
     "passages",
     "study",
@@ -89,6 +90,7 @@ def scene(
     cast = make_project(dimensions=dimensions, documents=8, systems=3, annotators=2, raters_per_item=2)
     cast.project.seed = 20_261
     cast.project.save()
+    Document.objects.filter(project=cast.project).update(metadata={"genre": "news"})
     round, now = begun(cast, every_item=True), timezone.now()
     ratings = []
     for person, annotator in enumerate(cast.annotators):

@@ -1,0 +1,88 @@
+"""MQM's tables: segments and translations are imported, marked errors are read per rater."""
+
+from pathlib import Path
+
+import pytest
+
+from annotate.core.models import Document, Item
+from annotate.material.commands.imports import import_file
+from annotate.material.reading.guessing import guess_mapping
+from annotate.material.reading.mqm import MarkedError, MarkedSegment, read_marked_segments
+from annotate.material.reading.readers import RecordFile, first_records
+from annotate.material.reading.rows import Record
+from annotate.material.reading.values import RefusedFieldError
+from tests.material.files import empty_project, source
+
+HEADER = "system doc docSegId globalSegId rater source target category severity"
+# One rater marks “größe” and leaves out a word; the other finds nothing. Quotation marks are no quotes.
+ROWS = [
+    [
+        "A",
+        "news-1",
+        "1",
+        "17",
+        "r1",
+        '"A size," he said',
+        '"Eine <v>größe</v>", sagte er',
+        "Spelling",
+        "Minor",
+    ],
+    [
+        "A",
+        "news-1",
+        "1",
+        "17",
+        "r1",
+        '"A <v>size</v>," he said',
+        '"Eine größe", sagte er',
+        "Omission",
+        "Major",
+    ],
+    ["A", "news-1", "1", "17", "r2", '"A size," he said', '"Eine größe", sagte er', "No-error", "no-error"],
+    ["B", "news-1", "1", "17", "r1", '"A size," he said', "Blau.", "Non-translation!", "Major"],
+]
+
+
+def table(folder: Path) -> Path:
+    path = folder / "mqm.tsv"
+    path.write_text("\n".join("\t".join(cells) for cells in [HEADER.split(), *ROWS]) + "\n")
+    return path
+
+
+def records(path: Path) -> list[Record]:
+    with RecordFile(path) as file:
+        found = list(file)
+    assert all(isinstance(record, Record) for record in found), found
+    return [record for record in found if isinstance(record, Record)]
+
+
+def test_spans_are_offsets_in_the_text_without_tags(tmp_path: Path) -> None:
+    source, target = '"A size," he said', '"Eine größe", sagte er'
+    first, second, third = read_marked_segments(records(table(tmp_path)))
+    spelling = MarkedError("target", 6, 11, "Spelling", "Minor")
+    omission = MarkedError("source", 3, 7, "Omission", "Major")
+    assert first == MarkedSegment("news-1:17", "A", "r1", source, target, [spelling, omission])
+    assert (target[6:11], source[3:7]) == ("größe", "size")
+    assert second == MarkedSegment("news-1:17", "A", "r2", source, target, [])
+    whole = MarkedError("target", 0, 5, "Non-translation!", "Major")
+    assert third == MarkedSegment("news-1:17", "B", "r1", source, "Blau.", [whole])
+
+
+@pytest.mark.parametrize("target", ["<v>open", "closed</v>", "<v>a<v>b</v></v>", "</v>a<v>"])
+def test_unpaired_tags_are_refused(target: str) -> None:
+    cells = [*ROWS[0][:6], target, *ROWS[0][7:]]
+    with pytest.raises(RefusedFieldError, match="not in pairs"):
+        read_marked_segments([Record(1, dict(zip(HEADER.split(), cells, strict=True)))])
+
+
+@pytest.mark.django_db
+def test_translations_are_imported_once_without_tags(tmp_path: Path) -> None:
+    path = table(tmp_path)
+    assert guess_mapping(first_records(path)).name == "mqm"
+    report = import_file(project=empty_project(), source=source(path, items=True), by=None)
+    assert (report.made.documents, report.made.items, report.refused_count) == (1, 2, 0)
+    document = Document.objects.get()
+    assert (document.key, document.metadata) == ("news-1:17", {"doc": "news-1"})
+    assert document.parts == [{"label": "Source", "text": '"A size," he said'}]
+    texts = dict(Item.objects.values_list("system__name", "text"))
+    assert texts == {"A": '"Eine größe", sagte er', "B": "Blau."}
