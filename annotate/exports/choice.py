@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy
 from annotate.core.models import Project
 from annotate.exports.citation import Card
 from annotate.exports.registry import ExportPart, ExportTable, ValueKind, tables_without
+from annotate.questions.scale import SCALE
 
 
 class Format(StrEnum):
@@ -52,9 +53,10 @@ class ExportChoice:
         Data sets are published, so what identifies raters from outside never goes into one.
         """
         left_out = self.left_out | ({ExportPart.RATERS} if self.format == Format.HUGGING_FACE else set())
-        steps = dict(project.dimensions.values_list("key", "scale_step"))
-        points = ValueKind.INTEGER if all(step == 1 for step in steps.values()) else ValueKind.NUMBER
-        return tables_without(left_out, points, list(steps))
+        asked = list(project.dimensions.values_list("key", "kind", "scale_step"))
+        is_whole = all(kind == SCALE.key and step == 1 for _, kind, step in asked)
+        points = ValueKind.INTEGER if is_whole else ValueKind.NUMBER
+        return tables_without(left_out, points, [key for key, *_ in asked])
 
     def filters(self) -> dict[str, Any]:
         """Return what was chosen, as a manifest has it."""

@@ -38,11 +38,15 @@ class RoundFacts:
 
 @dataclass(frozen=True)
 class Facts:
-    """Counts of a project. disputes: by status. plans: assignments of Round I by label of their plan."""
+    """Counts of a project; items are outputs.
+
+    disputes: by status. plans: assignments of Round I by label of their plan.
+    """
 
     documents: int
     systems: int
     items: int
+    comparisons: int
     rounds: list[RoundFacts]
     plans: Mapping[str, int]
     disputes: Mapping[str, int]
@@ -59,10 +63,13 @@ def facts_of(project: Project) -> Facts:
     plans = places.order_by("plan").values_list("plan").annotate(count=Count("pk"))
     disputes = Dispute.objects.filter(round__project=project).order_by("status").values_list("status")
     rounds = Round.objects.filter(project=project).select_related("guideline").order_by("number")
+    kinds = Item.objects.filter(document__project=project).order_by("kind").values_list("kind")
+    items = dict(kinds.annotate(count=Count("pk")))
     return Facts(
         documents=Document.objects.filter(project=project).count(),
-        systems=System.objects.filter(project=project).count(),
-        items=Item.objects.filter(document__project=project).count(),
+        systems=System.objects.filter(project=project, compares=False).count(),
+        items=items.get(Item.Kind.OUTPUT, 0),
+        comparisons=items.get(Item.Kind.COMPARISON, 0),
         rounds=[_facts_of_round(round) for round in rounds],
         plans={str(Assignment.Plan(plan).label): count for plan, count in plans},
         disputes=dict(disputes.annotate(count=Count("pk"))),

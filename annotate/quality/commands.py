@@ -25,6 +25,7 @@ from annotate.core.models import (
 from annotate.core.scale import is_on_scale
 from annotate.core.scale_text import off_scale_sentence
 from annotate.quality.queries import practice_of, practice_values
+from annotate.questions.scale import SCALE
 from annotate.rating.commands.ratings import SentAnswer, check_answer
 from annotate.rating.evidence import check_passages, passages_to_json
 from annotate.rating.queries.texts import item_texts
@@ -96,6 +97,10 @@ def describe_gold(
     dimensions = {each.pk: each for each in project.dimensions.all()}
     for key, right in values.items():
         dimension = dimensions[key]
+        if dimension.kind != SCALE.key:
+            raise InvalidValueError(
+                gettext("{name} has no scale, so it takes no right value.").format(name=dimension.name)
+            )
         scale = dimension.scale_minimum, dimension.scale_maximum, dimension.scale_step
         if not is_on_scale(right.value, *scale):
             raise InvalidValueError(off_scale_sentence(dimension.name, right.value, *scale))

@@ -57,6 +57,7 @@ class MarkForm(forms.Form):
             document__project=self.project,
             document__key=values.get("document", "").strip(),
             system__name=values.get("system", "").strip(),
+            kind=Item.Kind.OUTPUT,
         ).first()
         if not self.errors and found is None:
             self.add_error(

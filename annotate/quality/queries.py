@@ -1,11 +1,11 @@
 """What is read of quality: fixed numbers of database queries, nothing is written."""
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from django.db.models import Count, Max, Min, QuerySet, Sum
+from django.db.models import Count, Max, Min, Q, QuerySet, Sum
 from django.db.models.functions import Length
 from django.utils.translation import gettext, gettext_lazy
 
@@ -29,6 +29,7 @@ from annotate.core.scale import distance
 from annotate.core.scale_text import name_on_page
 from annotate.disputes.queries.rules import Rule, rules_of
 from annotate.quality import RatedItem, Signals, signals_of
+from annotate.questions.scale import SCALE
 from annotate.rating.calibration import RaterCalibration, calibrate
 from annotate.rating.queries.assigned import in_own_order
 from annotate.rating.queries.hidden_checks import Checks, checks_of
@@ -52,7 +53,9 @@ def gold_of(project: Project) -> "QuerySet[GoldItem]":
 def names_to_choose(project: Project) -> dict[str, list[str]]:
     """Return the names of documents and systems that a page offers, at most 500 of each. Two queries."""
     documents = project.documents.order_by("pk").values_list("key", flat=True)[:MOST_NAMES]
-    systems = project.systems.order_by("name").values_list("name", flat=True)[:MOST_NAMES]
+    systems = (
+        project.systems.filter(compares=False).order_by("name").values_list("name", flat=True)[:MOST_NAMES]
+    )
     return {"documents": list(documents), "systems": list(systems)}
 
 
@@ -338,9 +341,7 @@ def middle_rater(project: Project) -> MiddleRater | None:
     Categories have no middle and are left out. Four queries at most.
     """
     rules = rules_of(project)
-    scales = {
-        each.id: each for each in guideline_at(project, round_one(project)).dimensions if not each.is_named
-    }
+    scales = {each.id: each for each in guideline_at(project, round_one(project)).scales if not each.is_named}
     apart = [
         (distance(each.value, _middle(scales[each.dimension_id])), rules[each.dimension_id].tolerance)
         for each in practice_values(project)
@@ -388,7 +389,7 @@ class Rater:
 
 @dataclass(frozen=True)
 class ShownItem:
-    """An item with a signal, and the values that were given, in the order of the dimensions."""
+    """An item with a signal, and the values given on scales, in the order of the dimensions."""
 
     position: int | None
     document: str
@@ -468,6 +469,10 @@ def _signals_in(kept: KeptPage) -> Mapping[int, KeptSignals]:
     }
 
 
+_OF_SCALES = Q(ratings__dimension__kind=SCALE.key)
+"""Equal numbers of different kinds, such as of labels and of sides, are no pattern."""
+
+
 def _items(project: Project) -> Mapping[int, list[RatedItem]]:
     finished = Assignment.objects.filter(
         round__project=project, round__number=1, completed_at__isnull=False, annotator__isnull=False
@@ -477,9 +482,9 @@ def _items(project: Project) -> Mapping[int, list[RatedItem]]:
         .annotate(
             characters=Length("item__text"),
             seconds=Sum("ratings__active_seconds"),
-            values_given=Count("ratings__value"),
-            lowest=Min("ratings__value"),
-            highest=Max("ratings__value"),
+            values_given=Count("ratings__value", filter=_OF_SCALES),
+            lowest=Min("ratings__value", filter=_OF_SCALES),
+            highest=Max("ratings__value", filter=_OF_SCALES),
         )
         .values_list("annotator", "pk", "characters", "seconds", "values_given", "lowest", "highest")
     )
@@ -492,17 +497,21 @@ def _items(project: Project) -> Mapping[int, list[RatedItem]]:
 def _shown_items(assignments: set[int]) -> dict[int, ShownItem]:
     rows = Assignment.objects.filter(pk__in=assignments).annotate(characters=Length("item__text"))
     ratings = Rating.objects.filter(assignment__in=assignments).order_by("dimension__position", "dimension")
-    given: dict[int, list[tuple[float | None, float]]] = defaultdict(list)
-    for assignment, value, seconds in ratings.values_list("assignment", "value", "active_seconds"):
-        given[assignment].append((value, seconds))
+    given: dict[int, list[float | None]] = defaultdict(list)
+    seconds: Counter[int] = Counter()
+    names = ("assignment", "dimension__kind", "value", "active_seconds")
+    for assignment, kind, value, active in ratings.values_list(*names):
+        seconds[assignment] += active
+        if kind == SCALE.key:
+            given[assignment].append(value)
     columns = ("pk", "position", "item__document__key", "characters")
     return {
         pk: ShownItem(
             position,
             document,
             characters,
-            sum(seconds for _, seconds in given[pk]),
-            [value for value, _ in given[pk]],
+            seconds[pk],
+            given[pk],
         )
         for pk, position, document, characters in rows.values_list(*columns)
     }

@@ -46,6 +46,7 @@ from annotate.quality.queries import (
     practice_summary,
     raters_with_signals,
 )
+from annotate.questions.scale import SCALE
 from annotate.rating.commands.outside import screen_out
 from annotate.rating.commands.ratings import SentAnswer
 from annotate.rating.forms import AnswerForm, sent_answers
@@ -88,7 +89,9 @@ def gold_item(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Show a gold item beside its right values; a POST stores them, or gives the item back."""
     project = project_for_admin(request.user, slug)
     gold = gold_in(project, pk)
-    form = GoldForm(request.POST or None, gold=gold, dimensions=list(project.dimensions.all()))
+    form = GoldForm(
+        request.POST or None, gold=gold, dimensions=list(project.dimensions.filter(kind=SCALE.key))
+    )
     status = 200
     if request.method == "POST":
         status = 422

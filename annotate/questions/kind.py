@@ -36,7 +36,7 @@ class ItemContent:
     """What a question is about.
 
     texts: the text rated, then the parts of its document. sides: the texts that a comparison sets side by
-    side. formats: how each side is rendered. order: the order in which this rater sees the sides. parts: the
+    side, formats: how they are rendered. order: in which order this rater is shown the sides. parts: the
     sentences or facts of an item.
     """
 
@@ -66,6 +66,10 @@ class QuestionKind:
     threshold: ClassVar[float] = 1
     """The distance from which two answers are a dispute, unless the dimension has its own."""
     has_distance: ClassVar[bool] = True
+    has_mean: ClassVar[bool] = True
+    """Whether a mean of `value` over raters says something about a unit."""
+    has_pieces: ClassVar[bool] = True
+    """Whether `value` alone does not tell the answer."""
     number_name: ClassVar[str | Promise]
     """What `value` counts, as columns call it."""
 
@@ -92,6 +96,10 @@ class QuestionKind:
     def describe(self, dimension: FrozenDimension, given: Given) -> str:
         """Return an answer in a few words."""
         raise NotImplementedError
+
+    def write(self, dimension: FrozenDimension, given: Given, sides: Sequence[str] = ()) -> str:
+        """Return an answer as a cell of a file. sides: the systems compared."""
+        return json.dumps(given.data, ensure_ascii=False) if given.data else f"{given.value:g}"
 
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float | None:
         """Return how far two answers lie apart, from 0, for coefficients; None where this kind has none."""

@@ -1,5 +1,6 @@
 """Several of a list of labels, or none of them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.utils.translation import gettext, gettext_lazy, ngettext
@@ -29,6 +30,7 @@ class LabelsKind(QuestionKind):
     about = gettext_lazy("Any number of labels of a list, such as the kinds of error in a text.")
     template = "questions/labels.html"
     threshold = 0.5
+    has_mean = False
     number_name = gettext_lazy("labels")
 
     def read_options(self, options: Options) -> dict[str, Any]:
@@ -77,6 +79,10 @@ class LabelsKind(QuestionKind):
         if len(chosen) > 3:
             return ngettext("{count} label", "{count} labels", len(chosen)).format(count=len(chosen))
         return ", ".join(chosen) or gettext("none of them")
+
+    def write(self, dimension: FrozenDimension, given: Given, sides: Sequence[str] = ()) -> str:
+        """Return the keys of the labels."""
+        return "|".join((given.data or {}).get("labels", ()))
 
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
         """Return the distance of Jaccard, or MASI (Passonneau 2006), by the dimension's options."""

@@ -1,5 +1,6 @@
 """One label for each part of an item: a sentence, a fact, a content unit."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.utils.translation import gettext, gettext_lazy
@@ -85,6 +86,10 @@ class PartsKind(QuestionKind):
         return gettext("{name}: {count} of {all}").format(
             name=name, count=chosen.count(counts), all=len(chosen)
         )
+
+    def write(self, dimension: FrozenDimension, given: Given, sides: Sequence[str] = ()) -> str:
+        """Return the key of each part’s label."""
+        return "|".join(each or "" for each in (given.data or {}).get("parts", ()))
 
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
         """Return the share of parts, among those that both answered, that have different labels."""

@@ -1,5 +1,6 @@
 """Which of two outputs is better, and how surely."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.utils.translation import gettext, gettext_lazy
@@ -23,6 +24,7 @@ class PreferenceKind(QuestionKind):
     template = "questions/preference.html"
     compares = True
     reads_item = True
+    has_pieces = False
     number_name = gettext_lazy("preference")
 
     def read_options(self, options: Options) -> dict[str, Any]:
@@ -79,6 +81,12 @@ class PreferenceKind(QuestionKind):
         order = (given.data or {}).get("order") or [0, 1]
         step = int(given.value) if order[0] == 0 else -int(given.value)
         return choice_name(step, dimension.options["strength"])
+
+    def write(self, dimension: FrozenDimension, given: Given, sides: Sequence[str] = ()) -> str:
+        """Return the better system, or “tie”."""
+        if not given.value:
+            return "tie"
+        return sides[given.value > 0] if len(sides) > 1 else f"{given.value:g}"
 
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
         """Return 1 for different winners, a half between a tie and a winner."""

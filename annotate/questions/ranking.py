@@ -1,5 +1,6 @@
 """Outputs for one document in the order of their quality, or the best and the worst of them."""
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -26,6 +27,7 @@ class RankingKind(QuestionKind):
     compares = True
     reads_item = True
     threshold = 0.5
+    has_mean = False
     number_name = gettext_lazy("ranked first")
 
     def read_options(self, options: Options) -> dict[str, Any]:
@@ -87,6 +89,14 @@ class RankingKind(QuestionKind):
         for side, rank in enumerate(ranks):
             levels.setdefault(rank, []).append(number.get(side, side + 1))
         return " > ".join(" = ".join(map(str, sorted(levels[rank]))) for rank in sorted(levels))
+
+    def write(self, dimension: FrozenDimension, given: Given, sides: Sequence[str] = ()) -> str:
+        """Return the systems, the best first: a > b = c."""
+        ranks = (given.data or {}).get("ranks", ())
+        levels: dict[int, list[str]] = {}
+        for side, rank in enumerate(ranks):
+            levels.setdefault(rank, []).append(sides[side] if side < len(sides) else str(side + 1))
+        return " > ".join(" = ".join(levels[rank]) for rank in sorted(levels))
 
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
         """Return Kendall's distance: the share of pairs in another order; a tie in one counts half."""

@@ -1,6 +1,6 @@
 """A number on a scale, and one of some named categories."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from django.utils.translation import gettext, gettext_lazy
 
@@ -18,6 +18,7 @@ class ScaleKind(QuestionKind):
     name = gettext_lazy("Scale")
     about = gettext_lazy("A number on a scale, such as 1 to 5 or 0 to 100.")
     template = "questions/scale.html"
+    has_pieces = False
     number_name = gettext_lazy("value")
 
     def clean(
@@ -38,6 +39,10 @@ class ScaleKind(QuestionKind):
         """Return the number, or the category's name."""
         return name_on_page(dimension, given.value)
 
+    def write(self, dimension: FrozenDimension, given: Given, sides: Sequence[str] = ()) -> str:
+        """Return the number."""
+        return f"{given.value:g}"
+
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
         """Return the points between two values."""
         return distance(one.value, other.value)
@@ -52,9 +57,14 @@ class CategoryKind(ScaleKind):
     """One category, stored as its code on the dimension's nominal scale."""
 
     key = "category"
+    has_mean = False
     name = gettext_lazy("One category")
     about = gettext_lazy("One of some named categories that have no order.")
     template = "questions/category.html"
+
+    def write(self, dimension: FrozenDimension, given: Given, sides: Sequence[str] = ()) -> str:
+        """Return the category’s name."""
+        return dimension.name_of(given.value)
 
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
         """Return 1 for different categories."""

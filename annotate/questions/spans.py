@@ -1,6 +1,7 @@
 """Marked spans of text with a category and a severity, such as errors of a translation."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext, gettext_lazy, ngettext
@@ -119,6 +120,10 @@ class SpansKind(QuestionKind):
             return gettext("none marked")
         words = ngettext("{count} span, {sum}", "{count} spans, {sum}", count)
         return words.format(count=count, sum=given.value)
+
+    def write(self, dimension: FrozenDimension, given: Given, sides: Sequence[str] = ()) -> str:
+        """Return the spans as JSON."""
+        return json.dumps((given.data or {}).get("spans", []), ensure_ascii=False)
 
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
         """Return 1 - F1 over characters; characters that only differ in severity count half."""

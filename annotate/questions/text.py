@@ -1,5 +1,6 @@
 """A free answer in words."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.utils.translation import gettext, gettext_lazy
@@ -19,6 +20,7 @@ class TextKind(QuestionKind):
     about = gettext_lazy("An answer in the rater's own words, such as a critique or a correction.")
     template = "questions/text.html"
     has_distance = False
+    has_mean = False
     number_name = gettext_lazy("characters")
 
     def read_options(self, options: Options) -> dict[str, Any]:
@@ -60,6 +62,10 @@ class TextKind(QuestionKind):
         """Return the beginning of the text."""
         text = " ".join((given.data or {}).get("text", "").split())
         return text if len(text) <= 40 else f"{text[:39]}…"
+
+    def write(self, dimension: FrozenDimension, given: Given, sides: Sequence[str] = ()) -> str:
+        """Return the text."""
+        return str((given.data or {}).get("text", ""))
 
     def dispute_distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
         """Return 0: texts are never a dispute."""

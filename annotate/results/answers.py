@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from annotate.results.arrangement import Data, Tables
 from annotate.results.table import Cell, Table
@@ -147,6 +147,40 @@ def _worse(tables: Tables) -> set[tuple[str, str, str]]:
             pair = (one, other) if float(difference.value) > 0 else (other, one)
             found.add((str(dimension.value), *pair))
     return found
+
+
+def answer_question(tables: Tables) -> str:
+    """Return the first coefficient of Round I, and which system comes first."""
+    agreement, systems = tables.get("agreement"), tables.get("systems")
+    parts = []
+    if agreement and agreement.rows:
+        name, alpha = agreement.rows[0][0].value, column_of(agreement, "round_1")[0]
+        if isinstance(alpha.value, float):
+            parts.append(
+                gettext("Round I has a value of {value} for {name}.").format(
+                    name=name, value=f"{alpha.value:.2f}".replace("-", MINUS)
+                )
+            )
+        else:
+            parts.append(gettext("Agreement is undefined; the table shows the reasons."))
+    if systems and systems.columns[1].key in _BEST_FIRST and len(systems.rows) > 1:
+        first, statistic = systems.rows[0][:2]
+        if statistic.value is not None:
+            says = str(_BEST_FIRST[systems.columns[1].key])
+            ranks = column_of(systems, "ranks")
+            if ranks and ranks[0].value == "1":
+                says = gettext("{system} is surely the strongest of {count} systems.")
+            parts.append(says.format(system=first.value, count=len(systems.rows)))
+    return " ".join(parts)
+
+
+_BEST_FIRST = {
+    "strength": gettext_lazy("{system} has the highest strength of {count} systems, but not surely."),
+    "share": gettext_lazy("{system} has the highest share of {count} systems."),
+    "mqm": gettext_lazy("{system} has the lowest MQM score of {count} systems."),
+    "mean": gettext_lazy("{system} has the highest mean of {count} systems."),
+}
+"""By the column that sorts the systems of a question."""
 
 
 def answer_severity(tables: Tables) -> str:

@@ -9,6 +9,7 @@ from annotate.results.answers import (
     answer_alpha,
     answer_disputes,
     answer_passages,
+    answer_question,
     answer_severity,
     answer_so_far,
     answer_study,
@@ -58,6 +59,19 @@ SYSTEMS = Arrangement(
     sorts={"differences": "p_adjusted"},
     answer=answer_systems,
     cards=[FrontQuestion(_("Systems"), _MEANS, answer_systems)],
+)
+QUESTIONS = Arrangement(
+    tabs={
+        "agreement": _("Agreement"),
+        "systems": _("Systems"),
+        "labels": _("By label"),
+        "categories": _("By category"),
+        "errors": _("Errors"),
+        "position": _("Position"),
+        "best-worst": _("Best and worst"),
+    },
+    chart=Chart("systems"),
+    answer=answer_question,
 )
 BY_METADATA = Arrangement(
     tabs={"means": _("Means"), "by-metadata": _("Alpha")},

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.forms import offer_choices
 from annotate.core.models import Document, Project, System
+from annotate.questions.scale import SCALE
 from annotate.rating.queries.own_items import has_many_documents
 from annotate.results.queries.disagreements import Disagreement
 
@@ -25,11 +26,13 @@ class DisagreementForm(forms.Form):
     def __init__(self, asked: QueryDict, *, project: Project, shows_systems: bool) -> None:
         super().__init__({"apart": 1, **{name: asked[name] for name in asked}})
         any_of = [("", gettext("any"))]
-        systems = System.objects.filter(project=project).order_by("name").values_list("name", "name")
+        systems = System.objects.filter(project=project, compares=False).order_by("name")
         self._documents = Document.objects.filter(project=project)
         choices: dict[str, Any] = {
-            "dimension": project.dimensions.order_by("position").values_list("key", "name"),
-            "system": systems,
+            "dimension": project.dimensions.filter(kind=SCALE.key)
+            .order_by("position")
+            .values_list("key", "name"),
+            "system": systems.values_list("name", "name"),
         }
         if has_many_documents(project.pk):  # thousands of choices take longer than the rest of the page
             self.fields["document"] = forms.CharField(label=_("Key of the document"), required=False)

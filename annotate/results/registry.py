@@ -89,7 +89,8 @@ class ResultsPage:
     version: what changes whenever its figures might, in few and fast queries. size: how many values they rest
     on; with many a worker computes them. version_of_choice: the same of data that only some choices take.
     filled_by: the route, which takes the project's slug, of the step that an empty page leads to. shown_on:
-    the same of the page that shows a part, see `PARTS`. arrangement: which tables come first.
+    the same of the page that shows a part, see `PARTS`. is_listed: whether a project lists it.
+    arrangement: which tables come first.
     """
 
     name: str
@@ -102,6 +103,7 @@ class ResultsPage:
     version_of_choice: Callable[[Project, Chosen], Sequence[object]] = lambda _project, _chosen: ()
     filled_by: str = "round_one"
     shown_on: str = ""
+    is_listed: Callable[[Project], bool] = lambda _project: True
     arrangement: Arrangement = field(default_factory=Arrangement)
 
 

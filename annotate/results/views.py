@@ -51,7 +51,7 @@ def results(request: Request, slug: str) -> HttpResponse:
     context = {
         "cards": cards,
         "is_waiting": any(each.is_waiting for each in cards),
-        "pages": PAGES.values(),
+        "pages": [page for page in PAGES.values() if page.is_listed(project)],
         "paper": paper_of(project),
     }
     template = "results/results.html#cards" if request.htmx else "results/results.html"

@@ -95,7 +95,8 @@ imports/{upload}/ annotator-quality/ annotator-quality/{rater}/ assignment-plan/
 people/ people/{rater}/ people/outside/ results/so-far/
 rounds/1/deadline/ export/ export/datasheet/ export/{export}/ audit/ delete/
 webhooks/ webhooks/{webhook}/
-results/ results/agreement/ results/systems/ results/systems/means/ results/metadata/ results/disagreements/
+results/ results/agreement/ results/systems/ results/systems/means/ results/metadata/ results/questions/
+results/disagreements/
 results/disagreements/{item}/fluency/
 disputes/ adjudication/ dispute-rules/ disputes/{dispute}/
 """

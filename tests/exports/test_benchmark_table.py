@@ -48,10 +48,11 @@ def test_an_item_has_its_texts_every_rater_s_value_and_what_came_of_them() -> No
 def test_each_dimension_has_its_columns_in_the_project_s_order() -> None:
     cast = make_project(documents=1, dimensions=("style", "fluency"))
     table = TABLES["benchmark"].for_dimensions(cast.project.dimensions.values_list("key", flat=True))
-    wide = ["style_value", "style_raters", "fluency_value", "fluency_raters"]
-    texts = ["document", "system", "title", "source", "text", "metadata"]
+    own = ("value", "answer", "raters")
+    wide = [f"{key}_{name}" for key in ("style", "fluency") for name in own]
+    texts = ["document", "system", "kind", "title", "source", "text", "metadata"]
     assert table.names == [*texts, *wide, "values", "judge_scores"]
-    assert table.columns[7].meaning == "Number of raters with a counted value on `style`."
+    assert table.columns[9].meaning == "Number of raters with a counted value on `style`."
     line = next(export_table(cast.project, TABLES["benchmark"], "csv")).decode().splitlines()[0]
     assert line == ",".join(table.names)
 

@@ -13,6 +13,7 @@ from annotate.exports.registry import TABLES, ExportPart
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.evidence import Passage
 from tests.factories import Cast, make_project
+from tests.questions.asking import give, open_questions
 from tests.rating.rounds import assigned, frozen, opened, rate
 
 pytestmark = pytest.mark.django_db
@@ -90,3 +91,32 @@ def test_a_span_has_the_marked_text(cast: Cast) -> None:
     assert {(row["rater"], row["label"], row["round"]) for row in found} == {
         (cast.annotators[0].pseudonym, "Fluency", 1)
     }
+
+
+def test_preferences_are_pairs_where_most_raters_agree(tmp_path: Path) -> None:
+    cast = open_questions("preference", "labels", annotators=3, systems=2, documents=3)
+    pairs = Item.objects.filter(kind="comparison").order_by("document")
+    for pair, values in zip(pairs, ((1, 2, -1), (1, 0, -1), (-1, -2, 0)), strict=True):
+        for annotator, value in zip(cast.annotators, values, strict=True):
+            give(annotator, pair.pk, "preference", value)
+    folder = tmp_path / "pairs"
+    folder.mkdir()
+    manifest = write_folder(cast.project, ExportChoice(Format.PREFERENCES), folder)
+    # Labels have no better and no worse.
+    assert manifest.tables == {"preference": 2}
+    first, last = (json.loads(line) for line in (folder / "preference.jsonl").read_text().splitlines())
+    assert (first["chosen"], first["rejected"]) == (cast.items[1].text, cast.items[0].text)
+    assert (first["system_chosen"], first["system_rejected"]) == ("system-2", "system-1")
+    assert (first["score_chosen"], first["score_rejected"]) == pytest.approx((2 / 3, 1 / 3))
+    assert (last["system_chosen"], last["document"]) == ("system-1", "product-3")
+    assert (last["score_chosen"], last["score_rejected"]) == pytest.approx((2 / 3, 0))
+
+
+def test_marked_errors_are_spans_with_category_and_severity() -> None:
+    cast = open_questions("spans", documents=1)
+    marked = {"part": 0, "start": 0, "end": 4, "category": "fluency", "severity": "major"}
+    give(cast.annotators[0], cast.items[0].pk, "spans", data={"spans": [marked]})
+    give(cast.annotators[1], cast.items[0].pk, "spans", data={"spans": []})
+    (row,) = TABLES["spans"].rows(cast.project)
+    assert (row["label"], row["severity"], row["text"]) == ("Fluency", "major", cast.items[0].text[:4])
+    assert (row["part"], row["start"], row["end"], row["dimension"]) == (0, 0, 4, "spans")

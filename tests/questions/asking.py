@@ -4,7 +4,7 @@ from typing import Any
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_of
-from annotate.core.models import Assignment, Dimension, Membership, Project
+from annotate.core.models import Assignment, Dimension, Membership, Project, Round
 from annotate.core.specification import DimensionSpec
 from annotate.material.commands.comparisons import draw_comparisons
 from annotate.material.commands.parts import split_items
@@ -61,8 +61,13 @@ def make_questions(*kinds: str, annotators: int = 2, systems: int = 3, documents
 def open_questions(*kinds: str, **size: int) -> Cast:
     """Make the same, and open Round I with every item given to everybody."""
     cast = make_questions(*kinds, **size)
-    round = open_round_one(project=cast.project, by=cast.admin)
-    for annotator in cast.annotators:
+    share_out(open_round_one(project=cast.project, by=cast.admin), cast.annotators)
+    return cast
+
+
+def share_out(round: Round, annotators: list[Membership]) -> None:
+    """Give every item of Round I to each of these annotators."""
+    for annotator in annotators:
         places = Assignment.objects.filter(round=round, annotator=None).order_by("item", "slot")
         taken: set[int] = set()
         for place in places:
@@ -70,7 +75,6 @@ def open_questions(*kinds: str, **size: int) -> Cast:
                 taken.add(place.item_id)
                 place.annotator, place.position = annotator, len(taken)
                 place.save(update_fields=["annotator", "position"])
-    return cast
 
 
 def question_of(assignment: Assignment, key: str) -> FrozenDimension:

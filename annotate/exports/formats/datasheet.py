@@ -48,6 +48,8 @@ def datasheet(project: Project, choice: ExportChoice) -> str:
 
 def _composition(facts: Facts, choice: ExportChoice) -> list[str]:
     lines = [f"{facts.items:,} texts of {facts.systems:,} systems about {facts.documents:,} documents."]
+    if facts.comparisons:
+        lines.append(f"{facts.comparisons:,} comparisons set several of these texts side by side.")
     if choice.left_out:
         lines.append(f"Left out of this release: {', '.join(sorted(choice.left_out))}.")
     return lines

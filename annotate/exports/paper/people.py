@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db.models import Max
 from django.utils.translation import gettext
 
-from annotate.core.guideline import FrozenGuideline
+from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.guidelines import guideline_at
 from annotate.core.models import AuditEntry, Dimension, Dispute, Project, Rating
 from annotate.core.raters import uncounted_annotators
@@ -24,6 +24,7 @@ from annotate.exports.paper.parts import (
     join_words,
     read_page,
 )
+from annotate.questions import kind_of
 from annotate.results.answers import RELIABLE, TENTATIVE
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from annotate.results.text import MINUS
@@ -41,7 +42,7 @@ def people_in_paper(project: Project) -> list[PaperPart]:
     design = [_dimensions(project, guideline)]
     agreement, systems = read_page(project, "agreement"), read_page(project, "systems")
     rounds = _BOTH if len(facts.rounds) > 1 else _ONE
-    levels = ", ".join(dict.fromkeys(each.measurement_level for each in guideline.dimensions))
+    levels = ", ".join(dict.fromkeys(each.measurement_level for each in guideline.scales))
     return [
         PaperPart(
             "Agreement of people",
@@ -71,8 +72,7 @@ def _dimensions(project: Project, guideline: FrozenGuideline) -> PaperTable:
         rows.append(
             [
                 text(each.name, key=each.key),
-                text(extent(each.scale_minimum, each.scale_maximum, each.scale_step)),
-                text(each.measurement_level),
+                *_scale_cells(each),
                 Cell(float(rule.threshold)),
                 Cell(float(rule.tolerance)),
             ]
@@ -84,16 +84,27 @@ def _dimensions(project: Project, guideline: FrozenGuideline) -> PaperTable:
     return PaperTable("design", Table("dimensions", gettext("Dimensions"), columns, rows), caption)
 
 
+def _scale_cells(dimension: FrozenDimension) -> list[Cell]:
+    if not dimension.is_scale:
+        return [text(str(kind_of(dimension).name)), text("–")]
+    ends = extent(dimension.scale_minimum, dimension.scale_maximum, dimension.scale_step)
+    return [text(ends), text(dimension.measurement_level)]
+
+
 def _rounds(project: Project, facts: Facts, guideline: FrozenGuideline, table: PaperTable) -> Latex:
+    comparisons = facts.comparisons and format_latex(
+        "Outputs are also compared, in {count}.", count=count_words(facts.comparisons, "comparison")
+    )
     sentences = [
         format_latex(
-            "{name} has {items}: the outputs of {systems} for {documents}. People rate each item on "
-            "{dimensions} ({table}).",
+            "{name} has {items}: the outputs of {systems} for {documents}.{comparisons} People rate each "
+            "item on {dimensions} ({table}).",
             name=Latex(rf"\emph{{{format_latex('{name}', name=project.name)}}}"),
             items=count_words(facts.items, "item"),
             systems=count_words(facts.systems, "system"),
             documents=count_words(facts.documents, "document"),
             dimensions=count_words(len(guideline.dimensions), "dimension"),
+            comparisons=Latex(f" {comparisons}") if comparisons else Latex(""),
             table=table.reference,
         )
     ]

@@ -34,6 +34,16 @@ TYPES: Mapping[ValueKind, tuple[type, ...]] = {
 }
 
 Row = dict[str, Any]
+ADDED_COLUMNS: Mapping[str, Row] = {
+    "guidelines": {"kind": "scale", "options": None, "shown_if": None},
+    "documents": {"format": "plain", "metadata": {}},
+    "items": {"kind": "output", "format": "plain", "metadata": {}},
+    "ratings": {"data": None},
+    "history": {"data": None},
+    "disputes": {"adjudicated_data": None},
+    "dispute_events": {"data": None},
+}
+"""By table: what columns hold that exports of earlier versions do not have."""
 
 
 class UnreadableExportError(DomainError):
@@ -89,7 +99,7 @@ class ExportArchive:
         with (self._root / f"{name}.jsonl").open("rb") as file:
             for line in file:
                 try:
-                    row: Row = {**left_out, **json.loads(line)}
+                    row: Row = {**left_out, **ADDED_COLUMNS.get(name, {}), **json.loads(line)}
                     row |= {each: datetime.fromisoformat(row[each]) for each in times if row.get(each)}
                     row |= {each: Decimal(row[each]) for each in amounts if row.get(each)}
                 except (ValueError, TypeError, InvalidOperation) as error:

@@ -3,9 +3,10 @@
 from itertools import groupby
 from operator import itemgetter
 
-from annotate.core.models import Document, Item, System, TextFormat, text_digest
+from annotate.core.models import ComparisonSide, Document, Item, ItemPart, System, TextFormat, text_digest
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.exports.restoring.restored import Restored
+from annotate.exports.tables.material import COMPARISONS, PARTS
 
 TEXTS_AT_ONCE = 500
 
@@ -29,6 +30,24 @@ def restore_material(restored: Restored, archive: ExportArchive) -> None:
         )
         restored.documents[key] = document.pk
     _restore_items(restored, archive)
+    _restore_comparisons(restored, archive)
+    pieces = (ItemPart(item_id=restored.item(row), **PARTS.fields(row)) for row in archive.rows("parts"))
+    ItemPart.objects.bulk_create(pieces, TEXTS_AT_ONCE)
+
+
+def _restore_comparisons(restored: Restored, archive: ExportArchive) -> None:
+    """Make the sides; the digest of a comparison, by which sides are ordered, is that of their texts."""
+    of_item = itemgetter("document", "system")
+    for (document, _), found in groupby(archive.rows("comparisons"), key=of_item):
+        rows = list(found)
+        item = restored.item(rows[0])
+        outputs = [restored.items[document, row["output_system"]] for row in rows]
+        ComparisonSide.objects.bulk_create(
+            ComparisonSide(item_id=item, output_id=output, **COMPARISONS.fields(row))
+            for row, output in zip(rows, outputs, strict=True)
+        )
+        texts = dict(Item.objects.filter(pk__in=outputs).values_list("pk", "text"))
+        Item.objects.filter(pk=item).update(digest=text_digest([texts[each] for each in outputs]))
 
 
 def _restore_items(restored: Restored, archive: ExportArchive) -> None:
@@ -37,10 +56,14 @@ def _restore_items(restored: Restored, archive: ExportArchive) -> None:
     for row in archive.rows("items"):
         name, key = row["system"], row["document"]
         if name not in systems:
-            systems[name] = System.objects.create(project=restored.project, name=name).pk
+            made = System.objects.create(
+                project=restored.project, name=name, compares=row["kind"] == Item.Kind.COMPARISON
+            )
+            systems[name] = made.pk
         item = Item(
             document_id=restored.documents[key],
             system_id=systems[name],
+            kind=row["kind"],
             text=row["text"],
             digest=text_digest(row["text"]),
             format=row["format"],
@@ -55,4 +78,5 @@ def _restore_items(restored: Restored, archive: ExportArchive) -> None:
 def _write_items(restored: Restored, waiting: list[tuple[tuple[str, str], Item]]) -> None:
     Item.objects.bulk_create([item for _, item in waiting])
     restored.items.update((unit, item.pk) for unit, item in waiting)
+    restored.comparisons.update(item.pk for _, item in waiting if item.kind == Item.Kind.COMPARISON)
     waiting.clear()

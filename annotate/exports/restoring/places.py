@@ -5,10 +5,12 @@ from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any
 
-from annotate.core.models import AssignedUnit, Assignment, Round
+from annotate.core.guideline import FrozenGuideline
+from annotate.core.models import AssignedUnit, Assignment, Item, Round
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.exports.restoring.restored import Restored
 from annotate.exports.tables.ratings import ASSIGNMENTS
+from annotate.rating.queries.assigned import dimensions_of_kind
 
 PLACES_AT_ONCE = 1000
 Rows = list[dict[str, Any]]
@@ -41,13 +43,16 @@ def restore_places(restored: Restored, archive: ExportArchive) -> None:
 
 
 def _places(restored: Restored, round: Round, archive: ExportArchive) -> Iterator[tuple[Assignment, Rows]]:
-    asked = len(round.guideline.content["dimensions"])
+    guideline = FrozenGuideline.from_json(round.guideline.content)
+    asked = {kind: len(dimensions_of_kind(guideline, kind)) for kind in Item.Kind.values}
     for _, found in groupby(archive.rows("assignments"), key=itemgetter("document", "system", "place")):
         rows = list(found)
         first = rows[0]
         rater = first["rater"]
         probabilities = {row["inclusion_probability"] for row in rows}
-        partial = first["plan"] == Assignment.Plan.ROUTED or len(rows) < asked or len(probabilities) > 1
+        is_comparison = restored.item(first) in restored.comparisons
+        every = asked[Item.Kind.COMPARISON if is_comparison else Item.Kind.OUTPUT]
+        partial = first["plan"] == Assignment.Plan.ROUTED or len(rows) < every or len(probabilities) > 1
         place = Assignment(
             round=round,
             item_id=restored.item(first),

@@ -35,6 +35,7 @@ from annotate.exports.restoring.ratings import restore_looks_back, restore_ratin
 from annotate.exports.restoring.restored import RESTORERS, Restored
 from annotate.exports.tables.material import FROZEN_SETTINGS, PROJECT, ROUND_FIELDS
 from annotate.people.commands import add_member
+from annotate.questions import KINDS
 
 logger = logging.getLogger(__name__)
 
@@ -142,6 +143,8 @@ def _restore_dimension(restored: Restored, row: dict[str, Any]) -> None:
     """Make the dimension as its newest version has it; rows of older ones come later and are not needed."""
     if row["dimension"] in restored.dimensions:
         return
+    if row["kind"] not in KINDS:
+        raise MisfitError(f"this Concord has no questions of the kind {row['kind']!r:.40}")
     made = Dimension.objects.create(
         project=restored.project,
         key=row["dimension"],

@@ -2,7 +2,14 @@
 
 from annotate.exports.tables.benchmark import BENCHMARK_TABLE
 from annotate.exports.tables.disputes import DISPUTE_EVENTS, DISPUTES, POSTS
-from annotate.exports.tables.material import DOCUMENTS, GUIDELINES, ITEMS, PROJECT
+from annotate.exports.tables.material import (
+    COMPARISONS,
+    DOCUMENTS,
+    GUIDELINES,
+    ITEMS,
+    PARTS,
+    PROJECT,
+)
 from annotate.exports.tables.outcomes import OUTCOME_TABLE
 from annotate.exports.tables.raters import RATERS
 from annotate.exports.tables.ratings import (
@@ -17,7 +24,7 @@ from annotate.exports.tables.soft_labels import SOFT_LABEL_TABLE
 from annotate.exports.tables.spans import SPAN_TABLE
 
 OWN_TABLES = (
-    *(PROJECT, GUIDELINES, DOCUMENTS, ITEMS, BENCHMARK_TABLE),
+    *(PROJECT, GUIDELINES, DOCUMENTS, ITEMS, COMPARISONS, PARTS, BENCHMARK_TABLE),
     *(RATINGS, ASSIGNMENTS, OUTCOME_TABLE, SOFT_LABEL_TABLE),
     *(DISPUTES, POSTS, DISPUTE_EVENTS),
     *(HISTORY, REVISED_VALUES, LOOKS_BACK, ACKNOWLEDGEMENTS, RATERS, SPAN_TABLE),

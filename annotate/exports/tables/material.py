@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from annotate.core.guideline import DIMENSION_FIELDS, FrozenGuideline
 from annotate.core.guidelines import current_guideline
-from annotate.core.models import Document, Guideline, Item, Project, TextFormat
+from annotate.core.models import ComparisonSide, Document, Guideline, Item, ItemPart, Project, TextFormat
 from annotate.core.rounds import rounds_of
 from annotate.core.version import VERSION
 from annotate.exports.registry import COLUMNS, ExportTable, Row
@@ -77,6 +77,16 @@ def _items(project: Project) -> ColumnRows:
     return ColumnRows(items, ITEMS.sources, at_once=TEXTS_AT_ONCE)
 
 
+def _comparisons(project: Project) -> ColumnRows:
+    sides = ComparisonSide.objects.filter(item__document__project=project).order_by("item", "position")
+    return ColumnRows(sides, COMPARISONS.sources)
+
+
+def _parts(project: Project) -> ColumnRows:
+    parts = ItemPart.objects.filter(item__document__project=project).order_by("item", "position")
+    return ColumnRows(parts, PARTS.sources)
+
+
 PROJECT = ExportTable("project", "the project's settings and Concord's version", COLUMNS["project"], _project)
 GUIDELINES = ExportTable(
     "guidelines",
@@ -85,4 +95,10 @@ GUIDELINES = ExportTable(
     _guidelines,
 )
 DOCUMENTS = ExportTable("documents", "the parts of the documents", COLUMNS["documents"], _documents)
-ITEMS = ExportTable("items", "the rated outputs, with their systems", COLUMNS["items"], _items)
+ITEMS = ExportTable(
+    "items", "the rated outputs and comparisons, with their systems", COLUMNS["items"], _items
+)
+COMPARISONS = ExportTable(
+    "comparisons", "the outputs that each comparison shows", COLUMNS["comparisons"], _comparisons
+)
+PARTS = ExportTable("parts", "the parts of items that are judged one by one", COLUMNS["parts"], _parts)

@@ -10,6 +10,7 @@ from annotate.core.models import (
     Acknowledgement,
     AssignedUnit,
     Assignment,
+    Item,
     LookBack,
     Project,
     Rating,
@@ -25,7 +26,9 @@ from annotate.exports.tables.rows import (
     ColumnRows,
     with_actors,
 )
-from annotate.rating.queries.assigned import in_own_order
+from annotate.questions.conditions import hidden_dimensions
+from annotate.rating.queries.assigned import dimensions_of_kind, in_own_order
+from annotate.rating.queries.contents import given_of
 
 
 def _ratings(project: Project) -> ColumnRows:
@@ -60,28 +63,34 @@ def _assignments(project: Project) -> Iterator[Row]:
     round = round_one(project)
     if round is None:
         return
-    asked = FrozenGuideline.from_json(round.guideline.content).dimensions
+    guideline = FrozenGuideline.from_json(round.guideline.content)
+    asked = {kind: dimensions_of_kind(guideline, kind) for kind in Item.Kind.values}
     places = Assignment.objects.filter(round=round).order_by("item", "slot")
     joined = places.select_related("item__document", "item__system", "annotator")
     light = joined.defer("item__text", "item__document__parts").prefetch_related("units", "ratings")
     for place in light.iterator(AT_ONCE):
         units = {unit.dimension_id: unit.inclusion_probability for unit in place.units.all()}
         answers = {rating.dimension_id: rating for rating in place.ratings.all()}
-        wanted = [each for each in asked if not place.partial or each.id in units]
+        wanted = [each for each in asked[place.item.kind] if not place.partial or each.id in units]
+        hidden = hidden_dimensions(wanted, {key: given_of(rating) for key, rating in answers.items()})
         own = in_own_order(wanted, round, place.annotator) if place.annotator else []
         position = {each.id: number for number, each in enumerate(own, start=1)}
         for dimension in wanted:
             probability = units.get(dimension.id, place.inclusion_probability)
-            row = _assigned_unit(place, dimension, probability, answers.get(dimension.id))
+            answer = "hidden" if dimension.id in hidden else _say_answer(answers.get(dimension.id))
+            row = _assigned_unit(place, dimension, probability, answer)
             yield {**row, "dimension_position": position.get(dimension.id)}
 
 
+def _say_answer(rating: Rating | None) -> str:
+    if rating is None or not rating.is_answered:
+        return "missing"
+    return next((why for why in ("cannot_rate", "not_applicable") if getattr(rating, why)), "rated")
+
+
 def _assigned_unit(
-    place: Assignment, dimension: FrozenDimension, probability: float | None, rating: Rating | None
+    place: Assignment, dimension: FrozenDimension, probability: float | None, answer: str
 ) -> Row:
-    answer = "missing"
-    if rating is not None and rating.is_answered:
-        answer = next((why for why in ("cannot_rate", "not_applicable") if getattr(rating, why)), "rated")
     return {
         "document": place.item.document.key,
         "system": place.item.system.name,

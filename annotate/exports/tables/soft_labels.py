@@ -17,13 +17,13 @@ def _soft_labels(project: Project) -> Iterator[Row]:
     first = rounds_of(project).get(1)
     if first is None:
         return
-    items = Item.objects.filter(document__project=project)
+    items = Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT)
     names = {
         item: (document, system)
         for item, document, system in items.values_list("pk", "document__key", "system__name")
     }
     rated = rated_items(first)
-    for dimension in FrozenGuideline.from_json(first.guideline.content).dimensions:
+    for dimension in FrozenGuideline.from_json(first.guideline.content).scales:
         yield from _of_dimension(dimension, rated[dimension.key], names)
 
 

@@ -1,42 +1,62 @@
-"""The table of marked passages: one row for each, with its start, end, label and text."""
+"""The table of marked spans and passages: one row for each, with its start, end, label and text."""
 
 from collections.abc import Iterator
+from typing import Any
+
+from django.db.models import Q
 
 from annotate.core.models import Project, Rating
 from annotate.core.models.rounds import without_checks
 from annotate.exports.registry import COLUMNS, ExportTable, Row
 from annotate.exports.tables.rows import IN_ORDER, TEXTS_AT_ONCE
+from annotate.questions.spans import SPANS
 from annotate.rating.evidence import passages_from_json
 from annotate.rating.queries.texts import texts_of
 
 
 def _spans(project: Project) -> Iterator[Row]:
+    is_marked = Q(evidence__isnull=False) | Q(dimension__kind=SPANS.key, value__isnull=False)
     marked = Rating.objects.filter(
-        without_checks("assignment__round__"), assignment__round__project=project, evidence__isnull=False
+        is_marked, without_checks("assignment__round__"), assignment__round__project=project
     ).order_by(*IN_ORDER, "pk")
     related = ("assignment__item__document", "assignment__item__system", "assignment__annotator", "dimension")
     ratings = marked.select_related("assignment__round", *related)
     for rating in ratings.iterator(TEXTS_AT_ONCE):
         place, item = rating.assignment, rating.assignment.item
         texts = texts_of(item)
-        for passage in passages_from_json(rating.evidence):
+        for span in _marked_in(rating):
             yield {
                 "document": item.document.key,
                 "system": item.system.name,
                 "dimension": rating.dimension.key,
                 "rater": place.annotator.pseudonym if place.annotator else None,
                 "round": place.round.number,
-                "part": passage.part,
-                "start": passage.start,
-                "end": passage.end,
-                "label": rating.dimension.name,
-                "text": texts[passage.part][passage.start : passage.end],
+                **span,
+                "text": texts[span["part"]][span["start"] : span["end"]],
             }
+
+
+def _marked_in(rating: Rating) -> Iterator[dict[str, Any]]:
+    """Yield the errors of an answer in spans, then the passages marked as reasons for an answer."""
+    options = rating.dimension.options or {}
+    names = {
+        name: {each["key"]: each["name"] for each in options.get(name, ())}
+        for name in ("categories", "severities")
+    }
+    errors = (rating.data or {}).get("spans", ()) if rating.value is not None else ()
+    for span in errors if rating.dimension.kind == SPANS.key else ():
+        place = {name: span[name] for name in ("part", "start", "end")}
+        label = names["categories"].get(span["category"], span["category"])
+        severity = names["severities"].get(span["severity"], span["severity"])
+        yield {**place, "label": label, "severity": severity}
+    for passage in passages_from_json(rating.evidence):
+        place = {"part": passage.part, "start": passage.start, "end": passage.end}
+        yield {**place, "label": rating.dimension.name, "severity": None}
 
 
 SPAN_TABLE = ExportTable(
     "spans",
-    "the passages that raters marked as reasons for their values",
+    "the errors and the reasons that raters marked in texts",
     COLUMNS["spans"],
     _spans,
     is_computed=True,

@@ -1,5 +1,6 @@
 """Which units an assignment asks for, and how far the units that something asked for are rated."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -19,6 +20,8 @@ from annotate.core.models import (
     Round,
 )
 from annotate.questions import kind_of
+from annotate.questions.conditions import hidden_dimensions
+from annotate.rating.queries.contents import given_of
 
 Unit = tuple[int, int]
 """The ids of an item and a dimension."""
@@ -62,6 +65,37 @@ def dimensions_of_kind(guideline: FrozenGuideline, item_kind: str) -> tuple[Froz
     """Return the dimensions that are asked about items of a kind: outputs or comparisons."""
     compares = item_kind == Item.Kind.COMPARISON
     return tuple(each for each in guideline.dimensions if kind_of(each).compares == compares)
+
+
+def has_conditions(guideline: FrozenGuideline) -> bool:
+    """Return whether some questions are only asked after certain answers to others."""
+    return any(each.shown_if for each in guideline.dimensions)
+
+
+def count_opened_questions(round: Round) -> Counter[int]:
+    """Count by dimension the questions that answers of open assignments have opened and that wait for one.
+
+    Questions with a condition only. Two queries, none where the guideline has no such question.
+    """
+    guideline = FrozenGuideline.from_json(round.guideline.content)
+    opened: Counter[int] = Counter()
+    if not has_conditions(guideline):
+        return opened
+    given: dict[int, dict[int, Rating]] = {}
+    begun = Rating.objects.filter(assignment__round=round, assignment__completed_at__isnull=True)
+    for rating in begun.select_related("assignment").iterator(2_000):
+        given.setdefault(rating.assignment_id, {})[rating.dimension_id] = rating
+    units: dict[int, set[int]] = {}
+    partial = AssignedUnit.objects.filter(assignment__round=round, assignment__completed_at__isnull=True)
+    for assignment, dimension in partial.values_list("assignment", "dimension"):
+        units.setdefault(assignment, set()).add(dimension)
+    for assignment, ratings in given.items():
+        asked = [each for each in guideline.dimensions if each.id in units.get(assignment, {each.id})]
+        answers = {key: given_of(rating) for key, rating in ratings.items()}
+        hidden = hidden_dimensions(asked, answers)
+        done = {key for key, rating in ratings.items() if rating.is_answered}
+        opened.update(each.id for each in asked if each.shown_if and each.id not in hidden | done)
+    return opened
 
 
 def in_own_order(

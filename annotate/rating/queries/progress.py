@@ -7,8 +7,9 @@ from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
 
 from annotate.core.guidelines import guideline_of
-from annotate.core.models import AssignedUnit, Assignment, Membership, Rating, Round
+from annotate.core.models import AssignedUnit, Assignment, Item, Membership, Rating, Round
 from annotate.core.models.ratings import has_answer
+from annotate.rating.queries.assigned import dimensions_of_kind, has_comparisons
 from annotate.rating.queries.places import available_items, own_order
 
 RECENT_ITEMS = 50
@@ -77,8 +78,8 @@ def progress(round: Round, annotator: Membership, *, with_time: bool = False) ->
     given = Rating.objects.filter(assignment__in=mine if with_time else begun).aggregate(
         seconds=Sum("active_seconds"), of_open=Count("pk", filter=is_open & has_answer())
     )
-    dimensions = len(guideline_of(round).dimensions)
-    units_left = (counts["whole"] + available) * dimensions + open_units.count() - given["of_open"]
+    whole = counts["whole"] + available
+    units_left = _count_questions(round, annotator, whole) + open_units.count() - given["of_open"]
     pace = _seconds_for_a_rating(round, annotator)
     return Progress(
         done=counts["done"],
@@ -87,6 +88,22 @@ def progress(round: Round, annotator: Membership, *, with_time: bool = False) ->
         seconds_active=(given["seconds"] or 0) if with_time else 0,
         seconds_left=None if pace is None else pace * units_left,
     )
+
+
+def _count_questions(round: Round, annotator: Membership, items: int) -> int:
+    """Return the number of questions about the items that are not complete, `items` of them.
+
+    Two queries where some are comparisons. A question with a condition counts, as answers may open it.
+    """
+    guideline = guideline_of(round)
+    if not has_comparisons(guideline):
+        return items * len(guideline.dimensions)
+    about = {kind: len(dimensions_of_kind(guideline, kind)) for kind in Item.Kind.values}
+    open_ones = own_order(round, annotator).filter(completed_at__isnull=True, partial=False)
+    compared = open_ones.filter(item__kind=Item.Kind.COMPARISON).count()
+    if round.is_open:
+        compared += available_items(round, annotator).filter(kind=Item.Kind.COMPARISON).count()
+    return compared * about[Item.Kind.COMPARISON] + (items - compared) * about[Item.Kind.OUTPUT]
 
 
 def count_left(round: Round, annotator: Membership) -> int:

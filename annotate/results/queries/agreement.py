@@ -14,5 +14,7 @@ def default_drawn(project: Project) -> Drawn:
 
     Ratings of one document share its difficulty, so that drawing units alone makes intervals too narrow.
     """
-    items = Item.objects.filter(document__project=project).order_by().values("document")
+    items = (
+        Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT).order_by().values("document")
+    )
     return "documents" if items.annotate(items=Count("pk")).filter(items__gt=1).exists() else "units"

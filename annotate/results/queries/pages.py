@@ -5,7 +5,16 @@ from collections.abc import Sequence
 from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.models import Project
-from annotate.results.arrangements import AGREEMENT, BY_METADATA, PASSAGES, SEVERITY, SO_FAR, STUDY, SYSTEMS
+from annotate.results.arrangements import (
+    AGREEMENT,
+    BY_METADATA,
+    PASSAGES,
+    QUESTIONS,
+    SEVERITY,
+    SO_FAR,
+    STUDY,
+    SYSTEMS,
+)
 from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import agreement_sections
 from annotate.results.queries.by_metadata import METADATA, metadata_sections
@@ -16,6 +25,7 @@ from annotate.results.queries.so_far import so_far_sections
 from annotate.results.queries.study import STUDY_PARAMETERS, study_sections
 from annotate.results.queries.systems import ORDER, systems_sections
 from annotate.results.queries.version import ratings_of, version_of_ratings, version_of_revised_values
+from annotate.results.questions.page import QUESTION, has_other_questions, questions_sections
 from annotate.results.registry import Chosen, Parameter, ResultsPage
 
 
@@ -65,6 +75,17 @@ OWN_PAGES = (
         ratings_of,
         [ABOUT, ORDER],
         arrangement=SYSTEMS,
+    ),
+    ResultsPage(
+        "questions",
+        gettext_lazy("Other questions"),
+        gettext_lazy("Agreement and systems by questions about labels, parts, preferences, ranks or spans."),
+        questions_sections,
+        version_of_ratings,
+        ratings_of,
+        [QUESTION],
+        is_listed=has_other_questions,
+        arrangement=QUESTIONS,
     ),
     ResultsPage(
         "metadata",

@@ -38,8 +38,9 @@ def passages_sections(project: Project, _chosen: Chosen) -> list[Section]:
     round = rounds_of(project).get(1)
     if round is None:
         return []
-    dimensions = FrozenGuideline.from_json(round.guideline.content).dimensions
     marked = marked_texts(round)
+    asked = FrozenGuideline.from_json(round.guideline.content).dimensions
+    dimensions = [each for each in asked if each.is_scale or each.key in marked]
     tables = [_all_raters(project, dimensions, marked), _pairs_of_raters(project, dimensions, marked)]
     return [Section(gettext("Marked passages"), str(_SAYS), [table for table in tables if table.rows])]
 

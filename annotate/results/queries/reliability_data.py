@@ -42,7 +42,7 @@ def reliability_data(round: Round) -> Mapping[str, ReliabilityData]:
 
 
 def rated_items(round: Round, *, revised: bool = False) -> Mapping[str, RatedItems]:
-    """Return, by dimension key, the values that raters hold at the end of a round. Two queries.
+    """Return, by key of each scale, the values that raters hold at the end of a round. Two queries.
 
     For Round I these are its own values. For Round II each rater's last value counts: the one given in
     discussion, else the one of Round I. Columns are the items that anyone rated, in order of documents; rows
@@ -73,11 +73,12 @@ def _same_or_new(before: RatedItems | None, rated: RatedItems) -> RatedItems:
 
 
 def _tables(round: Round, rows: np.ndarray) -> Mapping[str, RatedItems]:
+    scales = FrozenGuideline.from_json(round.guideline.content).scales
+    rows = rows[np.isin(rows["dimension"], [each.id for each in scales])]
     raters = _raters(np.unique(rows["rater"]))
-    guideline = FrozenGuideline.from_json(round.guideline.content)
     return {
         dimension.key: _table(dimension, rows[rows["dimension"] == dimension.id], raters)
-        for dimension in guideline.dimensions
+        for dimension in scales
     }
 
 

@@ -13,6 +13,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.models import Project, Rating
 from annotate.core.scale import distance, normalize
+from annotate.questions.scale import SCALE
 from annotate.results.page import Section
 from annotate.results.queries.kept import KeptPage
 from annotate.results.queries.version import ratings_of, version_of_round_one
@@ -39,7 +40,10 @@ BATCH = 20_000
 
 
 def spread_sections(project: Project, _chosen: Chosen) -> list[Section]:
-    """Return how many units with two values or more lie how far apart, with all units beside. Two queries."""
+    """Return how many units of scales with two values or more lie how far apart, with all units beside.
+
+    Two queries.
+    """
     keys = dict(project.dimensions.values_list("pk", "key"))
     units = np.fromiter(_units(project), UNIT)
     rank = {pk: place for place, pk in enumerate(sorted(keys, key=keys.__getitem__))}
@@ -85,6 +89,7 @@ def _units(project: Project) -> Iterator[tuple[float, ...]]:
         assignment__round__project=project,
         assignment__round__number=1,
         assignment__annotator__counted=True,
+        dimension__kind=SCALE.key,
         value__isnull=False,
     )
     units = given.values_list("assignment__item", "dimension").annotate(

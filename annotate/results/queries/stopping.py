@@ -153,11 +153,10 @@ def _finished_documents(round: Round) -> list[int]:
 
 
 def _items_of_documents(round: Round) -> dict[int, list[int]]:
-    """Return the items of each document. One query."""
+    """Return the outputs of each document. One query."""
     found: dict[int, list[int]] = {}
-    rows = (
-        Item.objects.filter(document__project=round.project_id).order_by("pk").values_list("document", "pk")
-    )
+    outputs = Item.objects.filter(document__project=round.project_id, kind=Item.Kind.OUTPUT)
+    rows = outputs.order_by("pk").values_list("document", "pk")
     for document, item in rows:
         found.setdefault(document, []).append(item)
     return found

@@ -9,6 +9,7 @@ from django.utils.translation import gettext, gettext_lazy
 from agreement import RankSet, SystemDifference, mean, mean_score, rank_sets
 from agreement.data import FloatArray, IntArray
 from annotate.core.models import MeasurementLevelChoices, Project
+from annotate.questions.scale import SCALE
 from annotate.results.page import Section
 from annotate.results.queries.by_system import difference_cell, mean_over_raters, values_by_document, warn_if
 from annotate.results.queries.compared_systems import (
@@ -37,9 +38,8 @@ BY_NAME, AS_IMPORTED = "name", "imported"
 
 
 def _orders(project: Project) -> Sequence[tuple[str, str]]:
-    dimensions = project.dimensions.exclude(measurement_level=MeasurementLevelChoices.NOMINAL).order_by(
-        "position"
-    )
+    scales = project.dimensions.filter(kind=SCALE.key)
+    dimensions = scales.exclude(measurement_level=MeasurementLevelChoices.NOMINAL).order_by("position")
     by_mean = [
         (f"{_MEAN}{each.key}", gettext("largest mean first: {dimension}").format(dimension=each.name))
         for each in dimensions

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotate.core.models import Item, Membership, Project, Role, Round
+from annotate.core.models import Membership, Project, Role, Round
 from annotate.core.rounds import rounds_of
 from annotate.core.workers import WorkerHealth, worker_health
 from annotate.disputes.queries.activity import AgeCount, RaterDisputes, open_by_age, open_by_rater
 from annotate.disputes.queries.counts import DisputeCounts, dispute_counts
 from annotate.disputes.queries.disputes import MOST_NEW, WorkCounts, count_needing_and_new, work_counts
+from annotate.rating.queries.plans import items_of_round_one
 from annotate.rating.queries.progress import Progress, count_left, progress
 from annotate.rating.queries.wording import new_wording
 from annotate.watching.queries.needs import needs_of
@@ -56,7 +57,7 @@ def overview(project: Project, *, for_admin: bool) -> Overview:
     ages = open_by_age(project, second) if second and second.is_open else []
     found = [watched.section(project) for watched in WATCHED.values()]
     return Overview(
-        items=Item.objects.filter(document__project=project).count(),
+        items=items_of_round_one(project).count(),
         dimensions=project.dimensions.count(),
         annotators=annotators,
         round_one=progress_one,

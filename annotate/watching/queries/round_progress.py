@@ -1,7 +1,7 @@
 """How far Round I is: by annotator, by dimension, and at which pace."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
@@ -11,8 +11,14 @@ from django.db.models.functions import TruncDate
 from django.utils import timezone
 
 from annotate.core.guideline import FrozenGuideline
-from annotate.core.models import AssignedUnit, Assignment, Membership, Rating, Role, Round
+from annotate.core.models import AssignedUnit, Assignment, Item, Membership, Rating, Role, Round
 from annotate.core.models.ratings import has_answer
+from annotate.rating.queries.assigned import (
+    count_opened_questions,
+    dimensions_of_kind,
+    has_comparisons,
+    has_conditions,
+)
 from annotate.watching.pace import Pace, pace_of
 
 LOOKED_BACK = timedelta(days=60)
@@ -73,13 +79,20 @@ class RoundProgress:
 
 
 def round_progress(round: Round, *, with_labels: bool) -> RoundProgress:
-    """Return how far Round I is. Seven queries, four once it is closed; the round needs its guideline."""
+    """Return how far Round I is. Seven queries, four once it is closed; the round needs its guideline.
+
+    Two more where questions are asked about comparisons, or after certain answers only.
+    """
     counts = _count_assignments(round)
     raters = _raters(round, counts, with_labels)
     every = sum(each.progress.taken for each in counts.values())
-    whole = sum(each.whole for each in counts.values())
-    complete = sum(each.complete for each in counts.values())
-    dimensions = _dimensions(round, whole, complete, has_others=complete < every)
+    guideline = FrozenGuideline.from_json(round.guideline.content)
+    if has_comparisons(guideline) or has_conditions(guideline):
+        dimensions = _dimensions_of_kinds(round, guideline)
+    else:
+        whole = sum(each.whole for each in counts.values())
+        complete = sum(each.complete for each in counts.values())
+        dimensions = _dimensions(round, guideline, whole, complete, has_others=complete < every)
     left = sum(max(each.asked - each.rated, 0) for each in dimensions)
     return RoundProgress(
         round=round,
@@ -87,7 +100,7 @@ def round_progress(round: Round, *, with_labels: bool) -> RoundProgress:
         done=sum(rater.counts.done for rater in raters),
         raters=raters,
         dimensions=dimensions,
-        pace=_pace(round, dimensions, left) if round.is_open else None,
+        pace=_pace(round, guideline, left) if round.is_open else None,
     )
 
 
@@ -151,7 +164,7 @@ def _last_rated(round: Round, completed: Mapping[int, datetime]) -> dict[int, da
 
 
 def _dimensions(
-    round: Round, whole_places: int, complete: int, *, has_others: bool
+    round: Round, guideline: FrozenGuideline, whole_places: int, complete: int, *, has_others: bool
 ) -> list[DimensionProgress]:
     # A complete place for all dimensions has an answer to each, so its ratings need not be read.
     given = Rating.objects.filter(has_answer(), _OF_OTHERS, assignment__round=round).order_by()
@@ -164,23 +177,60 @@ def _dimensions(
             complete + rated.get(dimension.id, 0),
             whole_places + asked.get(dimension.id, 0),
         )
-        for dimension in FrozenGuideline.from_json(round.guideline.content).dimensions
+        for dimension in guideline.dimensions
     ]
 
 
-def _pace(round: Round, dimensions: Sequence[DimensionProgress], left: int) -> Pace:
-    by_day = _by_day(round, len(dimensions)) if left else {}
+def _dimensions_of_kinds(round: Round, guideline: FrozenGuideline) -> list[DimensionProgress]:
+    """Count what is asked where an item is not asked every question.
+
+    A question with a condition is asked once an answer has opened it.
+    """
+    given = Rating.objects.filter(has_answer(), assignment__round=round).order_by()
+    rated = dict(given.values_list("dimension").annotate(Count("pk")))
+    whole = Assignment.objects.filter(round=round, partial=False).order_by()
+    places = dict(whole.values_list("item__kind").annotate(Count("pk")))
+    units = AssignedUnit.objects.filter(assignment__round=round).order_by()
+    listed = dict(units.values_list("dimension").annotate(Count("pk")))
+    opened = count_opened_questions(round)
+    asked = {
+        each.id: places.get(kind, 0) + listed.get(each.id, 0)
+        for kind in Item.Kind.values
+        for each in dimensions_of_kind(guideline, kind)
+    }
+    return [
+        DimensionProgress(
+            each.name,
+            rated.get(each.id, 0),
+            rated.get(each.id, 0) + opened[each.id] if each.shown_if else asked[each.id],
+        )
+        for each in guideline.dimensions
+    ]
+
+
+def _pace(round: Round, guideline: FrozenGuideline, left: int) -> Pace:
+    by_day = _by_day(round, guideline) if left else {}
     return pace_of(by_day, left=left, today=timezone.localdate())
 
 
-def _by_day(round: Round, dimensions: int) -> Counter[date]:
-    """Count ratings by day; those of a complete place on the day on which it was completed."""
+def _by_day(round: Round, guideline: FrozenGuideline) -> Counter[date]:
+    """Count ratings by day; those of a complete place on the day on which it was completed.
+
+    Where items are not asked every question, each rating counts on the day on which it was first saved.
+    """
+    asks_all = not (has_comparisons(guideline) or has_conditions(guideline))
     since, imported = timezone.now() - LOOKED_BACK, Assignment.Plan.IMPORTED
     places = Assignment.objects.filter(_COMPLETE, round=round, completed_at__gte=since).exclude(plan=imported)
-    given = Rating.objects.filter(has_answer(), _OF_OTHERS, assignment__round=round, created_at__gte=since)
+    given = Rating.objects.filter(has_answer(), assignment__round=round, created_at__gte=since)
+    if asks_all:
+        given = given.filter(_OF_OTHERS)
     given = given.exclude(assignment__plan=imported)
     counts: Counter[date] = Counter()
-    for rows, at, each in ((places, "completed_at", dimensions), (given, "created_at", 1)):
+    counted = (
+        (places, "completed_at", len(guideline.dimensions) if asks_all else 0),
+        (given, "created_at", 1),
+    )
+    for rows, at, each in counted:
         days = rows.annotate(day=TruncDate(at)).order_by().values_list("day").annotate(Count("pk"))
         counts.update({day: each * number for day, number in days})
     return counts

@@ -38,6 +38,7 @@ pytestmark = pytest.mark.django_db
 NAMES = [
     "agreement",
     "systems",
+    "questions",
     "metadata",
     "severity",
     "passages",

@@ -1,0 +1,1 @@
+"""Results of questions that are not asked on a scale: the answers, and the tables of each kind."""
