@@ -123,6 +123,8 @@ def _field(field: forms.Field, how: dict[str, Any]) -> serializers.Field[Any, An
             return Whole(**how, **limits, **nullable)
         case forms.DateField():
             return serializers.DateField(**how, **nullable)
+        case forms.JSONField():  # before its parent
+            return serializers.DictField(**how, **nullable)
         case forms.CharField():
             blank: dict[str, Any] = {"min_length": 1} if field.required else {"allow_blank": True}
             return Text(max_length=field.max_length, trim_whitespace=field.strip, **how, **blank)

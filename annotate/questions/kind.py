@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.scale import DECIMALS, normalize
+from annotate.core.scale_text import format_value
 
 Options = Mapping[str, Any]
 Data = dict[str, Any] | None
@@ -98,6 +99,10 @@ class QuestionKind:
     def dispute_distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
         """Return what the threshold of disputes is compared with."""
         return self.distance(dimension, one, other) or 0
+
+    def apart_sentence(self, options: Options, apart: float) -> str:
+        """Return in a sentence how far apart the answers about a unit lie, from their spread."""
+        return gettext("The answers are {distance} apart.").format(distance=format_value(apart))
 
     def spread(self, dimension: FrozenDimension, answers: Iterable[Given]) -> float:
         """Return the largest distance between any two answers about a unit."""

@@ -226,7 +226,7 @@ class EvidenceField(forms.Field):
         return tuple(passages)
 
 
-class DataField(forms.Field):
+class DataField(forms.JSONField):
     """What the question kind keeps of an answer besides its value: a JSON object, or nothing."""
 
     def to_python(self, value: Any) -> Any:
