@@ -21,6 +21,7 @@ from annotate.core.models import (
 )
 from annotate.core.models.rounds import without_checks
 from annotate.core.raters import raters_of
+from annotate.core.scale import SMALLEST_STEP, normalize
 from annotate.core.scale_text import format_value
 from annotate.disputes.queries.list import dispute_rows
 from annotate.disputes.queries.marked_text import DisputedSide, MarkedPart, mark_texts, sides_shown
@@ -267,6 +268,15 @@ class DisputePage:
             "threshold": format_value(self.dispute.threshold),
             "tolerance": format_value(self.dispute.tolerance),
         }
+        below = normalize(self.dispute.threshold - SMALLEST_STEP)
+        if self.dispute.tolerance and self.dispute.tolerance == below:
+            return (
+                _(
+                    "In Round I: %(apart)s A difference of %(threshold)s or more opened a dispute; it "
+                    "settles below that."
+                )
+                % said
+            )
         if self.dispute.tolerance:
             return (
                 _(
