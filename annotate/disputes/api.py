@@ -136,9 +136,7 @@ class DisputeDetail(serializers.Serializer[Any]):
     title = serializers.CharField()
     parts = DisputePart(many=True)
     text = serializers.CharField()
-    sides = DisputeSide(
-        many=True, help_text="The outputs of a comparison, in the order in which you see them."
-    )
+    sides = DisputeSide(many=True, help_text="The outputs of a comparison, in your order.")
     takes_answers = serializers.BooleanField()
     standpoints = Standing(many=True)
     thread = PostRow(many=True, source="posts")
@@ -451,7 +449,7 @@ def _rules(request: Request, project: Project) -> Response:
 def _valid_rules(project: Project, sent: Mapping[str, Any]) -> DisputeRulesForm:
     """Return the page's form with what was sent; raises InvalidValueError with the places of what was."""
     previews = rule_previews(project, {})
-    dimensions = {each.dimension.key: each.dimension for each in previews if not each.is_named}
+    dimensions = {each.dimension.key: each.dimension for each in previews if each.has_own_rule}
     entered = {
         "threshold": sent.get("threshold", project.dispute_threshold),
         "tolerance": sent.get("tolerance", project.tolerance),

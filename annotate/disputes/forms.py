@@ -291,7 +291,7 @@ class DisputeRulesForm(forms.Form):
         previews: Sequence[RulePreview],
         frozen: bool = False,
     ) -> None:
-        self.previews = [preview for preview in previews if not preview.is_named]
+        self.previews = [preview for preview in previews if preview.has_own_rule]
         initial: dict[str, Any] = {
             "threshold": project.dispute_threshold,
             "tolerance": project.tolerance,
@@ -302,16 +302,22 @@ class DisputeRulesForm(forms.Form):
             initial[field_name("tolerance", preview.dimension)] = preview.dimension.tolerance
         super().__init__(entered, initial=initial)
         for preview in self.previews:
-            step = preview.dimension.scale_step
+            step = preview.step
+            usual = "project’s" if preview.is_scale else format_value(preview.kind.threshold)
             for what, least in (("threshold", step), ("tolerance", 0)):
                 self.fields[field_name(what, preview.dimension)] = PointsFormField(
                     required=False,
                     min_value=least,
-                    max_value=LARGEST,
+                    max_value=LARGEST if preview.is_scale else 1,
                     label=gettext("{capitalize} of {name}").format(
                         capitalize=what.capitalize(), name=preview.dimension.name
                     ),
-                    widget=forms.NumberInput(attrs={"placeholder": "project’s", "step": str(step)}),
+                    widget=forms.NumberInput(
+                        attrs={
+                            "placeholder": usual if what == "threshold" or preview.is_scale else "",
+                            "step": str(step),
+                        }
+                    ),
                 )
         for field in self.fields.values():
             field.disabled = frozen
@@ -334,10 +340,11 @@ class DisputeRulesForm(forms.Form):
         for preview in self.previews:
             names = [field_name(what, preview.dimension) for what in ("threshold", "tolerance")]
             own_threshold, own_tolerance = (values.get(name) for name in names)
-            self._compare(own_threshold or values.get("threshold"), own_tolerance, names[1])
+            usual = values.get("threshold") if preview.is_scale else preview.kind.threshold
+            self._compare(own_threshold or usual, own_tolerance, names[1])
             for name in names:
-                self._refuse_off_steps(name, values.get(name), preview.dimension.scale_step)
-            longest = preview.dimension.scale_maximum - preview.dimension.scale_minimum
+                self._refuse_off_steps(name, values.get(name), preview.step)
+            longest = preview.longest
             if own_threshold is not None and own_threshold > longest:
                 self.add_error(
                     names[0],

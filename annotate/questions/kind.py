@@ -31,6 +31,13 @@ class Given(NamedTuple):
         """The same for the same answer, and hashable."""
         return self.value, json.dumps(self.data, sort_keys=True)
 
+    @property
+    def unordered(self) -> "Given":
+        """The same, so that outputs have their stored numbers rather than those that the rater saw."""
+        if not self.data or "order" not in self.data:
+            return self
+        return Given(self.value, {name: each for name, each in self.data.items() if name != "order"})
+
 
 @dataclass(frozen=True)
 class ItemContent:

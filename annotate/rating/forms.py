@@ -350,7 +350,7 @@ class OwnWorkForm(forms.Form):
         super().__init__(entered)
         # Thousands of choices take longer than the page, and nobody finds one among them.
         self.fields.pop("document" if documents is None else "title")
-        values = sorted({value for each in dimensions for value in each.values})
+        values = sorted({value for each in dimensions if each.is_scale for value in each.values})
         choices: dict[str, Sequence[tuple[Any, Any]]] = {
             "document": [(key, title or key) for key, title in documents or ()],
             "dimension": [(each.key, each.name) for each in dimensions],

@@ -5,7 +5,7 @@ from typing import Protocol
 from django import template
 
 from annotate.core.guideline import FrozenDimension
-from annotate.core.models import Dimension, Dispute
+from annotate.core.models import Dimension, Dispute, Rating, RatingChange
 from annotate.core.scale import normalize
 from annotate.core.scale_text import extent as extent_of
 from annotate.core.scale_text import name_on_page
@@ -30,6 +30,15 @@ def answer_name(answer: _Answer, dimension: FrozenDimension) -> str:
     if answer.value is None:
         return "–"
     return kind_of(dimension).describe(dimension, Given(normalize(answer.value), answer.data))
+
+
+@register.filter
+def answer_to_all(answer: Rating | RatingChange, dimension: FrozenDimension) -> str:
+    """Return an answer or a version of it in words; outputs have their stored numbers, the same for all."""
+    value = answer.value_after if isinstance(answer, RatingChange) else answer.value
+    if value is None:
+        return "–"
+    return kind_of(dimension).describe(dimension, Given(normalize(value), answer.data).unordered)
 
 
 @register.filter
