@@ -1,4 +1,4 @@
-"""Disputes of other kinds of question on their page, in lists and by API: shown, answered, taken over, decided."""
+"""Disputes of other kinds of question: shown, answered, taken over and decided, on pages and by API."""
 
 import json
 from dataclasses import dataclass
@@ -241,7 +241,7 @@ def test_a_program_answers_and_decides_with_data() -> None:
     mine = next(each for each in answered["standpoints"] if each["is_me"])
     assert (mine["value"], mine["data"]) == (1, {"labels": ["spelling"]})
     admin = ApiClient(scene.cast.admin, "read", "write")
-    decision = {"value": None, "data": {"labels": []}, "note": "None of them."}
+    decision: dict[str, Any] = {"value": None, "data": {"labels": []}, "note": "None of them."}
     decided = admin.post(f"{home}decision/", decision).json()
     assert (decided["adjudicated_value"], decided["adjudicated_data"]) == (0, {"labels": []})
     assert decided["history"][-1]["data"] == {"labels": []}
@@ -302,7 +302,7 @@ def test_spreads_of_sets_are_their_distance() -> None:
     cast = open_questions("labels", documents=1)
     for annotator, data in zip(cast.annotators, ANSWERS["labels"], strict=True):
         give(annotator, cast.items[0].pk, "labels", data=data)
-    (section,) = spread_sections(cast.project, {})  # type: ignore[arg-type]
+    (section,) = spread_sections(cast.project, {})
     dimension = cast.project.dimensions.get()
     rows = [[each.value for each in row[1:]] for row in section.tables[0].rows]
     assert (section.tables[0].rows[0][0].key, rows) == (str(dimension.pk), [[0.67, 1]])
