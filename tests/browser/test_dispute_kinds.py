@@ -37,42 +37,18 @@ def held(key: str) -> dict[str, object]:
     return dict(ratings.values_list("assignment__annotator__alias", "data"))
 
 
-def fits(page: Page, width: int) -> None:
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-def test_raters_take_over_keep_and_edit(live_server: LiveServer, browser: Browser, width: int) -> None:
-    cast = dispute_each()
-    one, other = cast.annotators
-    numbers = dict(Dispute.objects.values_list("dimension__key", "number"))
-    context = browser.new_context(viewport={"width": width, "height": 900}, has_touch=width < 500)
-    page = signed_in(context, one.user)
-
-    def at(key: str) -> None:
-        page.goto(f"{live_server.url}/projects/{cast.project.slug}/disputes/{numbers[key]}/")
-        expect(page.locator("#discussion")).to_be_visible()
-        fits(page, width)
-
-    # A preference: the outputs stand side by side, and one button changes to what the other prefers.
-    at("preference")
+def change_to_theirs(page: Page) -> None:
+    """Press the button that prefers what the other rater prefers."""
     expect(page.locator(".side")).to_have_count(2)
     expect(page.locator(".apart")).to_have_text("The raters prefer different outputs.")
     theirs = page.locator(".standpoints li").filter(has_text="Rater B").inner_text().removeprefix("Rater B ")
     page.locator("#stay").check()
-    page.locator("#answer-buttons").get_by_role("button", name=theirs, exact=False).click()
+    page.locator("#answer-buttons").get_by_role("button", name=theirs).click()
     expect(page.locator(".apart")).to_contain_text("The unit is settled.")
-    moved = Rating.objects.get(assignment__round__number=2)
-    assert moved.value == 1
 
-    # Labels: the other's set is taken over by one button.
-    at("labels")
-    page.get_by_role("button", name="Take over the answer of Rater B").click()
-    expect(page.locator(".apart")).to_contain_text("The unit is settled.")
-    assert held("labels") == {one.alias: {"labels": ["spelling", "wrong-word"]}}
 
-    # Spans: the other's span is added, made less severe, and a third one is marked.
-    at("spans")
+def edit_spans(page: Page) -> None:
+    """Add the other's span, make it less severe, mark a third one and remove one's first."""
     expect(page.locator(".marked.span-of-1")).to_contain_text("What")
     expect(page.locator(".marked.span-of-2")).to_contain_text("system")
     page.get_by_role("button", name="Add to mine").click()
@@ -86,35 +62,56 @@ def test_raters_take_over_keep_and_edit(live_server: LiveServer, browser: Browse
     expect(spans).to_have_count(2)
     page.locator("[data-change]").click()
     expect(page.locator(".standpoints li").first).to_contain_text("2 spans")
-    (mine,) = held("spans").values()
-    assert isinstance(mine, dict)
-    assert {**OTHER_SPAN, "severity": "minor"} in mine["spans"]
-    assert SPAN not in mine["spans"]
 
-    # The other rater keeps theirs with a reason; the first keeps theirs too, and a decision is left.
-    context.clear_cookies()
-    page = signed_in(context, other.user)
-    at("spans")
-    page.locator("#stay").check()
-    page.locator("#comment").fill("It is wrong, not clumsy.")
-    page.locator("#answer-buttons [name=keep]:visible").click()
-    expect(page.locator("#answered")).to_contain_text("you kept 1 span")
-    change = RatingChange.objects.filter(rating__assignment__annotator=other, cause="kept").get()
-    assert change.data == {"spans": [OTHER_SPAN]}
 
-    context.clear_cookies()
-    page = signed_in(context, cast.admin)
-    at("spans")
+def decide_as_rater_b(page: Page) -> None:
+    """Take over an answer as the decision, and write the reason."""
     page.get_by_role("button", name="Take over the answer of Rater B").click()
     expect(page.locator("[data-span-list] li")).to_have_count(1)
     expect(page.locator("#note")).to_be_focused()
     page.keyboard.type("It changes the meaning.")
     page.keyboard.press("Enter")
     expect(page.locator(".apart")).to_contain_text("Decided by adjudication")
-    decided = Dispute.objects.get(number=numbers["spans"])
-    assert decided.adjudicated_data == {"spans": [OTHER_SPAN]}
     expect(page.locator(".held-spans .pill-good")).to_have_text("decided")
-    fits(page, width)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_raters_take_over_keep_and_edit(live_server: LiveServer, browser: Browser, width: int) -> None:
+    cast = dispute_each()
+    one, other = cast.annotators
+    numbers = dict(Dispute.objects.values_list("dimension__key", "number"))
+    context = browser.new_context(viewport={"width": width, "height": 900}, has_touch=width < 500)
+
+    def at(page: Page, key: str) -> Page:
+        page.goto(f"{live_server.url}/projects/{cast.project.slug}/disputes/{numbers[key]}/")
+        expect(page.locator("#discussion")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        return page
+
+    page = signed_in(context, one.user)
+    change_to_theirs(at(page, "preference"))
+    assert Rating.objects.get(assignment__round__number=2).value == 1
+    at(page, "labels").get_by_role("button", name="Take over the answer of Rater B").click()
+    expect(page.locator(".apart")).to_contain_text("The unit is settled.")
+    assert held("labels") == {one.alias: {"labels": ["spelling", "wrong-word"]}}
+    edit_spans(at(page, "spans"))
+    (mine,) = held("spans").values()
+    assert isinstance(mine, dict)
+    assert {**OTHER_SPAN, "severity": "minor"} in mine["spans"]
+    assert SPAN not in mine["spans"]
+
+    context.clear_cookies()
+    page = at(signed_in(context, other.user), "spans")
+    page.locator("#stay").check()
+    page.locator("#comment").fill("It is wrong, not clumsy.")
+    page.locator("#answer-buttons [name=keep]:visible").click()
+    expect(page.locator("#answered")).to_contain_text("you kept 1 span")
+    kept = RatingChange.objects.get(rating__assignment__annotator=other, cause="kept")
+    assert kept.data == {"spans": [OTHER_SPAN]}
+
+    context.clear_cookies()
+    decide_as_rater_b(at(signed_in(context, cast.admin), "spans"))
+    assert Dispute.objects.get(number=numbers["spans"]).adjudicated_data == {"spans": [OTHER_SPAN]}
     context.close()
 
 
@@ -122,7 +119,8 @@ def select_last_word(page: Page) -> None:
     """Select the last word of the text rated."""
     page.evaluate(
         """() => {
-            const walker = document.createTreeWalker(document.querySelector('.summary .text'), NodeFilter.SHOW_TEXT);
+            const text = document.querySelector('.summary .text');
+            const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
             let node; while (walker.nextNode()) node = walker.currentNode;
             const range = document.createRange();
             range.setStart(node, node.length - 3); range.setEnd(node, node.length);
