@@ -6,9 +6,11 @@ from pytest_django.live_server_helper import LiveServer
 
 from annotate.core.models import Dispute, Rating, RatingChange
 from annotate.rating.commands.rounds import close_round_one, open_round_two
+from tests.browser.axe import PHONE, SCREEN, bring_axe, resize, violations_in_any_theme
 from tests.browser.people import signed_in
 from tests.factories import Cast
 from tests.questions.asking import give, open_questions
+from tests.questions.test_disputes_of_kinds import disputed
 
 SPAN = {"part": 0, "start": 0, "end": 4, "category": "fluency", "severity": "minor"}
 OTHER_SPAN = {"part": 0, "start": 5, "end": 11, "category": "accuracy", "severity": "major"}
@@ -145,4 +147,23 @@ def test_digits_and_enter_change_labels(live_server: LiveServer, browser: Browse
     page.keyboard.press("Enter")
     expect(page.locator(".apart")).to_contain_text("The unit is settled.")
     assert held("labels") == {cast.annotators[0].alias: {"labels": ["spelling", "wrong-word"]}}
+    context.close()
+
+
+@pytest.mark.parametrize("kind", ["preference", "labels", "parts", "ranking", "spans"])
+def test_disputes_of_each_kind_are_accessible(
+    live_server: LiveServer, browser: Browser, kind: str, transactional_db: None
+) -> None:
+    scene = disputed(kind)
+    context = browser.new_context()
+    bring_axe(context)
+    seen: set[int] = set()
+    for user in (scene.raters[0].user, scene.cast.admin):
+        page = signed_in(context, user)
+        page.goto(f"{live_server.url}{scene.url('dispute')}")
+        for size in (SCREEN, PHONE):
+            resize(page, size)
+            assert violations_in_any_theme(page, seen) == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        context.clear_cookies()
     context.close()
