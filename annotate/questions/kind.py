@@ -109,7 +109,7 @@ class QuestionKind:
 
     def apart_sentence(self, options: Options, apart: float) -> str:
         """Return in a sentence how far apart the answers about a unit lie, from their spread."""
-        return gettext("The answers are {distance} apart.").format(distance=format_value(apart))
+        return gettext("The answers differ by {distance}.").format(distance=format_value(apart))
 
     def spread(self, dimension: FrozenDimension, answers: Iterable[Given]) -> float:
         """Return the largest distance between any two answers about a unit."""

@@ -68,7 +68,7 @@ def edit_spans(page: Page) -> None:
 
 def decide_as_rater_b(page: Page) -> None:
     """Take over an answer as the decision, and write the reason."""
-    page.get_by_role("button", name="Take over the answer of Rater B").click()
+    page.get_by_role("button", name="Use the answer of Rater B").click()
     expect(page.locator("[data-span-list] li")).to_have_count(1)
     expect(page.locator("#note")).to_be_focused()
     page.keyboard.type("It changes the meaning.")
@@ -93,7 +93,7 @@ def test_raters_take_over_keep_and_edit(live_server: LiveServer, browser: Browse
     page = signed_in(context, one.user)
     change_to_theirs(at(page, "preference"))
     assert Rating.objects.get(assignment__round__number=2).value == 1
-    at(page, "labels").get_by_role("button", name="Take over the answer of Rater B").click()
+    at(page, "labels").get_by_role("button", name="Use the answer of Rater B").click()
     expect(page.locator(".apart")).to_contain_text("The unit is settled.")
     assert held("labels") == {one.alias: {"labels": ["spelling", "wrong-word"]}}
     edit_spans(at(page, "spans"))

@@ -214,7 +214,7 @@ def test_an_admin_decides_and_the_raters_read_it(client: Client, kind: str) -> N
     html = scene.html(client, scene.cast.admin)
     sent: dict[str, Any] = {"value": "1"}
     if kind != "preference":
-        assert "Take over the answer of Rater B" in html
+        assert "Use the answer of Rater B" in html
         sent = {"data": json.dumps(ANSWERS[kind][1])}
     refused = client.post(scene.url("dispute_decide"), {"note": "Without an answer."})
     assert refused.status_code == 422

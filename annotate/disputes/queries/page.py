@@ -262,9 +262,9 @@ class DisputePage:
         """Why Round I opened the dispute, and when it settles, for kinds other than scales."""
         apart = self.kind.apart_sentence(self.dimension.options, self.dispute.spread)
         if self.kind is PREFERENCE:
-            return _("In Round I: %(apart)s That opened a dispute.") % {"apart": apart}
+            return _("In Round I: %(difference)s That opened a dispute.") % {"difference": apart}
         said = {
-            "apart": apart,
+            "difference": apart,
             "threshold": format_value(self.dispute.threshold),
             "tolerance": format_value(self.dispute.tolerance),
         }
@@ -272,7 +272,7 @@ class DisputePage:
         if self.dispute.tolerance and self.dispute.tolerance == below:
             return (
                 _(
-                    "In Round I: %(apart)s A difference of %(threshold)s or more opened a dispute; it "
+                    "In Round I: %(difference)s A difference of %(threshold)s or more opened a dispute; it "
                     "settles below that."
                 )
                 % said
@@ -280,14 +280,14 @@ class DisputePage:
         if self.dispute.tolerance:
             return (
                 _(
-                    "In Round I: %(apart)s A difference of %(threshold)s or more opened a dispute; it "
+                    "In Round I: %(difference)s A difference of %(threshold)s or more opened a dispute; it "
                     "settles at %(tolerance)s or less."
                 )
                 % said
             )
         return (
             _(
-                "In Round I: %(apart)s A difference of %(threshold)s or more opened a dispute; it settles "
+                "In Round I: %(difference)s A difference of %(threshold)s or more opened a dispute; it settles "
                 "when all answers are equal."
             )
             % said
