@@ -287,8 +287,8 @@ class DisputePage:
             )
         return (
             _(
-                "In Round I: %(difference)s A difference of %(threshold)s or more opened a dispute; it settles "
-                "when all answers are equal."
+                "In Round I: %(difference)s A difference of %(threshold)s or more opened a dispute; it "
+                "settles when all answers are equal."
             )
             % said
         )
