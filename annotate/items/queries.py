@@ -15,6 +15,7 @@ from annotate.core.metadata import metadata_of_items, metadata_text
 from annotate.core.models import Assignment, Dispute, Item, ItemTag, Project, Rating, RatingChange
 from annotate.core.rounds import round_one
 from annotate.items.registry import MARKS
+from annotate.results.queries.disagreements import texts_of_sides
 
 
 class RatedState(models.TextChoices):
@@ -208,6 +209,7 @@ class ItemFacts:
     places: Sequence[Assignment]
     disputes: Sequence[Dispute]
     tags: Sequence[str]
+    sides: Sequence[str] = ()
 
     @property
     def title(self) -> str:
@@ -231,7 +233,7 @@ class ItemFacts:
 
 
 def item_facts(project: Project, item: Item) -> ItemFacts:
-    """Return everything about an item, whose document and system are at hand. Eight queries at most."""
+    """Return everything about an item, whose document and system are at hand. Nine queries at most."""
     dimensions = guideline_at(project, round_one(project)).dimensions
     places = Assignment.objects.filter(item=item, round__number__in=(1, 2))
     disputes = Dispute.objects.filter(item=item).select_related("dimension").order_by("dimension__position")
@@ -242,6 +244,7 @@ def item_facts(project: Project, item: Item) -> ItemFacts:
         places=list(places.select_related("round", "annotator").order_by("round__number", "slot")),
         disputes=list(disputes),
         tags=list(item.tags.order_by("name").values_list("name", flat=True)),
+        sides=texts_of_sides(item),
     )
 
 

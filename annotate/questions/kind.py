@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.scale import DECIMALS, normalize
+from annotate.core.scale_text import format_value
 
 Options = Mapping[str, Any]
 Data = dict[str, Any] | None
@@ -29,6 +30,13 @@ class Given(NamedTuple):
     def canonical(self) -> tuple[float, str]:
         """The same for the same answer, and hashable."""
         return self.value, json.dumps(self.data, sort_keys=True)
+
+    @property
+    def unordered(self) -> "Given":
+        """The same, so that outputs have their stored numbers rather than those that the rater saw."""
+        if not self.data or "order" not in self.data:
+            return self
+        return Given(self.value, {name: each for name, each in self.data.items() if name != "order"})
 
 
 @dataclass(frozen=True)
@@ -108,6 +116,10 @@ class QuestionKind:
     def dispute_distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
         """Return what the threshold of disputes is compared with."""
         return self.distance(dimension, one, other) or 0
+
+    def apart_sentence(self, options: Options, apart: float) -> str:
+        """Return in a sentence how far apart the answers about a unit lie, from their spread."""
+        return gettext("The answers differ by {distance}.").format(distance=format_value(apart))
 
     def spread(self, dimension: FrozenDimension, answers: Iterable[Given]) -> float:
         """Return the largest distance between any two answers about a unit."""

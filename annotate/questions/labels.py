@@ -7,6 +7,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
+from annotate.core.scale_text import format_value
 from annotate.questions.kind import (
     Cleaned,
     Data,
@@ -87,6 +88,12 @@ class LabelsKind(QuestionKind):
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
         """Return the distance of Jaccard, or MASI (Passonneau 2006), by the dimension's options."""
         return set_distance(dimension.options["distance"], labels_in(one), labels_in(other))
+
+    def apart_sentence(self, options: Options, apart: float) -> str:
+        """Return how far the sets differ, or that they have nothing in common."""
+        if apart >= 1:
+            return gettext("The sets of labels have no label in common.")
+        return gettext("The sets of labels differ by {distance}.").format(distance=format_value(apart))
 
 
 def labels_in(given: Given) -> frozenset[str]:

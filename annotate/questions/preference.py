@@ -97,6 +97,14 @@ class PreferenceKind(QuestionKind):
         apart = self.distance(dimension, one, other)
         return 1.0 if apart and dimension.options["tie_disputes"] else apart
 
+    def apart_sentence(self, options: Options, apart: float) -> str:
+        """Return whether outputs, or an output and a tie, are preferred."""
+        if apart >= 1 and options["tie_disputes"]:
+            return gettext("The raters do not agree which output is better.")
+        if apart >= 1:
+            return gettext("The raters prefer different outputs.")
+        return gettext("Some raters prefer an output, and others see a tie.")
+
 
 def sign(value: float) -> int:
     """Return -1, 0 or 1."""

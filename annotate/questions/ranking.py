@@ -8,6 +8,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
+from annotate.core.scale_text import format_value
 from annotate.questions.kind import Cleaned, Data, Given, ItemContent, Options, QuestionKind, refuse_data
 
 MOST_SIDES = 10
@@ -116,6 +117,12 @@ class RankingKind(QuestionKind):
             for each in (one, other)
         ]
         return 1.0 if firsts[0].isdisjoint(firsts[1]) else self.distance(dimension, one, other)
+
+    def apart_sentence(self, options: Options, apart: float) -> str:
+        """Return how far the orders differ, or that no output is first for all."""
+        if apart >= 1:
+            return gettext("The raters rank different outputs first.")
+        return gettext("The rankings differ by {distance}.").format(distance=format_value(apart))
 
 
 RANKING = RankingKind()

@@ -9,6 +9,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.scale import normalize
+from annotate.core.scale_text import format_value
 from annotate.questions.kind import (
     Cleaned,
     Data,
@@ -139,6 +140,12 @@ class SpansKind(QuestionKind):
         if any(own[place] != theirs[place] for place in own.keys() & theirs.keys()):
             return 1.0
         return self.distance(dimension, one, other)
+
+    def apart_sentence(self, options: Options, apart: float) -> str:
+        """Return how far the marked words differ, or that words or severities are different ones."""
+        if apart >= 1:
+            return gettext("The raters mark different words, or give the same words different severities.")
+        return gettext("The marked spans differ by {distance}.").format(distance=format_value(apart))
 
 
 def severity_by_character(given: Given) -> dict[tuple[int, int], str]:

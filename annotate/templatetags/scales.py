@@ -1,14 +1,50 @@
-"""How values of a scale are written: a category by its name, an amount by its number."""
+"""How answers and values are written: a category by its name, an amount by its number."""
+
+from typing import Protocol
 
 from django import template
 
 from annotate.core.guideline import FrozenDimension
-from annotate.core.models import Dimension
+from annotate.core.models import Dimension, Dispute, Rating, RatingChange
 from annotate.core.scale import normalize
 from annotate.core.scale_text import extent as extent_of
 from annotate.core.scale_text import name_on_page
+from annotate.questions import Given, kind_of
+from annotate.questions.kind import Data
 
 register = template.Library()
+
+
+class _Answer(Protocol):
+    """What holds an answer: a rating, a change of one, or an event."""
+
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def data(self) -> Data: ...
+
+
+@register.filter
+def answer_name(answer: _Answer, dimension: FrozenDimension) -> str:
+    """Return an answer in a few words, as its kind of question says it; a dash where there is none."""
+    if answer.value is None:
+        return "–"
+    return kind_of(dimension).describe(dimension, Given(normalize(answer.value), answer.data))
+
+
+@register.filter
+def answer_to_all(answer: Rating | RatingChange, dimension: FrozenDimension) -> str:
+    """Return an answer or a version of it in words; outputs have their stored numbers, the same for all."""
+    value = answer.value_after if isinstance(answer, RatingChange) else answer.value
+    if value is None:
+        return "–"
+    return kind_of(dimension).describe(dimension, Given(normalize(value), answer.data).unordered)
+
+
+@register.filter
+def apart_in_round_one(dispute: Dispute) -> str:
+    """Return how far apart answers that are no numbers of a scale lay in Round I, in a sentence."""
+    return kind_of(dispute.dimension).apart_sentence(dispute.dimension.options or {}, dispute.spread)
 
 
 @register.filter
