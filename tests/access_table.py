@@ -85,6 +85,8 @@ a     GET POST  {home}dimensions/fluency/
 a     POST      {home}dimensions/fluency/move/
 a     POST      {home}dimensions/fluency/duplicate/
 a     POST      {home}dimensions/fluency/remove/
+a     GET POST  {home}comparisons/
+a     GET POST  {home}parts/
 a     GET       {home}guideline-versions/
 a     POST      {home}guideline-versions/fluency/again/
 a     GET POST  {home}images/

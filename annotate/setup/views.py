@@ -54,7 +54,16 @@ from annotate.setup.commands import (
 )
 from annotate.setup.forms import DimensionForm, NewProjectForm, SettingsPageForm, initial_of
 from annotate.setup.presets import TEMPLATES
-from annotate.setup.queries import own_templates, preview_page, setup_of, template_for, template_of, wording
+from annotate.setup.queries import (
+    earlier_questions,
+    material_of_questions,
+    own_templates,
+    preview_page,
+    setup_of,
+    template_for,
+    template_of,
+    wording,
+)
 from annotate.setup.template_file import to_json
 
 # A project's dimensions: listed, added, edited, put in order, removed.
@@ -68,6 +77,7 @@ def dimensions(request: Request, slug: str) -> HttpResponse:
     context = {
         "dimensions": list(project.dimensions.prefetch_related("points")),
         "frozen": is_frozen(project),
+        "material": material_of_questions(project),
         "moved": request.GET.get("moved"),
         "way": request.GET.get("way"),
     }
@@ -151,10 +161,11 @@ def _edit(
     edited: Dimension | None,
     save: Callable[[DimensionSpec], Dimension],
 ) -> HttpResponse:
+    earlier = earlier_questions(project, edited)
     if request.POST.keys() & {"show", "usual", "more"}:
-        return _page(request, project, edited, DimensionForm.as_entered(request.POST))
+        return _page(request, project, edited, DimensionForm.as_entered(request.POST, earlier))
     entered = request.POST if request.method == "POST" else None
-    form = DimensionForm(entered, initial=initial_of(edited), frozen=is_frozen(project))
+    form = DimensionForm(entered, initial=initial_of(edited), frozen=is_frozen(project), earlier=earlier)
     status = 200 if entered is None else 422
     try:
         if form.is_valid():
@@ -166,6 +177,12 @@ def _edit(
     return _page(request, project, edited, form, status=status)
 
 
+PARTS_OF_PAGE = {
+    **{"points": "#scale", "schema": "#schema", "preview": "#preview"},
+    **{"kind": "#question", "condition": "#condition"},
+}
+
+
 def _page(
     request: Request,
     project: Project,
@@ -175,9 +192,7 @@ def _page(
     status: int = 200,
 ) -> HttpResponse:
     """Render the page, or for htmx the part of it that `show` names."""
-    part = {"points": "#scale", "schema": "#schema", "preview": "#preview"}.get(
-        request.POST.get("show", ""), ""
-    )
+    part = PARTS_OF_PAGE.get(request.POST.get("show", ""), "")
     template = "setup/dimension.html" + (part if request.htmx else "")
     context = {"form": form, "dimension": edited}
     return render_in_project(request, project, template, context, status=status)
@@ -303,7 +318,9 @@ def review(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "guideline": current_guideline(project),
         "documents": project.documents.count(),
-        "systems": list(project.systems.order_by("name").values_list("name", flat=True)),
+        "systems": list(
+            project.systems.filter(compares=False).order_by("name").values_list("name", flat=True)
+        ),
         "plan": plan_of(project),
         "members": list(
             project.memberships.filter(active=True).select_related("user").order_by("role", "label")
