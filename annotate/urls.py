@@ -90,7 +90,11 @@ urlpatterns = [
     path("projects/new/from-export/", exports_views.project_from_export, name="project_from_export"),
     path("projects/new/", setup_views.project_new, name="project_new"),
     path("templates/", setup_views.templates, name="templates"),
-    path("templates/<slug:key>.json", setup_views.template_file, name="template_file"),
+    path(
+        "templates/<slug:key>.<slug:ending>",
+        setup_views.template_file,
+        name="template_file",
+    ),
     path("templates/<int:pk>/remove/", setup_views.template_remove, name="template_remove"),
     path("projects/<slug:slug>/review/", setup_views.review, name="review"),
     path("projects/<slug:slug>/preview/", setup_views.preview, name="preview"),

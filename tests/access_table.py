@@ -24,7 +24,7 @@ arnjosx GET       api/v1/openapi.json
 a     POST      account/tokens/{token}/revoke/
 a     POST      account/sessions/{session}/end/
 as    GET POST  templates/
-as    GET       templates/opinion-summaries.json
+as    GET       templates/opinion-summaries.yaml
 as    GET POST  projects/new/
 as    GET POST  projects/new/from-export/
 s     GET       installation/people/

@@ -43,12 +43,10 @@ from annotate.people.commands import add_member
 from annotate.questions import KINDS, kind_of
 from annotate.rating.commands.rounds import freeze_guideline
 from annotate.setup.queries import places_of_image, ratings_to_ask_again, rows_of_project, spec_of
-from annotate.setup.template_file import TemplateRefusedError, from_json, to_json
+from annotate.setup.template_file import TemplateRefusedError, free_key, read_template, to_json
 
 # A project's dimensions, until Round I freezes them. Every command locks the project's row.
 
-# Words that stand in the place of a dimension's key in addresses.
-RESERVED_KEYS = frozenset({"new"})
 VALUE_TYPES = (int, float, str)
 
 
@@ -248,10 +246,7 @@ def write_points(dimension: Dimension, spec: DimensionSpec) -> None:
 
 def _free_key(project: Project, name: str, *, besides: Dimension | None = None) -> str:
     others = project.dimensions.exclude(pk=besides.pk) if besides else project.dimensions.all()
-    taken = RESERVED_KEYS | set(others.values_list("key", flat=True))
-    base = slugify(name)[:50].strip("-") or "dimension"
-    candidates = (base if n == 1 else f"{base}-{n}" for n in count(1))
-    return next(candidate for candidate in candidates if candidate not in taken)
+    return free_key(name, set(others.values_list("key", flat=True)))
 
 
 # Pictures of guidelines: added and removed.
@@ -421,7 +416,7 @@ def save_template(*, owner: User, template: ProjectTemplate) -> SavedTemplate:
 def import_template(*, owner: User, text: bytes) -> SavedTemplate:
     """Keep the template of a file. Raises ImportRefusedError with every problem of the file, by its path."""
     try:
-        return save_template(owner=owner, template=from_json(text))
+        return save_template(owner=owner, template=read_template(text))
     except TemplateRefusedError as error:
         shown = error.problems[:20]
         more = [f"… and {len(error.problems) - 20} more."] if len(error.problems) > 20 else []

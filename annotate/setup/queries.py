@@ -40,7 +40,7 @@ from annotate.core.wording import Change, changes_of_wording
 from annotate.questions import KINDS, ItemContent, kind_of
 from annotate.rating.queries.work import ItemPage, Row, shown_sides
 from annotate.setup.presets import TEMPLATES
-from annotate.setup.template_file import from_json
+from annotate.setup.template_file import read_template
 
 # Where a project's guidelines show a picture.
 
@@ -400,7 +400,7 @@ def template_for(user: User, key: str) -> ProjectTemplate | None:
     if not key.startswith(OWN) or not number.isdecimal():
         return TEMPLATES.get(key)
     saved = SavedTemplate.objects.filter(owner=user, pk=int(number)).first()
-    return from_json(saved.content, key=key) if saved else None
+    return read_template(saved.content, key=key) if saved else None
 
 
 def template_of(project: Project, *, name: str = "") -> ProjectTemplate:

@@ -64,7 +64,7 @@ from annotate.setup.queries import (
     template_of,
     wording,
 )
-from annotate.setup.template_file import to_json
+from annotate.setup.template_file import to_json, to_yaml
 
 # A project's dimensions: listed, added, edited, put in order, removed.
 
@@ -358,8 +358,10 @@ class TemplateFileForm(forms.Form):
 
     file = forms.FileField(
         label=_("Template"),
-        help_text=_("A JSON file that a project or this page exported."),
-        widget=forms.ClearableFileInput(attrs={"accept": "application/json,.json"}),
+        help_text=_("A YAML or JSON file that a project or this page exported."),
+        widget=forms.ClearableFileInput(
+            attrs={"accept": "application/yaml,application/json,.yaml,.yml,.json"}
+        ),
     )
 
 
@@ -385,13 +387,13 @@ def templates(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_GET
-def template_file(request: HttpRequest, key: str) -> HttpResponse:
-    """Send a template as a file."""
+def template_file(request: HttpRequest, key: str, ending: str) -> HttpResponse:
+    """Send a template as a YAML or JSON file."""
     refuse_all_but_project_makers(request.user)
     found = template_for(request_user(request), key)
     if found is None:
         raise Http404(gettext("There is no such template."))
-    return _as_file(found)
+    return _as_file(found, ending)
 
 
 @login_required
@@ -414,19 +416,23 @@ def as_template(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def project_template(request: HttpRequest, slug: str) -> HttpResponse:
-    """Send a project as a template; a POST saves it among one's own."""
+    """Send a project as a template, in YAML unless `format` is json; a POST saves it among one's own."""
     project = project_for_admin(request.user, slug)
     if request.method == "GET":
-        return _as_file(template_of(project))
+        return _as_file(template_of(project), request.GET.get("format", "yaml"))
     made = save_template(owner=request_user(request), template=template_of(project))
     messages.success(request, gettext("“{name}” is one of your templates now.").format(name=made.name))
     return redirect("templates")
 
 
-def _as_file(template: ProjectTemplate) -> HttpResponse:
+def _as_file(template: ProjectTemplate, ending: str) -> HttpResponse:
     name = slugify(template.name)[:60] or "template"
-    response = HttpResponse(to_json(template), content_type="application/json")
-    response["Content-Disposition"] = f'attachment; filename="{name}.concord-template.json"'
+    if ending == "json":
+        response = HttpResponse(to_json(template), content_type="application/json")
+    else:
+        ending = "yaml"
+        response = HttpResponse(to_yaml(template), content_type="application/yaml; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}.concord-template.{ending}"'
     return response
 
 
