@@ -58,7 +58,7 @@ def cast():
     return cast
 
 
-@pytest.mark.parametrize("template", TEMPLATES.values(), ids=str)
+@pytest.mark.parametrize("template", TEMPLATES.values(), ids=lambda each: each.key)
 def test_the_shipped_templates_read_back_as_they_were_written(template):
     assert read_template(to_json(template), key=template.key) == template
     assert read_template(to_yaml(template), key=template.key) == template
