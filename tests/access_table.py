@@ -241,6 +241,9 @@ a     POST   {home}documents/
 ar    GET    {home}systems/
 ar    GET    {home}items/
 a     POST   {home}items/
+a     POST   {home}comparisons/
+a     DELETE {home}comparisons/
+a     POST   {home}parts/
 ar    GET    {home}raters/
 a     GET    {home}people/
 a     PATCH  {home}people/{rater}/

@@ -33,7 +33,8 @@ class ItemFilterForm(forms.Form):
 
     def __init__(self, entered: QueryDict, *, project: Project, shows_systems: bool) -> None:
         super().__init__(entered)
-        systems = System.objects.filter(project=project).order_by("name").values_list("name", flat=True)
+        listed = System.objects.filter(project=project, compares=False)
+        systems = listed.order_by("name").values_list("name", flat=True)
         for name, known in (("system", systems), ("tag", tags_of(project))):
             offer_choices(self, name, [("", gettext("any")), *((each, each) for each in known)])
         offer_choices(self, "marked", [(mark.name, mark.label) for mark in MARKS.values()])

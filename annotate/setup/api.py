@@ -166,9 +166,10 @@ def spec_of_input(sent: Mapping[str, Any]) -> DimensionSpec:
         level = {"measurement_level": "nominal"} if kind == "category" else {}
         form = valid(DimensionForm({**_form_fields(sent), **level}))
         return replace(form.to_spec(), kind="scale", shown_if=sent["shown_if"])
-    general = {name: sent[name] for name in ("name", "definition", "not_applicable")}
     return DimensionSpec(
-        **general,
+        name=sent["name"],
+        definition=sent["definition"],
+        not_applicable=sent.get("not_applicable", False),
         guidelines=sent.get("guidelines", ""),
         kind=kind,
         options=sent["options"] or {},

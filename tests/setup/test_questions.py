@@ -1,10 +1,13 @@
 """Questions of every kind set up on their page and by the API, and what they need before Round I."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -15,6 +18,7 @@ from annotate.core.wording import Change, changes_of_wording
 from annotate.rating.commands.rounds import open_round_one
 from annotate.setup.commands import move_dimension, remove_dimension, update_dimension
 from annotate.setup.queries import setup_of, spec_of
+from tests.api.client import ApiClient
 from tests.factories import Cast, make_project
 from tests.questions.asking import add_question, make_questions
 
@@ -243,3 +247,62 @@ def test_the_review_and_the_guideline_tell_what_is_asked(admin: Client) -> None:
     guideline = admin.get(reverse("guideline", args=[cast.project.slug])).content.decode()
     assert "Accuracy" in guideline
     assert "weight 5" in guideline
+
+
+def test_the_api_sets_questions_of_every_kind_up(cast: Cast) -> None:
+    program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/"
+    sent = {**GENERAL, "kind": "text", "shown_if": {"dimension": "fluency", "values": [1]}}
+    made = program.post(f"{home}dimensions/", sent).json()
+    assert (made["kind"], made["options"]) == ("text", {"longest": 1000})
+    assert made["shown_if"] == {"dimension": "fluency", "values": [1]}
+    kept = program.put(f"{home}dimensions/asked/", {**GENERAL, "definition": "Other."}).json()
+    assert (kept["kind"], kept["options"], kept["shown_if"]) == ("text", {"longest": 1000}, made["shown_if"])
+    for wrong, sentence in (
+        ({"kind": "facts"}, "choose one of scale, category"),
+        ({"kind": "labels", "options": {"labels": [{"name": "One"}]}}, "Give 2 to 50 labels"),
+        ({"kind": "preference", "shown_if": made["shown_if"]}, "about comparisons only"),
+        ({"kind": "text", "shown_if": {"dimension": "none", "values": [1]}}, "none does not"),
+    ):
+        answer = program.post(f"{home}dimensions/", {**GENERAL, "name": "Wrong", **wrong})
+        assert answer.status_code in (400, 422), answer.content
+        assert sentence in answer.content.decode(), answer.content
+    category = {**GENERAL, "name": "Tone", "kind": "category", "scale_minimum": 0, "scale_maximum": 1}
+    points = [{"value": 0, "label": "Calm"}, {"value": 1, "label": "Harsh"}]
+    made = program.post(f"{home}dimensions/", {**category, "points": points}).json()
+    assert (made["kind"], made["measurement_level"]) == ("scale", "nominal")
+
+
+def test_the_api_draws_comparisons_and_takes_parts(cast: Cast) -> None:
+    program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/"
+    assert program.post(f"{home}comparisons/", {"per_document": 1}).json() == {"made": 2}
+    assert {row["kind"] for row in program.get(f"{home}items/").json()["results"]} == {"output", "comparison"}
+    assert len(program.get(f"{home}systems/").json()["results"]) == 3
+    assert program.send("DELETE", f"{home}comparisons/").status_code == 204
+    item = cast.items[0]
+    output = {"document": item.document.key, "system": item.system.name, "parts": ["One.", "Two."]}
+    assert program.post(f"{home}parts/", {"outputs": [output]}).json() == {"outputs": 1}
+    assert list(item.parts.values_list("text", flat=True)) == ["One.", "Two."]
+    refused = program.post(f"{home}parts/", {"outputs": [{**output, "system": "none"}]})
+    assert "There is no output of" in refused.json()["message"]
+
+
+def test_commands_draw_comparisons_and_import_parts(
+    cast: Cast, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("comparisons", cast.project.slug, size=2, per_document=1, json=True)
+    assert json.loads(capsys.readouterr().out) == [{"size": 2, "comparisons": 2}]
+    item = cast.items[0]
+    path = tmp_path / "parts.csv"
+    path.write_text(f"document,system,part\n{item.document.key},{item.system.name},A fact.\n")
+    call_command("parts", cast.project.slug, file=path, split=True)
+    assert capsys.readouterr().out.splitlines() == [
+        "1 outputs have the parts of the file.",
+        "5 outputs are split into sentences.",
+    ]
+
+
+def test_pages_count_outputs_and_comparisons_by_themselves(admin: Client, cast: Cast) -> None:
+    admin.post(at(cast, "comparisons/"), {"size": "2", "per_document": "1"})
+    items = admin.get(at(cast, "items/"))
+    assert "6 outputs of 2 documents by 3 systems, and 2 comparisons." in items.content.decode()
+    assert "✓ 6 items, 2 comparisons" in admin.get(at(cast)).content.decode()
