@@ -18,12 +18,12 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.errors import NotReadyError
 from annotate.core.models import DataImport, Project
 from annotate.core.quotas import refuse_over_quota
+from annotate.material.parts_file import MOST_BYTES
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
 from annotate.material.reading.guessing import guess_mapping, is_round
 from annotate.material.reading.mapping_json import mapping_from_json, mapping_to_json
 from annotate.material.reading.mappings import SHIPPED, Mapping, misfit
 from annotate.material.reading.opening import Opening
-from annotate.material.reading.parts import MOST_BYTES
 from annotate.material.reading.readers import FORMATS, SUFFIXES
 from annotate.material.reading.rows import Record
 from annotate.questions.ranking import MOST_SIDES

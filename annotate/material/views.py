@@ -31,6 +31,7 @@ from annotate.material.commands.uploads import (
 from annotate.material.forms import ComparisonsForm, PartsFileForm
 from annotate.material.import_kinds import KINDS
 from annotate.material.page import preview_of_upload, start_on_worker, uploads_page
+from annotate.material.parts_file import read_parts
 from annotate.material.queries.comparisons import count_comparisons, drawn_by_size
 from annotate.material.queries.imports import (
     is_late,
@@ -40,7 +41,6 @@ from annotate.material.queries.imports import (
 )
 from annotate.material.queries.undo import why_it_stays
 from annotate.material.reading.opening import Opening
-from annotate.material.reading.parts import read_parts
 from annotate.material.reading.refused import FORMATS
 from annotate.material.reading.sheets import SheetChoice
 from annotate.people.recorded_raters import name_recorded_raters, possible_members
