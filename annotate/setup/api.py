@@ -53,6 +53,10 @@ class DimensionRow(serializers.ModelSerializer[Dimension]):
     dispute_threshold = Points(allow_null=True)
     tolerance = Points(allow_null=True)
     points = PointRow(many=True)
+    options = serializers.DictField(allow_null=True, help_text="The settings of its kind; null on a scale.")
+    shown_if = serializers.DictField(
+        allow_null=True, help_text="Dimension and values: asked only after these answers; null: always."
+    )
 
     class Meta:
         model = Dimension
