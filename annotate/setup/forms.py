@@ -149,7 +149,9 @@ class DimensionForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.frozen = frozen
         self.kind_key = self._kind()
-        self.earlier = {each.key: each for each in earlier if answers_of(each)}
+        compares = KINDS[self.kind_key].compares
+        about_same = [each for each in earlier if kind_of(each).compares == compares]
+        self.earlier = {each.key: each for each in about_same if answers_of(each)}
         self.question_settings = settings_of_kind(self.kind_key)
         if self.kind_key in SCALES:
             self._add_points()

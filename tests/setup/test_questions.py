@@ -17,6 +17,7 @@ from annotate.core.models import Dimension, Guideline, Item, ItemPart, System
 from annotate.core.wording import Change, changes_of_wording
 from annotate.rating.commands.rounds import open_round_one
 from annotate.setup.commands import move_dimension, remove_dimension, update_dimension
+from annotate.setup.forms import DimensionForm
 from annotate.setup.queries import setup_of, spec_of
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_project
@@ -134,6 +135,8 @@ def test_a_condition_is_set_by_an_earlier_answer(admin: Client, cast: Cast) -> N
     sent = {**GENERAL, "kind": "text", "longest": "100", "condition": "fluency"}
     part = admin.post(at(cast, "dimensions/new/"), {**sent, "show": "condition"}, headers=HTMX)
     assert part.content.decode().count('name="condition_values"') == 5
+    other = {**sent, "kind": "ranking", "settings_of": "text", "show": "kind"}
+    assert "condition" not in DimensionForm.as_entered(other, cast.dimensions).fields
     refused = admin.post(at(cast, "dimensions/new/"), sent)
     assert "Choose the answers after which it is asked." in refused.content.decode()
     admin.post(at(cast, "dimensions/new/"), {**sent, "condition_values": ["1", "2"]})
