@@ -128,12 +128,20 @@ def found_keys(project: Project, chosen: ItemFilter) -> list[int]:
 
 
 def describe_contents(project: Project) -> str:
-    """Return the numbers of outputs, documents and systems in a sentence. One query."""
+    """Return the numbers of outputs, documents, systems and comparisons in a sentence. One query."""
     items = Item.objects.filter(document__project=project)
+    is_output = Q(kind=Item.Kind.OUTPUT)
     counts = items.aggregate(
-        items=Count("pk"), documents=Count("document", distinct=True), systems=Count("system", distinct=True)
+        items=Count("pk", filter=is_output),
+        documents=Count("document", distinct=True),
+        systems=Count("system", distinct=True, filter=is_output),
+        comparisons=Count("pk", filter=~is_output),
     )
     sentence = gettext("{items} outputs of {documents} documents by {systems} systems.")
+    if counts["comparisons"]:
+        sentence = gettext(
+            "{items} outputs of {documents} documents by {systems} systems, and {comparisons} comparisons."
+        )
     return sentence.format(**{name: f"{count:,}" for name, count in counts.items()})
 
 

@@ -1,8 +1,10 @@
 """How answers and values are written: a category by its name, an amount by its number."""
 
-from typing import Protocol
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
 from django import template
+from django.utils.translation import gettext
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Dimension, Dispute, Rating, RatingChange
@@ -63,3 +65,46 @@ def extent(dimension: Dimension | FrozenDimension) -> str:
 def plural_number(value: float) -> int:
     """Return a whole number whose plural a number has: languages have none for 1.5."""
     return int(value) if value == int(value) else 2
+
+
+@register.filter
+def kind_name(dimension: Dimension | FrozenDimension) -> str:
+    """Return what a question's kind is called."""
+    return str(kind_of(dimension).name)
+
+
+@register.filter
+def answers_in_words(dimension: Dimension | FrozenDimension) -> str:
+    """Return in a line which answers a question takes."""
+    kind = kind_of(dimension)
+    if kind.key == "scale":
+        return f"{extent(dimension)}, {dimension.measurement_level}"
+    points = dimension.points.all() if isinstance(dimension, Dimension) else dimension.points
+    lists = [[point.label or str(point.value) for point in points]] if kind.key == "category" else []
+    for rows in (dimension.options or {}).values():
+        if isinstance(rows, list):
+            lists.append([_row_in_words(row) for row in rows])
+    words = "; ".join(" / ".join(names) for names in lists if names)
+    return f"{kind.name}: {words}" if words else str(kind.name)
+
+
+def _row_in_words(row: Mapping[str, Any]) -> str:
+    return f"{row['name']} {row['weight']}" if "weight" in row else str(row["name"])
+
+
+@register.filter
+def condition_in_words(
+    dimension: Dimension | FrozenDimension, dimensions: Iterable[Dimension | FrozenDimension]
+) -> str:
+    """Return after which answers a question is asked, empty where it always is."""
+    if not dimension.shown_if:
+        return ""
+    asked = next((each for each in dimensions if each.key == dimension.shown_if["dimension"]), None)
+    if asked is None:
+        return ""
+    labels = {row["key"]: row["name"] for row in (asked.options or {}).get("labels", ())}
+    if asked.measurement_level == "nominal":
+        points = asked.points.all() if isinstance(asked, Dimension) else asked.points
+        labels |= {point.value: point.label for point in points if point.label}
+    answers = " / ".join(str(labels.get(value, value)) for value in dimension.shown_if["values"])
+    return gettext("only if {name} is {answers}").format(name=asked.name, answers=answers)
