@@ -157,6 +157,10 @@ class Judgment(models.Model):
     leased_until = models.DateTimeField(null=True)
     attempts = models.PositiveSmallIntegerField(default=0)
     value = models.FloatField(null=True)
+    data = models.JSONField(
+        null=True,
+        help_text="What an answer holds besides its value, see annotate.questions; empty on scales.",
+    )
     rationale = models.TextField(blank=True)
     reply = models.TextField(blank=True)
     reason = models.TextField(blank=True, help_text="Why there is no value, in a sentence.")

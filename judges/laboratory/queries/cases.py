@@ -13,6 +13,7 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
 from annotate.core.models import Dimension, Dispute, DisputeEvent, Item, Project, Rating
 from annotate.core.rounds import last_round
+from judges.core.material import scales_of
 from judges.core.models import CalibrationUnit, DevelopmentDocument, Judge, Proposal, RoutedUnit
 from judges.endpoints.queries import usable_judges
 from judges.laboratory.cases import Case, CaseKind
@@ -66,7 +67,7 @@ def learning_judges(project: Project) -> QuerySet[Judge]:
 
 def learning_dimensions(project: Project) -> QuerySet[Dimension]:
     """Return the dimensions whose values are amounts; categories have no distance. One query when read."""
-    return project.dimensions.exclude(measurement_level="nominal")
+    return scales_of(project).exclude(measurement_level="nominal")
 
 
 def proposals_of(project: Project) -> QuerySet[Proposal]:

@@ -1,0 +1,16 @@
+"""What judges of numbers are about: single outputs, and dimensions that are scales."""
+
+from django.db.models import QuerySet
+
+from annotate.core.models import Dimension, Item, Project
+from annotate.questions.scale import SCALE
+
+
+def scales_of(project: Project) -> QuerySet[Dimension]:
+    """Return the dimensions whose answers are numbers, or codes of categories."""
+    return project.dimensions.filter(kind=SCALE.key)
+
+
+def outputs_of(project: Project) -> QuerySet[Item]:
+    """Return the single texts of systems, without comparisons of them."""
+    return Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT)
