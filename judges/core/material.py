@@ -14,3 +14,8 @@ def scales_of(project: Project) -> QuerySet[Dimension]:
 def outputs_of(project: Project) -> QuerySet[Item]:
     """Return the single texts of systems, without comparisons of them."""
     return Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT)
+
+
+def has_other_kinds(project: Project) -> bool:
+    """Return whether a project asks questions that are no scales. One query."""
+    return project.dimensions.exclude(kind=SCALE.key).exists()

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.models import Project
-from judges.core.material import scales_of
+from judges.core.material import has_other_kinds, scales_of
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.policy_settings import POLICY_SETTINGS, PolicySection, names_of_policy_settings
 from judges.core.specification import CalibrationSpec, PolicySpec, by_certificates
@@ -105,6 +106,11 @@ class CalibrationForm(forms.Form):
         dimensions = self.fields["dimensions"]
         assert isinstance(dimensions, forms.MultipleChoiceField)
         dimensions.choices = list(scales_of(project).values_list("key", "name"))
+        if has_other_kinds(project):
+            dimensions.help_text = gettext(
+                "Scales only: a certificate bounds the error of a number or a category, and its confidence "
+                "needs one for each item."
+            )
 
     @property
     def usual(self) -> list[forms.BoundField]:
@@ -181,6 +187,10 @@ class RoutingForm(forms.Form):
             field = self.fields[method]
             assert isinstance(field, forms.ModelChoiceField)
             field.queryset = Judge.objects.filter(project=project, method=method).order_by("name")
+        if has_other_kinds(project):
+            self.fields["mcq"].help_text = gettext(
+                "Of the same model. Only scales are routed: R compares RTS with MCQ, which only scales have."
+            )
         self._keys = list(scales_of(project).values_list("key", "name"))
         for key, name in self._keys:
             self.fields[OF_DIMENSION + key] = forms.FloatField(

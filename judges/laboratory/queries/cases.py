@@ -61,7 +61,11 @@ def free_documents(project: Project) -> list[tuple[int, str]]:
 
 def learning_judges(project: Project) -> QuerySet[Judge]:
     """Return the judges whose prompt can be added to: they ask about one text and one dimension."""
-    fitting = [judge.pk for judge in usable_judges(project) if not (judge.asks_pairs or judge.asks_several)]
+    fitting = [
+        judge.pk
+        for judge in usable_judges(project)
+        if not (judge.asks_pairs or judge.asks_several or judge.asks_kinds)
+    ]
     return usable_judges(project).filter(pk__in=fitting)
 
 

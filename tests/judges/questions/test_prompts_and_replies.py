@@ -102,7 +102,8 @@ def test_parts_are_read_by_number_or_in_their_order() -> None:
     for said in (numbered, ["yes", "yes", "no"]):
         found = read("parts", {"parts": said})
         assert isinstance(found, Readable)
-        assert (found.data, found.value) == (expected.data, pytest.approx(2 / 3, abs=0.01))
+        assert found.data == expected.data
+        assert found.value == pytest.approx(2 / 3, abs=0.01)
     assert reason("parts", {"parts": ["yes"]}) == "The reply labels 1 of 3 parts."
     assert reason("parts", {"parts": [{"part": 1, "label": "yes"}] * 3})
     assert "2. The cat ran." in prompt("parts")
