@@ -33,7 +33,7 @@ def cast(client: Client) -> Cast:
 
 def answer(judge: Judge, kind: str, *, item: Item, value: float, data: Any, sample: int = 0) -> None:
     dimension = judge.project.dimensions.get(key=kind)
-    make_answers(judge, [(item, dimension, value)], data=data, sample=sample)
+    make_answers(judge, [(item, dimension, int(value))], data=data, sample=sample)
 
 
 def answer_as_people(judge: Judge, kind: str) -> None:

@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import Item, ItemPart
@@ -18,6 +19,7 @@ from judges.runs.commands.corrections import exclude, include, read_again, set_v
 from judges.runs.queries.plans import plan_of
 from tests.factories import Cast
 from tests.judges.factories import make_endpoint, make_judge
+from tests.judges.pages import address, text_of
 from tests.judges.provider import Provider, providing
 from tests.judges.questions.projects import make_mixed_project
 from tests.judges.running import running, worked
@@ -70,6 +72,7 @@ def test_a_run_stores_an_answer_of_its_kind(kind: str) -> None:
     }
     if kind == "spans":
         (first, *_) = done
+        assert first.data
         (span,) = first.data["spans"]
         assert first.item.text[span["start"] : span["end"]] == "It is short"
         assert [each["quote"] for each in first.data["unmatched"]] == ["It is long"]
@@ -131,3 +134,15 @@ def test_a_prompt_is_previewed_on_what_its_question_is_about() -> None:
         compared = {"text_A", "text_B"} if kind in ("preference", "ranking") else {"text"}
         assert compared <= tags
     assert preview_of(cast.project, "rts", "{{ text }}", dimension="", number=1).items == 3
+
+
+def test_pages_show_answers_in_words(client: Client) -> None:
+    cast, judge, _ = run_questions("spans", REPLIES["spans"])
+    client.force_login(cast.admin)
+    judgment = Judgment.objects.filter(judge=judge).order_by("pk")[0]
+    page = text_of(client.get(address(cast, f"judgment/{judgment.pk}/")))
+    assert "Answer: 1 span" in page
+    assert "1 quote of the reply is in no text and is not counted: It is long" in page
+    assert "1 span" in text_of(client.get(address(cast, "judgments/"), {"judge": judge.pk}))
+    unit = client.get(address(cast, f"of-unit/{judgment.item_id}/spans/"))
+    assert "1 span" in text_of(unit)
