@@ -19,3 +19,10 @@ def outputs_of(project: Project) -> QuerySet[Item]:
 def has_other_kinds(project: Project) -> bool:
     """Return whether a project asks questions that are no scales. One query."""
     return project.dimensions.exclude(kind=SCALE.key).exists()
+
+
+def names_of_scales(project: Project) -> tuple[list[tuple[str, str]], bool]:
+    """Return keys and names of the scales, and whether there are other questions besides. One query."""
+    rows = list(project.dimensions.values_list("key", "name", "kind"))
+    scales = [(key, name) for key, name, kind in rows if kind == SCALE.key]
+    return scales, len(scales) < len(rows)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.models import Project
-from judges.core.material import has_other_kinds, scales_of
+from judges.core.material import names_of_scales, scales_of
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.policy_settings import POLICY_SETTINGS, PolicySection, names_of_policy_settings
 from judges.core.specification import CalibrationSpec, PolicySpec, by_certificates
@@ -105,8 +105,8 @@ class CalibrationForm(forms.Form):
             field.queryset = measured.select_related("endpoint", "template")
         dimensions = self.fields["dimensions"]
         assert isinstance(dimensions, forms.MultipleChoiceField)
-        dimensions.choices = list(scales_of(project).values_list("key", "name"))
-        if has_other_kinds(project):
+        dimensions.choices, has_others = names_of_scales(project)
+        if has_others:
             dimensions.help_text = gettext(
                 "Scales only: a certificate bounds the error of a number or a category, and its confidence "
                 "needs one for each item."
@@ -187,11 +187,11 @@ class RoutingForm(forms.Form):
             field = self.fields[method]
             assert isinstance(field, forms.ModelChoiceField)
             field.queryset = Judge.objects.filter(project=project, method=method).order_by("name")
-        if has_other_kinds(project):
+        self._keys, has_others = names_of_scales(project)
+        if has_others:
             self.fields["mcq"].help_text = gettext(
                 "Of the same model. Only scales are routed: R compares RTS with MCQ, which only scales have."
             )
-        self._keys = list(scales_of(project).values_list("key", "name"))
         for key, name in self._keys:
             self.fields[OF_DIMENSION + key] = forms.FloatField(
                 label=name, required=False, min_value=-1, max_value=1, widget=forms.NumberInput(NUMBER)
