@@ -1,6 +1,7 @@
 """What every question kind can say about its questions and answers."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -69,6 +70,8 @@ class QuestionKind:
     """The input; its context is `input_context` as `question`, beside the row."""
     compares: ClassVar[bool] = False
     """Whether it is asked about comparisons rather than about single outputs."""
+    asks_both_orders: ClassVar[bool] = False
+    """Whether judges are asked twice, with the sides in either order."""
     reads_item: ClassVar[bool] = False
     """Whether input or validation depend on the item's content."""
     threshold: ClassVar[float] = 1
@@ -94,6 +97,23 @@ class QuestionKind:
     ) -> dict[str, Any]:
         """Return what the template shows."""
         return {}
+
+    def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
+        """Return what a model is asked, in English: its choices, and which fields its JSON has."""
+        raise NotImplementedError
+
+    def reply_fields(self, dimension: FrozenDimension, item: ItemContent) -> dict[str, Any]:
+        """Return the JSON schemas of the fields that hold a model's answer, by name."""
+        raise NotImplementedError
+
+    def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], item: ItemContent) -> Cleaned:
+        """Return the answer in a model's JSON. Raises InvalidValueError with one sentence."""
+        raise NotImplementedError
+
+    def combine(self, dimension: FrozenDimension, answers: Sequence[Given]) -> Given | None:
+        """Return a model's answer from its samples: the most frequent one, of several the first given."""
+        times = Counter(each.canonical for each in answers)
+        return max(answers, key=lambda each: times[each.canonical], default=None)
 
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
