@@ -45,6 +45,7 @@ JOINED = {
         "words.js",
         "find.js",
         "evidence.js",
+        "questions.js",
         "dispute-texts.js",
         "kept-answers.js",
         "dispute.js",

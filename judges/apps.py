@@ -15,6 +15,7 @@ class JudgesConfig(AppConfig):
         """Add what needs the models, which cannot be imported before."""
         from annotate.extension import Extension, extend
         from annotate.watching.registry import Watched
+        from judges.core.kinds import AskedKinds
         from judges.core.navigation import JUDGES_PAGES
         from judges.endpoints.evaluation_steps import STEPS_JOB
         from judges.interchange.kind import JUDGMENTS_KIND
@@ -26,6 +27,7 @@ class JudgesConfig(AppConfig):
         from judges.laboratory.commands.searches import SEARCH_JOB
         from judges.laboratory.drafting import DRAFTING_JOB
         from judges.laboratory.pages import LABORATORY_RESULTS
+        from judges.methods.questions import ask_with
         from judges.metrics.kind import METRICS_KIND
         from judges.periodic_tasks import (
             CollectDueRuns,
@@ -44,6 +46,7 @@ class JudgesConfig(AppConfig):
         from judges.runs.commands.stop_mails import STOP_MAIL
         from judges.runs.queries.watching import needs_of_runs, spending_section, work_waits
 
+        ask_with(AskedKinds())
         current_app.steps["worker"].update(
             (
                 CollectDueRuns,

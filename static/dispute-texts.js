@@ -97,6 +97,7 @@ const DisputeTexts = (() => {
       }
       Find.again(main);
       show();
+      document.dispatchEvent(new CustomEvent("texts:renewed"));
     } catch {
       inTexts = null; // with the next news
     }

@@ -56,6 +56,12 @@
       return;
     }
     if (!button && (help(asked?.action) || DisputeTexts.act(asked?.action) || takeUp(asked?.action))) event.preventDefault();
+    if (asked?.value && chooseBy(asked.value)) event.preventDefault();
+    else if (asked?.action === "next" && composed() && event.target.matches("body, #content, #answer-buttons, .row, .row *:not(button)")) {
+      event.preventDefault();
+      document.querySelector("#answer [data-change]")?.click();
+      return;
+    }
     const typed = /^[0-9]$/.test(event.key) && document.querySelector(":is(#answer, #decision) input[type=number]");
     if (typed) typed.focus(); // the digit goes on into it
     if (!button) return;
@@ -82,6 +88,50 @@
     event.preventDefault();
     main.click();
   });
+
+  // --- an answer of several pieces is put together in the input of its kind -----------------------------------------
+  const composed = () => document.querySelector(":is(#answer, #decision) .row.composed");
+  const ignored = (sentence) => { ignore(sentence); tell(sentence); };
+
+  // Whether a digit chose something in it.
+  function chooseBy(key) {
+    const row = composed();
+    return Boolean(row && !document.querySelector(`[data-keys~="${key}"]`) && Questions.digit(row, key));
+  }
+  function fillIn(data) {
+    Questions.fill(composed(), data);
+    Spans.mark(composed());
+  }
+  document.addEventListener("change", ({ target }) => {
+    const row = target.closest(".row.composed");
+    if (!row || !target.matches("[data-field], [data-none]")) return;
+    Questions.settle(target);
+    Questions.compose(row);
+    Spans.mark(row);
+  });
+  document.addEventListener("pointerdown", (event) => { if (event.target.closest("[data-severity]")) event.preventDefault(); }); // the selection stays
+  document.addEventListener("click", ({ target }) => {
+    const { severity } = target.closest(".composed [data-severity]")?.dataset ?? {};
+    if (severity && !Spans.add(composed(), severity)) ignored(say("Select the words to mark in the text first."));
+    const { addSpan } = target.closest("[data-add-span]")?.dataset ?? {};
+    if (addSpan) Spans.take(composed(), JSON.parse(addSpan));
+    const { fill: data } = target.closest("[data-fill]")?.dataset ?? {};
+    if (data) {
+      fillIn(data);
+      target.form.elements.note.focus();
+    }
+    if (addSpan) composed().scrollIntoView({ block: "nearest" });
+  });
+  document.addEventListener("htmx:oobAfterSwap", ({ detail }) => { if (detail.target.id === "answer-buttons" && composed()) fillIn(composed().querySelector("[data-answer]").value); });
+  document.addEventListener("texts:renewed", () => { if (composed()) Spans.mark(composed()); });
+  // An answer without all of its pieces is not sent.
+  document.addEventListener("click", (event) => {
+    const send = event.target.closest("[data-change]");
+    if (!send || Questions.isComplete(composed())) return;
+    event.preventDefault();
+    event.stopPropagation();
+    ignored(say("This answer is not complete; give every part of it."));
+  }, { capture: true });
 
   // --- keeping a value asks for its reason, where there is none yet ------------------------------------------------
   const buttons = () => document.getElementById("answer-buttons");
@@ -168,6 +218,7 @@
 
   function begin() {
     fill();
+    if (composed()) fillIn(composed().querySelector("[data-answer]").value);
     showValues();
     if (stay()) stay().checked ||= sessionStorage.getItem("stay") === "on";
   }
@@ -176,7 +227,7 @@
   function showValues() {
     const work = document.querySelector(".at-work");
     const scroller = [work?.closest(".dispute"), document.scrollingElement].find((each) => each && each.scrollHeight > each.clientHeight);
-    const values = work?.querySelector(".axis, .categories");
+    const values = work?.querySelector(".axis, .categories, .held-parts, .held-ranks, .held-spans");
     if (!scroller || !values) return;
     const seen = scroller === document.scrollingElement ? { top: 0, bottom: innerHeight } : scroller.getBoundingClientRect();
     const bar = document.querySelector(":is(#answer, #decision)")?.getBoundingClientRect().top ?? innerHeight;

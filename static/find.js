@@ -68,7 +68,7 @@ const Find = (() => {
     if (button) button.firstElementChild.textContent = [...main.querySelectorAll(".document > details")].some((part) => part.open) ? say("Fold all") : say("Unfold all");
   }
 
-  // To a heading. The address stays that of the item, which going back leads to.
+  // Show a heading. The URL does not change, since Back leads to the item before.
   function jump(event, link) {
     event.preventDefault();
     const heading = document.getElementById(link.hash.slice(1));

@@ -1,15 +1,14 @@
 // Passages of the texts on a page: the text rated (part 0) and the parts of its document. A passage is [part, start,
 // end] in characters, as the server counts them (code points); marks are CSS highlights, which leave the texts alone.
-// Characters are those of the source. A rendered text shows runs of it, which know where they start in the source
-// (data-start); a unit, such as a formula, stands for some characters of it (data-length) and is marked as a whole.
+// Offsets are those of the source. A rendered text consists of runs with their offset in the source (data-start). A
+// unit, such as a formula, replaces some characters of the source (data-length) and is marked as a whole.
 "use strict";
 
 const Passages = (() => {
   const textsIn = (main) => [...main.querySelectorAll(".text[data-part]")];
   const elementOf = (main, part) => main.querySelector(`.text[data-part="${part}"]`);
 
-  // A text stands in several nodes where runs or raters' marks divide it; who made a mark, in <sup>, is not of the
-  // text, and neither are the labels of turns.
+  // Runs and raters' marks divide a text into several nodes. Names of raters, in <sup>, and labels of turns are no text.
   function nodesOf(element) {
     const accept = (node) => (node.parentElement.closest("sup, .not-in-source") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
     const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT, accept);
@@ -43,7 +42,7 @@ const Passages = (() => {
     return range;
   }
 
-  // The nodes of a rendered text that are in runs: where they stand in its string and in the source.
+  // The nodes of a rendered text's runs, with their positions in its string and their offsets in the source.
   function runsOf(element) {
     let before = 0;
     return nodesOf(element).flatMap((node) => {
@@ -59,7 +58,7 @@ const Passages = (() => {
   }
   const isRendered = (element) => element.classList.contains("rendered");
 
-  // Where characters of the source stand in a text's string; nowhere if they are markup.
+  // The positions of a passage in a text's string; both 0 for markup alone.
   function placesOf(element, start, end) {
     if (!isRendered(element)) return [unitAt(textOf(element), start), unitAt(textOf(element), end)];
     const met = runsOf(element).filter((run) => run.start < end && start < run.end);
@@ -136,7 +135,7 @@ const Passages = (() => {
     return [first ?? 0, last];
   }
 
-  // Nothing where only markup is selected.
+  // Returns null if only markup is selected.
   function passageOf({ element, start, end }) {
     const part = Number(element.dataset.part);
     if (!isRendered(element)) {

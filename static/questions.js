@@ -3,7 +3,7 @@
 "use strict";
 
 const Questions = (() => {
-  const dataField = (row) => row.querySelector(`input[type=hidden][name="${row.dataset.key}-data"]`);
+  const dataField = (row) => row.querySelector(`input[type=hidden]:is([name="${row.dataset.key}-data"], [data-answer])`);
   const isComposed = (row) => Boolean(row.querySelector("[data-field], [data-none]"));
   const piece = (row) => row.querySelector("[data-field], [data-none]")?.dataset;
   const nameOf = (row) => piece(row).field ?? piece(row).none;
@@ -117,7 +117,7 @@ const Questions = (() => {
 // Spans: what is selected in the texts is marked with a category and a severity.
 const Spans = (() => {
   const tool = (row) => row.querySelector("[data-spans]");
-  const hidden = (row) => row.querySelector(`input[type=hidden][name="${row.dataset.key}-data"]`);
+  const hidden = (row) => row.querySelector(`input[type=hidden]:is([name="${row.dataset.key}-data"], [data-answer])`);
   const spansOf = (row) => Questions.read(row) ?? [];
   const passage = ({ part, start, end }) => [part, start, end];
 
@@ -149,6 +149,24 @@ const Spans = (() => {
     return made;
   }
 
+  // Adds a span that somebody else marked.
+  function take(row, span) {
+    tool(row).querySelector("[data-none]").checked = false;
+    const same = (other) => JSON.stringify(Object.entries(other).sort()) === JSON.stringify(Object.entries(span).sort());
+    keep(row, [...spansOf(row).filter((other) => !same(other)), span]);
+  }
+
+  // A span's category or severity, to choose another.
+  function choice(row, index, kind, options, label) {
+    const made = document.createElement("select");
+    made.setAttribute("aria-label", label);
+    made.append(...options.map(({ value, text }) => new Option(text, value, false, value === spansOf(row)[index][kind])));
+    made.onchange = () => keep(row, spansOf(row).map((span, place) => (place === index ? { ...span, [kind]: made.value } : span)));
+    return made;
+  }
+  const categories = (row) => [...tool(row).querySelectorAll("[data-category] option")].map(({ value, textContent }) => ({ value, text: textContent }));
+  const severities = (row) => [...tool(row).querySelectorAll("[data-severity]")].map(({ dataset }) => ({ value: dataset.severity, text: dataset.name }));
+
   function list(row) {
     const place = row.querySelector("[data-span-list]");
     if (!place) return;
@@ -162,7 +180,9 @@ const Spans = (() => {
       item.dataset.severityOf = span.severity;
       const remove = button("×", say("Remove: {span}", { span: quote }), () => keep(row, spans.filter((_, other) => other !== index)), "span-remove");
       remove.disabled = row.querySelector(".fields").disabled;
-      item.append(button(`❝ ${quote.length > 60 ? `${quote.slice(0, 59)}…` : quote}`, say("Show this passage: {passage}", { passage: quote }), () => Passages.show(Passages.rangeOf(main, passage(span))), "span-quote"), Object.assign(document.createElement("span"), { className: "soft", textContent: says }), remove);
+      item.append(button(`❝ ${quote.length > 60 ? `${quote.slice(0, 59)}…` : quote}`, say("Show this passage: {passage}", { passage: quote }), () => Passages.show(Passages.rangeOf(main, passage(span))), "span-quote"), ...("edits" in tool(row).dataset
+        ? [choice(row, index, "category", categories(row), say("Category")), choice(row, index, "severity", severities(row), say("Severity"))]
+        : [Object.assign(document.createElement("span"), { className: "soft", textContent: says })]), remove);
       return item;
     }));
     if (row.classList.contains("focused")) mark(row);
@@ -178,5 +198,5 @@ const Spans = (() => {
     Passages.mark("span-heavy", ranges(true));
   }
 
-  return { add, list, mark, isIn: (row) => Boolean(tool(row)) };
+  return { add, take, list, mark, isIn: (row) => Boolean(tool(row)) };
 })();

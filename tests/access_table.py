@@ -25,7 +25,7 @@ arnjosx GET       api/v1/openapi.json
 a     POST      account/tokens/{token}/revoke/
 a     POST      account/sessions/{session}/end/
 as    GET POST  templates/
-as    GET       templates/opinion-summaries.json
+as    GET       templates/opinion-summaries.yaml
 as    GET POST  projects/new/
 as    GET POST  projects/new/from-export/
 s     GET       installation/people/
@@ -86,6 +86,8 @@ a     GET POST  {home}dimensions/fluency/
 a     POST      {home}dimensions/fluency/move/
 a     POST      {home}dimensions/fluency/duplicate/
 a     POST      {home}dimensions/fluency/remove/
+a     GET POST  {home}comparisons/
+a     GET POST  {home}parts/
 a     GET       {home}guideline-versions/
 a     POST      {home}guideline-versions/fluency/again/
 a     GET POST  {home}images/
@@ -245,6 +247,9 @@ a     POST   {home}documents/
 ar    GET    {home}systems/
 ar    GET    {home}items/
 a     POST   {home}items/
+a     POST   {home}comparisons/
+a     DELETE {home}comparisons/
+a     POST   {home}parts/
 ar    GET    {home}raters/
 a     GET    {home}people/
 a     PATCH  {home}people/{rater}/

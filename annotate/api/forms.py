@@ -9,7 +9,7 @@ from django.utils.choices import flatten_choices
 from rest_framework import serializers
 
 from annotate.api.pages import LARGEST_KEY
-from annotate.api.values import Amount, Flag, Input, Number, OneOf, Text, Whole, list_choices
+from annotate.api.values import Amount, Data, Flag, Input, Number, OneOf, Text, Whole, list_choices
 from annotate.core.errors import InvalidValueError
 
 Form = TypeVar("Form", bound=forms.BaseForm)
@@ -123,6 +123,8 @@ def _field(field: forms.Field, how: dict[str, Any]) -> serializers.Field[Any, An
             return Whole(**how, **limits, **nullable)
         case forms.DateField():
             return serializers.DateField(**how, **nullable)
+        case forms.JSONField():  # before its parent
+            return Data(**how, **nullable)
         case forms.CharField():
             blank: dict[str, Any] = {"min_length": 1} if field.required else {"allow_blank": True}
             return Text(max_length=field.max_length, trim_whitespace=field.strip, **how, **blank)

@@ -52,6 +52,10 @@ class Points(Number):
         return value
 
 
+class Data(serializers.DictField):
+    """What an answer of several pieces holds besides its value, as its kind of question keeps it."""
+
+
 class Amount(Number):
     """An amount of money: a number, or one in quotes, as amounts are returned to keep all their digits."""
 

@@ -111,7 +111,7 @@ GROUPS = [
         "settings",
         [
             Page(gettext_noop("Settings"), "settings", ADMINS, also=("project_delete",)),
-            Page(gettext_noop("Dimensions"), "dimensions", ADMINS),
+            Page(gettext_noop("Dimensions"), "dimensions", ADMINS, also=("comparisons", "item_parts")),
             Page(gettext_noop("Guideline versions"), "guideline_versions", ADMINS, also=("images",)),
             Page(gettext_noop("Assignment plan"), "plan", ADMINS),
             Page(gettext_noop("Dispute rules"), "dispute_rules", ADMINS),

@@ -53,7 +53,10 @@ class Picture:
 
 @dataclass(frozen=True)
 class ProjectTemplate:
-    """A project ready to be started from: dimensions, the guidelines that they share, settings."""
+    """A project ready to be started from: dimensions, the guidelines that they share, settings.
+
+    source: the paper that it follows. sample: some lines of a file to import.
+    """
 
     key: str
     name: str
@@ -62,3 +65,5 @@ class ProjectTemplate:
     dimensions: tuple[DimensionSpec, ...]
     settings: TemplateSettings = TemplateSettings()
     pictures: tuple[Picture, ...] = ()
+    source: str = ""
+    sample: str = ""

@@ -1,7 +1,8 @@
 """What differs in wording between two versions of a guideline."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.utils.translation import gettext
 
@@ -34,10 +35,28 @@ def _changes_of_dimension(before: FrozenDimension, after: FrozenDimension) -> It
     if before.guidelines != after.guidelines:
         where = gettext("{name}, guidelines").format(name=after.name)
         yield Change(where, before.guidelines, after.guidelines)
+    if not after.is_scale:
+        yield from _changes_of_options(before, after)
+        return
     for value in after.whole_values:
         texts = [_text_of_point(each, value) for each in (before, after)]
         if texts[0] != texts[1]:
             yield Change(f"{after.name}, {value}", *texts)
+
+
+def _changes_of_options(before: FrozenDimension, after: FrozenDimension) -> Iterator[Change]:
+    """Yield the names and descriptions of labels, categories and severities that differ."""
+    for name, rows in (after.options or {}).items():
+        if isinstance(rows, list):
+            old = {row["key"]: row for row in (before.options or {}).get(name, ())}
+            for row in rows:
+                texts = [_text_of_row(each) for each in (old.get(row["key"], {}), row)]
+                if texts[0] != texts[1]:
+                    yield Change(f"{after.name}, {row['name']}", *texts)
+
+
+def _text_of_row(row: Mapping[str, Any]) -> str:
+    return ": ".join(str(row[name]) for name in ("name", "description") if row.get(name))
 
 
 def _text_of_point(dimension: FrozenDimension, value: int) -> str:

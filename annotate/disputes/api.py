@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Input, OneOf, Points, Text, Whole
+from annotate.api.values import Data, Input, OneOf, Points, Text, Whole
 from annotate.core import access
 from annotate.core.access import project_for_admin, rates_independently
 from annotate.core.errors import InvalidValueError
@@ -50,12 +50,13 @@ class DisputeRow(serializers.ModelSerializer[Dispute]):
     threshold = Points()
     tolerance = Points()
     adjudicated_value = Points(allow_null=True)
+    adjudicated_data = Data(allow_null=True)
 
     class Meta:
         model = Dispute
         fields = (
             *("number", "dimension", "document", "system", "status", "spread", "threshold", "tolerance"),
-            *("adjudicated_value", "updated_at"),
+            *("adjudicated_value", "adjudicated_data", "updated_at"),
         )
 
     def get_document(self, dispute: Dispute) -> str | None:
@@ -73,8 +74,10 @@ class Standing(serializers.Serializer[Any]):
     rater = serializers.CharField(source="rater.rater_name")
     is_me = serializers.BooleanField()
     value_before = Points(allow_null=True)
+    data_before = Data(allow_null=True)
     comment_before = serializers.CharField()
     value = Points()
+    data = Data(allow_null=True)  # type: ignore[assignment]  # a field's name is no attribute
     comment = serializers.CharField(source="answer.comment", default="")
     short_reason = serializers.CharField(
         source="last_change.short_reason", default="", help_text="With which the value was kept, if any."
@@ -99,10 +102,11 @@ class EventRow(serializers.ModelSerializer[DisputeEvent]):
     """What happened to the dispute."""
 
     value = Points(allow_null=True)
+    data = Data(allow_null=True)  # type: ignore[assignment]  # a field's name is no attribute
 
     class Meta:
         model = DisputeEvent
-        fields = ("at", "kind", "value", "note")
+        fields = ("at", "kind", "value", "data", "note")
 
 
 class DisputePart(serializers.Serializer[Any]):
@@ -112,6 +116,14 @@ class DisputePart(serializers.Serializer[Any]):
     text = serializers.CharField()
 
 
+class DisputeSide(serializers.Serializer[Any]):
+    """An output of a comparison."""
+
+    number = serializers.IntegerField()
+    part = serializers.IntegerField(help_text="In passages.")
+    text = serializers.CharField(source="marked.text")
+
+
 class DisputeDetail(serializers.Serializer[Any]):
     """Everything about one disputed unit that its raters may see."""
 
@@ -119,10 +131,12 @@ class DisputeDetail(serializers.Serializer[Any]):
     status = serializers.CharField(source="dispute.status")
     tolerance = Points(source="dispute.tolerance")
     adjudicated_value = Points(source="dispute.adjudicated_value", allow_null=True)
+    adjudicated_data = Data(source="dispute.adjudicated_data", allow_null=True)
     dimension = serializers.CharField(source="dimension.key")
     title = serializers.CharField()
     parts = DisputePart(many=True)
     text = serializers.CharField()
+    sides = DisputeSide(many=True, help_text="The outputs of a comparison, in your order.")
     takes_answers = serializers.BooleanField()
     standpoints = Standing(many=True)
     thread = PostRow(many=True, source="posts")
@@ -141,9 +155,15 @@ class DisputeChoice(serializers.Serializer[Any]):
 
 
 class DisputeAnswer(Input):
-    """Keep one's value (null) or change it, with a reason."""
+    """Keep one's answer (value and data are null) or change it, with a reason."""
 
-    value = Whole(allow_null=True)
+    value = Points(allow_null=True)
+    data = Data(  # type: ignore[assignment]  # a field's name is no attribute
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="An answer of several pieces, by the kind of question.",
+    )
     comment = Text(required=False, allow_blank=True)
     short_reason = Text(
         required=False,
@@ -215,6 +235,7 @@ class AnswerToDispute(ApiView):
             dispute=dispute,
             rater=place,
             value=sent["value"],
+            data=sent["data"],
             comment=sent.get("comment", ""),
             short_reason=sent.get("short_reason", ""),
             differs=sent["differs"],
@@ -252,7 +273,7 @@ class DecisionOnDispute(ApiView):
         if decision:
             decision(**why)
         else:
-            adjudicate(value=data["value"], **why)
+            adjudicate(value=data["value"], data=data["data"], **why)
         found.refresh_from_db()
         return Response(DisputeDetail(dispute_page(found, reader=None)).data)
 
@@ -428,7 +449,7 @@ def _rules(request: Request, project: Project) -> Response:
 def _valid_rules(project: Project, sent: Mapping[str, Any]) -> DisputeRulesForm:
     """Return the page's form with what was sent; raises InvalidValueError with the places of what was."""
     previews = rule_previews(project, {})
-    dimensions = {each.dimension.key: each.dimension for each in previews if not each.is_named}
+    dimensions = {each.dimension.key: each.dimension for each in previews if each.has_own_rule}
     entered = {
         "threshold": sent.get("threshold", project.dispute_threshold),
         "tolerance": sent.get("tolerance", project.tolerance),

@@ -23,7 +23,7 @@ from annotate.disputes.commands.rules import OwnRule
 from annotate.disputes.queries.disputes import Waits, WorkFilter
 from annotate.disputes.queries.list import DisputeFilter
 from annotate.disputes.queries.rules import Rule, RulePreview
-from annotate.rating.forms import EvidenceField, PointsFormField
+from annotate.rating.forms import DataField, EvidenceField, PointsFormField
 from annotate.rating.queries.own_items import has_many_documents
 
 # What the pages of Round II send.
@@ -38,16 +38,20 @@ SILENT = [
 
 
 class DisputeAnswerForm(forms.Form):
-    """Keep one's value (`keep` is what the page showed it to be) or change it, with reason and evidence.
+    """Keep one's answer (`keep` is what the page showed it to be) or change it, with reason and evidence.
 
-    A short reason, and that we differ (`differs`), keep the value, too. `only_send`: what was written is a
-    message to the others, and no answer.
+    A short reason, and that we differ (`differs`), keep the answer, too. `take_over`: another rater's answer
+    becomes one's own. An answer of several pieces is sent as `data`; `kept_data` is the data of the one that
+    the page showed. `only_send`: what was written is a message to the others, and no answer.
     """
 
     keep = PointsFormField(required=False)
+    kept_data = DataField(required=False)
+    take_over = DataField(required=False)
     value = PointsFormField(
         required=False, error_messages={"invalid": _("A rating is a number on the scale.")}
     )
+    data = DataField(required=False)  # type: ignore[assignment]  # a field's name is no attribute
     comment = forms.CharField(required=False)
     short_reason = forms.CharField(required=False)
     differs = forms.BooleanField(required=False)
@@ -65,21 +69,23 @@ class DisputeAnswerForm(forms.Form):
     def given(self) -> dict[str, Any]:
         """The answer, and what the page showed when it was given."""
         given = (
-            *("value", "comment", "short_reason", "differs", "evidence"),
+            *("value", "data", "comment", "short_reason", "differs", "evidence"),
             *("seen_revision", "seen_status", "guideline_version"),
         )
         return {name: self.cleaned_data[name] for name in given}
 
     def clean(self) -> dict[str, object]:
-        """Require a value to keep or to change to: a number that was not typed does not mean to keep."""
+        """Require an answer to keep or to change to: a number that was not typed does not mean to keep."""
         data = super().clean() or {}
         if data.get("only_send"):
             return data
         if data.get("short_reason") or data.get("differs"):
-            data["value"] = None
+            data["value"] = data["data"] = None
         elif data.get("keep") is not None:
-            data["value"] = data["keep"]
-        elif data.get("value") is None and "value" not in self.errors:
+            data["value"], data["data"] = data["keep"], data.get("kept_data")
+        elif data.get("take_over"):
+            data["value"], data["data"] = None, data["take_over"]
+        elif data.get("value") is None and data.get("data") is None and not self.errors:
             self.add_error("value", gettext("Choose the value to change to, or keep yours."))
         return data
 
@@ -111,7 +117,7 @@ class PostForm(forms.Form):
 
 
 class AdjudicationForm(forms.Form):
-    """A decision about a disputed unit: a value, to leave it open, or to open it again.
+    """A decision about a disputed unit: an answer, to leave it open, or to open it again.
 
     `reason` is one of the project's short reasons; with a note, it comes first.
     """
@@ -119,6 +125,7 @@ class AdjudicationForm(forms.Form):
     value = PointsFormField(
         required=False, error_messages={"invalid": _("A rating is a number on the scale.")}
     )
+    data = DataField(required=False)  # type: ignore[assignment]  # a field's name is no attribute
     note = forms.CharField(required=False, strip=True)
     reason = forms.CharField(required=False)
     leave_open = forms.BooleanField(required=False)
@@ -135,7 +142,8 @@ class AdjudicationForm(forms.Form):
         """Require a value unless the unit is left open, opened again or to be answered again."""
         data = super().clean() or {}
         data["note"] = " · ".join(filter(None, (data.get("reason"), data.get("note"))))
-        if self.needs_value and data.get("value") is None and "value" not in self.errors:
+        is_empty = data.get("value") is None and data.get("data") is None
+        if self.needs_value and is_empty and "value" not in self.errors:
             self.add_error("value", gettext("Choose the final value."))
         return data
 
@@ -283,7 +291,7 @@ class DisputeRulesForm(forms.Form):
         previews: Sequence[RulePreview],
         frozen: bool = False,
     ) -> None:
-        self.previews = [preview for preview in previews if not preview.is_named]
+        self.previews = [preview for preview in previews if preview.has_own_rule]
         initial: dict[str, Any] = {
             "threshold": project.dispute_threshold,
             "tolerance": project.tolerance,
@@ -294,16 +302,22 @@ class DisputeRulesForm(forms.Form):
             initial[field_name("tolerance", preview.dimension)] = preview.dimension.tolerance
         super().__init__(entered, initial=initial)
         for preview in self.previews:
-            step = preview.dimension.scale_step
+            step = preview.step
+            usual = "project’s" if preview.is_scale else format_value(preview.kind.threshold)
             for what, least in (("threshold", step), ("tolerance", 0)):
                 self.fields[field_name(what, preview.dimension)] = PointsFormField(
                     required=False,
                     min_value=least,
-                    max_value=LARGEST,
+                    max_value=LARGEST if preview.is_scale else 1,
                     label=gettext("{capitalize} of {name}").format(
                         capitalize=what.capitalize(), name=preview.dimension.name
                     ),
-                    widget=forms.NumberInput(attrs={"placeholder": "project’s", "step": str(step)}),
+                    widget=forms.NumberInput(
+                        attrs={
+                            "placeholder": usual if what == "threshold" or preview.is_scale else "",
+                            "step": str(step),
+                        }
+                    ),
                 )
         for field in self.fields.values():
             field.disabled = frozen
@@ -326,10 +340,11 @@ class DisputeRulesForm(forms.Form):
         for preview in self.previews:
             names = [field_name(what, preview.dimension) for what in ("threshold", "tolerance")]
             own_threshold, own_tolerance = (values.get(name) for name in names)
-            self._compare(own_threshold or values.get("threshold"), own_tolerance, names[1])
+            usual = values.get("threshold") if preview.is_scale else preview.kind.threshold
+            self._compare(own_threshold or usual, own_tolerance, names[1])
             for name in names:
-                self._refuse_off_steps(name, values.get(name), preview.dimension.scale_step)
-            longest = preview.dimension.scale_maximum - preview.dimension.scale_minimum
+                self._refuse_off_steps(name, values.get(name), preview.step)
+            longest = preview.longest
             if own_threshold is not None and own_threshold > longest:
                 self.add_error(
                     names[0],

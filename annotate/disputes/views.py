@@ -28,7 +28,6 @@ from annotate.core.optional_writes import write_if_possible
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
 from annotate.core.preferences import key_map_of
 from annotate.core.rounds import rounds_of
-from annotate.core.scale_text import name_on_page
 from annotate.disputes.commands.digests import stop_digests
 from annotate.disputes.commands.disputes import (
     adjudicate,
@@ -65,6 +64,7 @@ from annotate.disputes.queries.disputes import (
 from annotate.disputes.queries.list import DisputesByNumber, dispute_rows, kept_reasons, waited_for_in
 from annotate.disputes.queries.page import DisputePage, dispute_page, version_of
 from annotate.disputes.queries.rules import rule_previews
+from annotate.questions import Given, kind_of
 from annotate.rating.commands.wording import acknowledge_wording
 from annotate.rating.queries.wording import new_wording
 from annotate.results.figures import kept_figures
@@ -259,7 +259,7 @@ def decide(request: Request, slug: str, number: int) -> HttpResponse:
         if decision:
             decision(**why)
         else:
-            adjudicate(value=data["value"], **why)
+            adjudicate(value=data["value"], data=data["data"], **why)
 
     waited = found.status == Dispute.Status.IRRESOLVABLE
     if refusal := _refusal(form, carry_out):
@@ -370,7 +370,7 @@ def _page(
 
 def _around(reading: Reading, page: DisputePage) -> dict[str, Any]:
     """Return what stands around a dispute: the others about its text, and how many are left."""
-    held = {each.dimension.id: name_on_page(each.dimension, each.value) for each in page.own_values}
+    held = {each.dimension.id: each.says for each in page.own_values}
     around: dict[str, Any] = {"on_text": disputes_on_text(reading.dispute, reading.place, held)}
     if reading.place:
         around["left"] = left_after(reading.place, reading.dispute)
@@ -388,10 +388,11 @@ def _decided_before(request: Request, reading: Reading, page: DisputePage) -> di
         return {}
     same_round = Dispute.objects.filter(round=reading.dispute.round_id)
     decided = same_round.filter(number=form.cleaned_data["after"]).first()
-    value = decided.adjudicated_value if decided else None
-    dimensions = {each.id: each for each in page.guideline.dimensions}
-    name = name_on_page(dimensions[decided.dimension_id], value) if decided and value is not None else ""
-    return {"decided": decided, "decided_value": name}
+    if decided is None or decided.adjudicated_value is None:
+        return {"decided": decided}
+    dimension = next(each for each in page.guideline.dimensions if each.id == decided.dimension_id)
+    given = Given(decided.adjudicated_value, decided.adjudicated_data)
+    return {"decided": decided, "decided_value": kind_of(dimension).describe(dimension, given)}
 
 
 def _answer_to_take_back(

@@ -36,7 +36,8 @@ class ItemFilterForm(forms.Form):
 
     def __init__(self, entered: QueryDict, *, project: Project, shows_systems: bool) -> None:
         super().__init__(entered)
-        systems = System.objects.filter(project=project).order_by("name").values_list("name", flat=True)
+        listed = System.objects.filter(project=project, compares=False)
+        systems = listed.order_by("name").values_list("name", flat=True)
         columns = metadata_names(project, of_items=shows_systems)  # an item's may name the system
         for name, known in (("system", systems), ("tag", tags_of(project)), ("metadata", columns)):
             offer_choices(self, name, [("", gettext("any")), *((each, each) for each in known)])

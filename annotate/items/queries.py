@@ -15,6 +15,7 @@ from annotate.core.metadata import metadata_of_items, metadata_text
 from annotate.core.models import Assignment, Dispute, Item, ItemTag, Project, Rating, RatingChange
 from annotate.core.rounds import round_one
 from annotate.items.registry import MARKS
+from annotate.results.queries.disagreements import texts_of_sides
 
 
 class RatedState(models.TextChoices):
@@ -127,12 +128,20 @@ def found_keys(project: Project, chosen: ItemFilter) -> list[int]:
 
 
 def describe_contents(project: Project) -> str:
-    """Return the numbers of outputs, documents and systems in a sentence. One query."""
+    """Return the numbers of outputs, documents, systems and comparisons in a sentence. One query."""
     items = Item.objects.filter(document__project=project)
+    is_output = Q(kind=Item.Kind.OUTPUT)
     counts = items.aggregate(
-        items=Count("pk"), documents=Count("document", distinct=True), systems=Count("system", distinct=True)
+        items=Count("pk", filter=is_output),
+        documents=Count("document", distinct=True),
+        systems=Count("system", distinct=True, filter=is_output),
+        comparisons=Count("pk", filter=~is_output),
     )
     sentence = gettext("{items} outputs of {documents} documents by {systems} systems.")
+    if counts["comparisons"]:
+        sentence = gettext(
+            "{items} outputs of {documents} documents by {systems} systems, and {comparisons} comparisons."
+        )
     return sentence.format(**{name: f"{count:,}" for name, count in counts.items()})
 
 
@@ -208,6 +217,7 @@ class ItemFacts:
     places: Sequence[Assignment]
     disputes: Sequence[Dispute]
     tags: Sequence[str]
+    sides: Sequence[str] = ()
 
     @property
     def title(self) -> str:
@@ -231,7 +241,7 @@ class ItemFacts:
 
 
 def item_facts(project: Project, item: Item) -> ItemFacts:
-    """Return everything about an item, whose document and system are at hand. Eight queries at most."""
+    """Return everything about an item, whose document and system are at hand. Nine queries at most."""
     dimensions = guideline_at(project, round_one(project)).dimensions
     places = Assignment.objects.filter(item=item, round__number__in=(1, 2))
     disputes = Dispute.objects.filter(item=item).select_related("dimension").order_by("dimension__position")
@@ -242,6 +252,7 @@ def item_facts(project: Project, item: Item) -> ItemFacts:
         places=list(places.select_related("round", "annotator").order_by("round__number", "slot")),
         disputes=list(disputes),
         tags=list(item.tags.order_by("name").values_list("name", flat=True)),
+        sides=texts_of_sides(item),
     )
 
 

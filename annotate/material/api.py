@@ -13,17 +13,20 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Input, Points, Text
+from annotate.api.values import Input, Points, Text, Whole
 from annotate.core.access import project_for_admin, project_for_reader
 from annotate.core.errors import ImportRefusedError
 from annotate.core.models import Document, Item, Project, System
 from annotate.core.page import request_user
+from annotate.material.commands.comparisons import draw_comparisons, remove_comparisons
 from annotate.material.commands.imports import import_file
+from annotate.material.commands.parts import MOST_PARTS, import_parts
 from annotate.material.reading.columns import ColumnMapping, PartColumn
 from annotate.material.reading.report import ImportReport
 from annotate.material.reading.rows import RefusedLine
 from annotate.material.reading.source import Source
 from annotate.material.reading.values import RATER_LIMIT
+from annotate.questions.ranking import MOST_SIDES
 
 # Many rows at once, by the same importing as files: all of them, or none and a sentence for each refused.
 
@@ -103,14 +106,14 @@ class SystemRow(serializers.ModelSerializer[System]):
 
 
 class ItemRow(serializers.ModelSerializer[Item]):
-    """A system's text for a document."""
+    """A system's text for a document, or a comparison, which has no text of its own."""
 
     document = serializers.CharField(source="document.key")
     system = serializers.CharField(source="system.name")
 
     class Meta:
         model = Item
-        fields = ("document", "system", "text", "metadata")
+        fields = ("document", "system", "kind", "text", "metadata")
 
 
 class PartInput(Input):
@@ -226,7 +229,8 @@ class Systems(ApiView):
     @reads(SystemRow, paged=True)
     def get(self, request: Request, slug: str) -> Response:
         """List systems."""
-        return self.page(System.objects.filter(project=project_for_reader(request.user, slug)), SystemRow)
+        project = project_for_reader(request.user, slug)
+        return self.page(System.objects.filter(project=project, compares=False), SystemRow)
 
 
 class Items(ApiView):
@@ -248,6 +252,82 @@ class Items(ApiView):
         project = project_for_admin(request.user, slug)
         report = _import_rows(request, project, self.check(ItemsInput)["items"], ITEMS, within="items")
         return Response(Imported(report).data, status=201)
+
+
+# What questions about comparisons and parts need.
+
+
+class ComparisonsInput(Input):
+    """Which comparisons to draw."""
+
+    size = Whole(min_value=2, max_value=MOST_SIDES, default=2, help_text="Outputs in a comparison.")
+    per_document = Whole(
+        min_value=1,
+        max_value=1000,
+        default=None,
+        allow_null=True,
+        help_text="Comparisons of each document; null: every set of systems.",
+    )
+
+
+class DrawnComparisons(serializers.Serializer[Any]):
+    """How many comparisons were made."""
+
+    made = serializers.IntegerField()
+
+
+class Comparisons(ApiView):
+    """The comparisons of a project."""
+
+    about = "material"
+
+    @writes(DrawnComparisons, accepts=ComparisonsInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Draw comparisons before Round I opens; documents that have some of this size keep them."""
+        project = project_for_admin(request.user, slug)
+        made = draw_comparisons(project=project, **self.check(ComparisonsInput))
+        return Response(DrawnComparisons({"made": made}).data, status=201)
+
+    @writes(None, status=204)
+    def delete(self, request: Request, slug: str) -> Response:
+        """Remove all comparisons before Round I opens."""
+        remove_comparisons(project=project_for_admin(request.user, slug))
+        return Response(status=204)
+
+
+class PartsOfOutput(Input):
+    """The parts of an output, in their order."""
+
+    document = Text(max_length=200, help_text="The document's key.")
+    system = Text(max_length=200, help_text="The system's name.")
+    parts = serializers.ListField(child=Text(), min_length=1, max_length=MOST_PARTS)
+
+
+class PartsInput(Input):
+    """Parts of outputs, all of which are kept or none."""
+
+    outputs = serializers.ListField(child=PartsOfOutput(), min_length=1, max_length=MOST_ROWS)
+
+
+class ImportedParts(serializers.Serializer[Any]):
+    """How many outputs have these parts now."""
+
+    outputs = serializers.IntegerField()
+
+
+class Parts(ApiView):
+    """The parts of outputs: sentences, facts or content units that are judged one by one."""
+
+    about = "material"
+
+    @writes(ImportedParts, accepts=PartsInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Give outputs these parts before Round I opens, which splits the others into sentences."""
+        project = project_for_admin(request.user, slug)
+        sent = self.check(PartsInput)["outputs"]
+        parts = {(each["document"], each["system"]): each["parts"] for each in sent}
+        made = import_parts(project=project, parts=parts)
+        return Response(ImportedParts({"outputs": made}).data, status=201)
 
 
 class RecordedRatings(ApiView):

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.errors import NotReadyError
 from annotate.core.models import DataImport, Project, TextFormat
 from annotate.core.quotas import refuse_over_quota
+from annotate.material.parts_file import MOST_BYTES
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
 from annotate.material.reading.guessing import guess_mapping, is_round
 from annotate.material.reading.mapping_json import mapping_from_json, mapping_to_json
@@ -25,6 +26,7 @@ from annotate.material.reading.mappings import SHIPPED, Mapping, misfit
 from annotate.material.reading.opening import Opening
 from annotate.material.reading.readers import FORMATS, SUFFIXES
 from annotate.material.reading.rows import Record
+from annotate.questions.ranking import MOST_SIDES
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -385,3 +387,41 @@ def guessed_what(mapping: Mapping, opening: Opening) -> What:
     if mapping.gives_items and mapping.gives_ratings:
         return What.BOTH
     return What.RATINGS if mapping.gives_ratings else What.ITEMS
+
+
+# What questions about comparisons and parts need.
+
+
+class ComparisonsForm(forms.Form):
+    """How many outputs a comparison has, and how many are drawn for each document."""
+
+    size = forms.IntegerField(label=_("Outputs in a comparison"), min_value=2, max_value=MOST_SIDES)
+    per_document = forms.IntegerField(
+        label=_("Comparisons of each document"),
+        min_value=1,
+        max_value=1000,
+        required=False,
+        help_text=_("Empty: every set of systems. Otherwise Concord compares all systems equally often."),
+    )
+
+
+class PartsFileForm(forms.Form):
+    """A file of parts."""
+
+    file = forms.FileField(
+        label=_("Parts"),
+        help_text=_(
+            "A CSV file with the columns document, system and part, one row for each part in order; or with "
+            "a column parts that holds a JSON list."
+        ),
+        widget=forms.ClearableFileInput(attrs={"accept": "text/csv,.csv"}),
+    )
+
+    def clean_file(self) -> "UploadedFile[Any]":
+        """Refuse a file that is too large to read at once."""
+        file: UploadedFile[Any] = self.cleaned_data["file"]
+        if (file.size or 0) > MOST_BYTES:
+            raise forms.ValidationError(
+                gettext("The file is larger than {limit} MB.").format(limit=MOST_BYTES // 2**20)
+            )
+        return file

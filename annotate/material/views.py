@@ -15,18 +15,24 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from annotate.core.access import data_import_in, project_for_admin
 from annotate.core.errors import DomainError
-from annotate.core.models import DataImport, UploadPreview
+from annotate.core.models import DataImport, Item, UploadPreview
 from annotate.core.models.imports import LONGEST_PART, MATERIAL
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
+from annotate.core.projects import is_frozen
 from annotate.core.workers import worker_health
+from annotate.material.commands.comparisons import draw_comparisons, remove_comparisons
+from annotate.material.commands.parts import import_parts, split_items
 from annotate.material.commands.undo import undo_import
 from annotate.material.commands.uploads import (
     cancel_import,
     choose_part,
     discard_import,
 )
+from annotate.material.forms import ComparisonsForm, PartsFileForm
 from annotate.material.import_kinds import KINDS
 from annotate.material.page import preview_of_upload, start_on_worker, uploads_page
+from annotate.material.parts_file import read_parts
+from annotate.material.queries.comparisons import count_comparisons, drawn_by_size
 from annotate.material.queries.imports import (
     is_late,
     opening_of,
@@ -206,3 +212,74 @@ def _chosen_members(request: Request) -> dict[str, int]:
     """Return which members (by key) the raters of the file are, as far as it was said."""
     names, members = request.POST.getlist("recorded_name"), request.POST.getlist("recorded_member")
     return {name: int(pk) for name, pk in zip(names, members, strict=False) if pk.isdecimal()}
+
+
+# What questions about comparisons and parts need: comparisons drawn, parts made.
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def comparisons(request: Request, slug: str) -> HttpResponse:
+    """Show how many comparisons there are and would be; a POST draws or removes them."""
+    project = project_for_admin(request.user, slug)
+    if "remove" in request.POST:
+        with show_refusal(request):
+            count = remove_comparisons(project=project)
+            messages.success(request, gettext("{count:,} comparisons are removed.").format(count=count))
+        return redirect("comparisons", slug)
+    usual = {"size": 2 if project.dimensions.filter(kind="preference").exists() else 3}
+    entered = request.POST or request.GET or usual
+    form = ComparisonsForm(entered)
+    status = 200
+    if request.method == "POST":
+        status = 422
+        try:
+            if form.is_valid():
+                count = draw_comparisons(project=project, **form.cleaned_data)
+                messages.success(request, gettext("{count:,} comparisons are drawn.").format(count=count))
+                return redirect("comparisons", slug)
+        except DomainError as error:
+            form.add_error(None, error.message)
+            status = error.status
+    context = {
+        "form": form,
+        "count": count_comparisons(project, **form.cleaned_data) if form.is_valid() else None,
+        "drawn": drawn_by_size(project),
+        "frozen": is_frozen(project),
+    }
+    template = "material/comparisons.html" + ("#count" if request.htmx else "")
+    return render_in_project(request, project, template, context, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def item_parts(request: Request, slug: str) -> HttpResponse:
+    """Show how many outputs have parts; a POST splits outputs into sentences or imports parts."""
+    project = project_for_admin(request.user, slug)
+    if "split" in request.POST:
+        with show_refusal(request):
+            count = split_items(project=project)
+            messages.success(
+                request, gettext("{count:,} outputs are split into sentences.").format(count=count)
+            )
+        return redirect("item_parts", slug)
+    form = PartsFileForm(request.POST, request.FILES) if request.method == "POST" else PartsFileForm()
+    if form.is_valid():
+        try:
+            count = import_parts(project=project, parts=read_parts(form.cleaned_data["file"].read()))
+            messages.success(request, gettext("{count:,} outputs have these parts now.").format(count=count))
+            return redirect("item_parts", slug)
+        except DomainError as error:
+            form.add_error("file", error.message)
+    outputs = Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT)
+    with_parts = outputs.filter(parts__isnull=False).distinct()
+    context = {
+        "form": form,
+        "outputs": outputs.count(),
+        "with_parts": with_parts.count(),
+        "example": with_parts.prefetch_related("parts").order_by("pk").first(),
+        "frozen": is_frozen(project),
+    }
+    return render_in_project(
+        request, project, "material/item_parts.html", context, status=422 if form.is_bound else 200
+    )

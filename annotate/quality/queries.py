@@ -53,9 +53,8 @@ def gold_of(project: Project) -> "QuerySet[GoldItem]":
 def names_to_choose(project: Project) -> dict[str, list[str]]:
     """Return the names of documents and systems that a page offers, at most 500 of each. Two queries."""
     documents = project.documents.order_by("pk").values_list("key", flat=True)[:MOST_NAMES]
-    systems = (
-        project.systems.filter(compares=False).order_by("name").values_list("name", flat=True)[:MOST_NAMES]
-    )
+    listed = project.systems.filter(compares=False)
+    systems = listed.order_by("name").values_list("name", flat=True)[:MOST_NAMES]
     return {"documents": list(documents), "systems": list(systems)}
 
 

@@ -1,6 +1,7 @@
 """What every question kind can say about its questions and answers."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -12,6 +13,7 @@ from django.utils.translation import gettext
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.scale import DECIMALS, normalize
+from annotate.core.scale_text import format_value
 
 Options = Mapping[str, Any]
 Data = dict[str, Any] | None
@@ -29,6 +31,13 @@ class Given(NamedTuple):
     def canonical(self) -> tuple[float, str]:
         """The same for the same answer, and hashable."""
         return self.value, json.dumps(self.data, sort_keys=True)
+
+    @property
+    def unordered(self) -> "Given":
+        """The same, so that outputs have their stored numbers rather than those that the rater saw."""
+        if not self.data or "order" not in self.data:
+            return self
+        return Given(self.value, {name: each for name, each in self.data.items() if name != "order"})
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,8 @@ class QuestionKind:
     """The input; its context is `input_context` as `question`, beside the row."""
     compares: ClassVar[bool] = False
     """Whether it is asked about comparisons rather than about single outputs."""
+    asks_both_orders: ClassVar[bool] = False
+    """Whether judges are asked twice, with the sides in either order."""
     reads_item: ClassVar[bool] = False
     """Whether input or validation depend on the item's content."""
     threshold: ClassVar[float] = 1
@@ -87,6 +98,23 @@ class QuestionKind:
         """Return what the template shows."""
         return {}
 
+    def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
+        """Return what a model is asked, in English: its choices, and which fields its JSON has."""
+        raise NotImplementedError
+
+    def reply_fields(self, dimension: FrozenDimension, item: ItemContent) -> dict[str, Any]:
+        """Return the JSON schemas of the fields that hold a model's answer, by name."""
+        raise NotImplementedError
+
+    def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], item: ItemContent) -> Cleaned:
+        """Return the answer in a model's JSON. Raises InvalidValueError with one sentence."""
+        raise NotImplementedError
+
+    def combine(self, dimension: FrozenDimension, answers: Sequence[Given]) -> Given | None:
+        """Return a model's answer from its samples: the most frequent one, of several the first given."""
+        times = Counter(each.canonical for each in answers)
+        return max(answers, key=lambda each: times[each.canonical], default=None)
+
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
     ) -> Cleaned:
@@ -108,6 +136,10 @@ class QuestionKind:
     def dispute_distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
         """Return what the threshold of disputes is compared with."""
         return self.distance(dimension, one, other) or 0
+
+    def apart_sentence(self, options: Options, apart: float) -> str:
+        """Return in a sentence how far apart the answers about a unit lie, from their spread."""
+        return gettext("The answers differ by {distance}.").format(distance=format_value(apart))
 
     def spread(self, dimension: FrozenDimension, answers: Iterable[Given]) -> float:
         """Return the largest distance between any two answers about a unit."""

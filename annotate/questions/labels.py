@@ -1,12 +1,13 @@
 """Several of a list of labels, or none of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
+from annotate.core.scale_text import format_value
 from annotate.questions.kind import (
     Cleaned,
     Data,
@@ -17,6 +18,7 @@ from annotate.questions.kind import (
     named_list,
     refuse_data,
 )
+from annotate.questions.replies import list_choices, one_of_keys, read_key, read_list
 
 DISTANCES = ("jaccard", "masi")
 MOST_LABELS = 50
@@ -61,6 +63,23 @@ class LabelsKind(QuestionKind):
             "none": given is not None and not chosen,
         }
 
+    def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
+        """Return the labels, and that none of them may apply."""
+        return (
+            f"Choose every label that applies, or none:\n{list_choices(dimension.options['labels'])}\n\n"
+            'Field "labels": the list of the keys that apply, empty if none does.'
+        )
+
+    def reply_fields(self, dimension: FrozenDimension, item: ItemContent) -> dict[str, Any]:
+        """Return a list of keys."""
+        return {"labels": {"type": "array", "items": one_of_keys(dimension.options["labels"])}}
+
+    def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], item: ItemContent) -> Cleaned:
+        """Return the labels of a reply, by their keys or names."""
+        rows = dimension.options["labels"]
+        chosen = [read_key(rows, each) for each in read_list(reply, "labels")]
+        return self.clean(dimension, None, {"labels": chosen}, item)
+
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
     ) -> Cleaned:
@@ -87,6 +106,12 @@ class LabelsKind(QuestionKind):
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
         """Return the distance of Jaccard, or MASI (Passonneau 2006), by the dimension's options."""
         return set_distance(dimension.options["distance"], labels_in(one), labels_in(other))
+
+    def apart_sentence(self, options: Options, apart: float) -> str:
+        """Return how far the sets differ, or that they have nothing in common."""
+        if apart >= 1:
+            return gettext("The sets of labels have no label in common.")
+        return gettext("The sets of labels differ by {distance}.").format(distance=format_value(apart))
 
 
 def labels_in(given: Given) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """One label for each part of an item: a sentence, a fact, a content unit."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext, gettext_lazy
@@ -17,6 +17,14 @@ from annotate.questions.kind import (
     QuestionKind,
     named_list,
     refuse_data,
+)
+from annotate.questions.replies import (
+    list_choices,
+    one_of_keys,
+    read_key,
+    read_list,
+    strict_object,
+    unreadable_reply,
 )
 
 
@@ -60,6 +68,37 @@ class PartsKind(QuestionKind):
             ],
         }
 
+    def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
+        """Return the labels, one of which each numbered part gets."""
+        return (
+            f"Give each of the {len(item.parts)} numbered parts one label:\n"
+            f"{list_choices(dimension.options['labels'])}\n\n"
+            'Field "parts": a list with an object for every part, with its number ("part") and the key of '
+            'its label ("label").'
+        )
+
+    def reply_fields(self, dimension: FrozenDimension, item: ItemContent) -> dict[str, Any]:
+        """Return a list of objects of a number and a label."""
+        labelled = {"part": {"type": "integer"}, "label": one_of_keys(dimension.options["labels"])}
+        return {"parts": {"type": "array", "items": strict_object(labelled)}}
+
+    def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], item: ItemContent) -> Cleaned:
+        """Return the label of every part, by its number; a plain list is in the order of the parts."""
+        said = read_list(reply, "parts")
+        labels: dict[int, str] = {}
+        for place, each in enumerate(said, start=1):
+            number, label = (
+                (each.get("part"), each.get("label")) if isinstance(each, Mapping) else (place, each)
+            )
+            if type(number) is not int or number in labels:
+                raise unreadable_reply(gettext("A part has no number of its own."))
+            labels[number] = read_key(dimension.options["labels"], label)
+        if set(labels) != set(range(1, len(item.parts) + 1)):
+            sentence = gettext("The reply labels {count} of {all} parts.")
+            count = len(labels.keys() & set(range(1, len(item.parts) + 1)))
+            raise unreadable_reply(sentence.format(count=count, all=len(item.parts)))
+        return self.clean(dimension, None, {"parts": [labels[number] for number in sorted(labels)]}, item)
+
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
     ) -> Cleaned:
@@ -100,6 +139,10 @@ class PartsKind(QuestionKind):
             if mine is not None and yours is not None
         ]
         return sum(mine != yours for mine, yours in both) / len(both) if both else 0.0
+
+    def apart_sentence(self, options: Options, apart: float) -> str:
+        """Return how many of the parts have different labels, in percent."""
+        return gettext("{percent} % of the parts have different labels.").format(percent=round(100 * apart))
 
 
 PARTS = PartsKind()

@@ -1,6 +1,6 @@
 """Which of two outputs is better, and how surely."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext, gettext_lazy
@@ -8,8 +8,10 @@ from django.utils.translation import gettext, gettext_lazy
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.questions.kind import Cleaned, Data, Given, ItemContent, Options, QuestionKind, refuse_data
+from annotate.questions.replies import unreadable_reply
 
 MOST_STRENGTH = 3
+STRENGTHS = ("slightly better", "better", "much better")
 
 
 class PreferenceKind(QuestionKind):
@@ -23,6 +25,7 @@ class PreferenceKind(QuestionKind):
     about = gettext_lazy("The better of two outputs for the same document, shown side by side.")
     template = "questions/preference.html"
     compares = True
+    asks_both_orders = True
     reads_item = True
     has_pieces = False
     number_name = gettext_lazy("preference")
@@ -64,6 +67,58 @@ class PreferenceKind(QuestionKind):
                 )
         return {"choices": choices}
 
+    def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
+        """Return the choice between the two texts, and the strengths."""
+        ties = ' or "tie" if neither is' if dimension.options["ties"] else ""
+        lines = [
+            "Which of the two texts is better? The order in which they are shown means nothing.",
+            f'Field "better": "A" or "B"{ties}.',
+        ]
+        if (strength := dimension.options["strength"]) > 1:
+            steps = ", ".join(f"{number} {name}" for number, name in enumerate(STRENGTHS[:strength], start=1))
+            lines.append(
+                f'Field "strength": {steps}; 1 for a tie.' if ties else f'Field "strength": {steps}.'
+            )
+        return "\n".join(lines)
+
+    def reply_fields(self, dimension: FrozenDimension, item: ItemContent) -> dict[str, Any]:
+        """Return the better text, and the strength where there are several."""
+        choices = ["A", "B", *(["tie"] if dimension.options["ties"] else [])]
+        fields: dict[str, Any] = {"better": {"type": "string", "enum": choices}}
+        if (strength := dimension.options["strength"]) > 1:
+            fields["strength"] = {"type": "integer", "enum": list(range(1, strength + 1))}
+        return fields
+
+    def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], item: ItemContent) -> Cleaned:
+        """Return the preference of a reply; letters are those of the order shown."""
+        better = str(reply.get("better", "")).strip().casefold()
+        if better not in ("a", "b", "tie"):
+            raise unreadable_reply(gettext("The reply does not say whether A or B is better."))
+        strength = 1 if dimension.options["strength"] == 1 else reply.get("strength")
+        if better == "tie":
+            if not dimension.options["ties"]:
+                raise unreadable_reply(gettext("The reply is a tie, and the question takes none."))
+            return self.clean(dimension, 0, None, item)
+        if type(strength) is not int or not 1 <= strength <= dimension.options["strength"]:
+            raise unreadable_reply(gettext("The reply has no strength of the question."))
+        side = (item.order or (0, 1))["ab".index(better)]
+        return self.clean(dimension, strength if side else -strength, None, item)
+
+    def combine(self, dimension: FrozenDimension, answers: Sequence[Given]) -> Given | None:
+        """Return the preference over both orders; a tie where they disagree, None without both.
+
+        Of several samples in an order, the most frequent one counts.
+        """
+        found = []
+        for first in (0, 1):
+            own = [each for each in answers if ((each.data or {}).get("order") or [0])[0] == first]
+            if not own:
+                return None
+            found.append(super().combine(dimension, own))
+        values = [each.value for each in found if each]
+        agree = len({sign(value) for value in values}) == 1
+        return Given(min(values, key=abs) if agree else 0.0)
+
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
     ) -> Cleaned:
@@ -96,6 +151,14 @@ class PreferenceKind(QuestionKind):
         """Return the same, but 1 between a tie and a winner if these are to dispute."""
         apart = self.distance(dimension, one, other)
         return 1.0 if apart and dimension.options["tie_disputes"] else apart
+
+    def apart_sentence(self, options: Options, apart: float) -> str:
+        """Return whether outputs, or an output and a tie, are preferred."""
+        if apart >= 1 and options["tie_disputes"]:
+            return gettext("The raters do not agree which output is better.")
+        if apart >= 1:
+            return gettext("The raters prefer different outputs.")
+        return gettext("Some raters prefer an output, and others see a tie.")
 
 
 def sign(value: float) -> int:

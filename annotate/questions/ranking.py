@@ -1,6 +1,6 @@
 """Outputs for one document in the order of their quality, or the best and the worst of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -8,7 +8,9 @@ from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
+from annotate.core.scale_text import format_value
 from annotate.questions.kind import Cleaned, Data, Given, ItemContent, Options, QuestionKind, refuse_data
+from annotate.questions.replies import LETTERS, read_list, unreadable_reply
 
 MOST_SIDES = 10
 
@@ -54,6 +56,50 @@ class RankingKind(QuestionKind):
             ],
             "ranks": range(1, len(item.sides) + 1),
         }
+
+    def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
+        """Return that texts are ranked, or the best and the worst of them chosen."""
+        letters = ", ".join(LETTERS[: len(item.sides)])
+        if dimension.options["best_worst"]:
+            return (
+                f"Which of the texts {letters} is the best, and which another one the worst? The order in "
+                'which they are shown means nothing.\nFields "best" and "worst": one letter each.'
+            )
+        ties = "a list of groups of letters; texts that are equally good share a group"
+        return (
+            f"Rank the texts {letters}. The order in which they are shown means nothing.\n"
+            f'Field "ranking": {ties if dimension.options["ties"] else "all letters"}, the best first.'
+        )
+
+    def reply_fields(self, dimension: FrozenDimension, item: ItemContent) -> dict[str, Any]:
+        """Return the best and the worst letter, or a list of letters or of groups of them."""
+        letter = {"type": "string", "enum": list(LETTERS[: len(item.sides)])}
+        if dimension.options["best_worst"]:
+            return {"best": letter, "worst": letter}
+        group = {"type": "array", "items": letter} if dimension.options["ties"] else letter
+        return {"ranking": {"type": "array", "items": group}}
+
+    def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], item: ItemContent) -> Cleaned:
+        """Return the ranks of the sides; letters are those of the order shown."""
+        if dimension.options["best_worst"]:
+            groups = [[reply.get("best")], [], [reply.get("worst")]]
+        else:
+            said = read_list(reply, "ranking")
+            groups = [each if isinstance(each, list) else [each] for each in said]
+        order = list(item.order or range(len(item.sides)))
+        shown = dict(zip(LETTERS, order, strict=False))
+        ranks: dict[int, int] = {}
+        for rank, group in enumerate(groups, start=1):
+            for letter in group:
+                side = shown.get(str(letter).strip().upper())
+                if side is None or side in ranks:
+                    raise unreadable_reply(gettext("The reply does not name each text once, by its letter."))
+                ranks[side] = rank
+        if not dimension.options["best_worst"] and len(ranks) < len(order):
+            raise unreadable_reply(gettext("The reply does not name each text once, by its letter."))
+        if not dimension.options["ties"] and len(set(ranks.values())) < len(ranks):
+            raise unreadable_reply(gettext("The reply ranks texts as equal; the question has no ties."))
+        return self.clean(dimension, None, {"ranks": [ranks.get(side, 2) for side in sorted(order)]}, item)
 
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
@@ -116,6 +162,12 @@ class RankingKind(QuestionKind):
             for each in (one, other)
         ]
         return 1.0 if firsts[0].isdisjoint(firsts[1]) else self.distance(dimension, one, other)
+
+    def apart_sentence(self, options: Options, apart: float) -> str:
+        """Return how far the orders differ, or that no output is first for all."""
+        if apart >= 1:
+            return gettext("The raters rank different outputs first.")
+        return gettext("The rankings differ by {distance}.").format(distance=format_value(apart))
 
 
 RANKING = RankingKind()

@@ -8,7 +8,7 @@ from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.scale import distance
 from annotate.core.scale_text import extent, name_on_page, off_scale_sentence
-from annotate.questions.kind import Cleaned, Data, Given, ItemContent, QuestionKind, refuse_data
+from annotate.questions.kind import Cleaned, Data, Given, ItemContent, Options, QuestionKind, refuse_data
 
 
 class ScaleKind(QuestionKind):
@@ -69,6 +69,10 @@ class CategoryKind(ScaleKind):
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
         """Return 1 for different categories."""
         return float(one.value != other.value)
+
+    def apart_sentence(self, options: Options, apart: float) -> str:
+        """Return that the categories differ: they have no distance."""
+        return gettext("The raters chose different categories.")
 
     def rule(self, threshold: float | None, tolerance: float | None) -> tuple[float, float]:
         """Return that different categories are a dispute, and only equal ones settle it."""

@@ -9,6 +9,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.scale import normalize
+from annotate.core.scale_text import format_value
 from annotate.questions.kind import (
     Cleaned,
     Data,
@@ -18,6 +19,15 @@ from annotate.questions.kind import (
     QuestionKind,
     named_list,
     refuse_data,
+)
+from annotate.questions.replies import (
+    QuoteFinder,
+    list_choices,
+    one_of_keys,
+    read_key,
+    read_list,
+    strict_object,
+    unreadable_reply,
 )
 
 MOST_SPANS = 200
@@ -83,6 +93,51 @@ class SpansKind(QuestionKind):
             "where": dimension.options["where"],
         }
 
+    def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
+        """Return categories and severities, and that passages are quoted as they stand."""
+        both = dimension.options["where"] == "both"
+        where = ' Say where it stands ("in"): "text" or "document".' if both else ""
+        return (
+            f"Mark every passage {'of the text or the document' if both else 'of the text'} that has one of "
+            f"these:\n{list_choices(dimension.options['categories'])}\n\n"
+            f"Give each a severity:\n{list_choices(dimension.options['severities'])}\n\n"
+            'Field "spans": a list with an object for each passage, empty if there is none. Quote the '
+            'passage exactly as it stands ("quote"), and no more of it than needed; give the keys of its '
+            f'category ("category") and severity ("severity").{where}'
+        )
+
+    def reply_fields(self, dimension: FrozenDimension, item: ItemContent) -> dict[str, Any]:
+        """Return a list of quotes with category and severity."""
+        fields: dict[str, Any] = {
+            "quote": {"type": "string"},
+            "category": one_of_keys(dimension.options["categories"]),
+            "severity": one_of_keys(dimension.options["severities"]),
+        }
+        if dimension.options["where"] == "both":
+            fields["in"] = {"type": "string", "enum": ["text", "document"]}
+        return {"spans": {"type": "array", "items": strict_object(fields)}}
+
+    def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], item: ItemContent) -> Cleaned:
+        """Return the spans whose quotes stand in the texts; `data` keeps the others as `unmatched`."""
+        finder = QuoteFinder(item.texts)
+        spans: list[dict[str, Any]] = []
+        unmatched: list[dict[str, Any]] = []
+        for said in read_list(reply, "spans"):
+            if not isinstance(said, Mapping) or not isinstance(said.get("quote"), str):
+                raise unreadable_reply(gettext("A span of the reply has no quote."))
+            named = {
+                "category": read_key(dimension.options["categories"], said.get("category")),
+                "severity": read_key(dimension.options["severities"], said.get("severity")),
+            }
+            is_beside = dimension.options["where"] == "both" and said.get("in") == "document"
+            found = finder.find(said["quote"], range(1, len(item.texts)) if is_beside else range(1))
+            if found is None:
+                unmatched.append({"quote": said["quote"], **named})
+            else:
+                spans.append({**found._asdict(), **named})
+        value, data = self.clean(dimension, None, {"spans": spans}, item)
+        return value, {**(data or {}), "unmatched": unmatched} if unmatched else data
+
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
     ) -> Cleaned:
@@ -139,6 +194,12 @@ class SpansKind(QuestionKind):
         if any(own[place] != theirs[place] for place in own.keys() & theirs.keys()):
             return 1.0
         return self.distance(dimension, one, other)
+
+    def apart_sentence(self, options: Options, apart: float) -> str:
+        """Return how far the marked words differ, or that words or severities are different ones."""
+        if apart >= 1:
+            return gettext("The raters mark different words, or give the same words different severities.")
+        return gettext("The marked spans differ by {distance}.").format(distance=format_value(apart))
 
 
 def severity_by_character(given: Given) -> dict[tuple[int, int], str]:

@@ -1,6 +1,6 @@
 """A free answer in words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext, gettext_lazy
@@ -8,6 +8,7 @@ from django.utils.translation import gettext, gettext_lazy
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.questions.kind import Cleaned, Data, Given, ItemContent, Options, QuestionKind, refuse_data
+from annotate.questions.replies import unreadable_reply
 
 MOST_CHARACTERS = 10_000
 
@@ -42,6 +43,24 @@ class TextKind(QuestionKind):
         """Return the text and its limit."""
         text = (given.data or {}).get("text", "") if given else ""
         return {"text": text, "longest": dimension.options["longest"]}
+
+    def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
+        """Return how long an answer can be."""
+        return (
+            "Answer in your own words.\n"
+            f'Field "text": the answer, of at most {dimension.options["longest"]} characters.'
+        )
+
+    def reply_fields(self, dimension: FrozenDimension, item: ItemContent) -> dict[str, Any]:
+        """Return a text."""
+        return {"text": {"type": "string"}}
+
+    def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], item: ItemContent) -> Cleaned:
+        """Return the words of a reply."""
+        said = reply.get("text")
+        if not isinstance(said, str) or not said.strip():
+            raise unreadable_reply(gettext("The reply has no text."))
+        return self.clean(dimension, None, {"text": said}, item)
 
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent

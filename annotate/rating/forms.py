@@ -226,7 +226,7 @@ class EvidenceField(forms.Field):
         return tuple(passages)
 
 
-class DataField(forms.Field):
+class DataField(forms.JSONField):
     """What the question kind keeps of an answer besides its value: a JSON object, or nothing."""
 
     def to_python(self, value: Any) -> Any:
@@ -350,7 +350,7 @@ class OwnWorkForm(forms.Form):
         super().__init__(entered)
         # Thousands of choices take longer than the page, and nobody finds one among them.
         self.fields.pop("document" if documents is None else "title")
-        values = sorted({value for each in dimensions for value in each.values})
+        values = sorted({value for each in dimensions if each.is_scale for value in each.values})
         choices: dict[str, Sequence[tuple[Any, Any]]] = {
             "document": [(key, title or key) for key, title in documents or ()],
             "dimension": [(each.key, each.name) for each in dimensions],

@@ -1,6 +1,7 @@
 """Operations of the API about setup."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -10,12 +11,14 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Input, Points, Text, Whole
+from annotate.api.values import Input, OneOf, Points, Text, Whole
 from annotate.core import access
 from annotate.core.access import dimension_in, membership, project_for_admin
 from annotate.core.models import ApiToken, Dimension, Project, Role, ScalePoint, User
 from annotate.core.page import request_user
 from annotate.core.projects import is_frozen
+from annotate.core.specification import DimensionSpec
+from annotate.questions import KINDS
 from annotate.setup.commands import (
     FREE_FIELDS,
     FROZEN_FIELDS,
@@ -28,7 +31,7 @@ from annotate.setup.commands import (
     update_dimension,
     update_project,
 )
-from annotate.setup.forms import DimensionForm, NewProjectForm, SettingsForm, initial_of
+from annotate.setup.forms import SCALES, DimensionForm, NewProjectForm, SettingsForm, initial_of
 from annotate.setup.presets import TEMPLATES
 from annotate.setup.queries import own_templates, template_for, template_of
 
@@ -50,6 +53,10 @@ class DimensionRow(serializers.ModelSerializer[Dimension]):
     dispute_threshold = Points(allow_null=True)
     tolerance = Points(allow_null=True)
     points = PointRow(many=True)
+    options = serializers.DictField(allow_null=True, help_text="The settings of its kind; null on a scale.")
+    shown_if = serializers.DictField(
+        allow_null=True, help_text="Dimension and values: asked only after these answers; null: always."
+    )
 
     class Meta:
         model = Dimension
@@ -62,6 +69,9 @@ class DimensionRow(serializers.ModelSerializer[Dimension]):
                 "dispute_threshold",
                 "tolerance",
                 "points",
+                "kind",
+                "options",
+                "shown_if",
             ),
         )
 
@@ -74,11 +84,29 @@ class PointInput(Input):
     description = Text(required=False, allow_blank=True)
 
 
+class ShownIf(Input):
+    """The answers to an earlier question after which this one is asked."""
+
+    dimension = Text(max_length=60, help_text="The key of the earlier question.")
+    values = serializers.ListField(
+        child=serializers.JSONField(), help_text="Values of its scale, or keys of its labels."
+    )
+
+
 DimensionInput = form_input(
     "DimensionInput",
     DimensionForm,
-    without=("another_point",),
-    usual=initial_of(None),
+    without=("another_point", "kind"),
+    usual={name: value for name, value in initial_of(None).items() if name != "kind"},
+    kind=OneOf(choices=list(KINDS), default="scale", help_text="The kind of question."),
+    options=serializers.DictField(
+        default=None, allow_null=True, help_text="The settings of the kind, such as labels; null on a scale."
+    ),
+    shown_if=ShownIf(
+        default=None,
+        allow_null=True,
+        help_text="Asked only after these answers to an earlier question; null: always.",
+    ),
     points=PointInput(many=True, required=False),
     note=Text(required=False, max_length=1000, help_text="Why the wording of an open round changes."),
 )
@@ -99,8 +127,7 @@ class Dimensions(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Add a dimension after the others, before Round I opens."""
         project = project_for_admin(request.user, slug)
-        form = valid(DimensionForm(form_fields(self.check(DimensionInput))))
-        made = add_dimension(project=project, dimension=form.to_spec())
+        made = add_dimension(project=project, dimension=spec_of_input(self.check(DimensionInput)))
         return Response(DimensionRow(made).data, status=201)
 
 
@@ -119,8 +146,8 @@ class OneDimension(ApiView):
         """Make a dimension what is sent; once Round I is open only its wording, with a note that says why."""
         project = project_for_admin(request.user, slug)
         dimension = dimension_in(project, key)
-        sent = self.check(DimensionInput, standing=initial_of(dimension))
-        to = valid(DimensionForm(form_fields(sent))).to_spec()
+        sent = self.check(DimensionInput, standing=_standing(dimension))
+        to = spec_of_input(sent)
         if is_frozen(project):
             reword_dimension(dimension=dimension, to=to, note=sent.get("note", ""), by=request_user(request))
             return Response(DimensionRow(dimension_in(project, key)).data)
@@ -133,9 +160,37 @@ class OneDimension(ApiView):
         return Response(status=204)
 
 
-def form_fields(sent: Mapping[str, Any]) -> dict[str, Any]:
+def spec_of_input(sent: Mapping[str, Any]) -> DimensionSpec:
+    """Return what a dimension is to be. Raises InvalidValueError as the page does.
+
+    A scale has the page's rules; the options of other kinds are checked by the command.
+    """
+    kind = sent["kind"]
+    if kind in SCALES:
+        level = {"measurement_level": "nominal"} if kind == "category" else {}
+        form = valid(DimensionForm({**_form_fields(sent), **level}))
+        return replace(form.to_spec(), kind="scale", shown_if=sent["shown_if"])
+    return DimensionSpec(
+        name=sent["name"],
+        definition=sent["definition"],
+        not_applicable=sent.get("not_applicable", False),
+        guidelines=sent.get("guidelines", ""),
+        kind=kind,
+        options=sent["options"] or {},
+        shown_if=sent["shown_if"],
+    )
+
+
+def _standing(dimension: Dimension) -> dict[str, Any]:
+    """Return the present values of what a change can leave out."""
+    initial = initial_of(dimension)
+    return {**initial, "options": dimension.options, "kind": dimension.kind}
+
+
+def _form_fields(sent: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the page would send: two fields for each point."""
-    fields = {name: value for name, value in sent.items() if name not in ("points", "note")}
+    others = ("points", "note", "kind", "options", "shown_if")
+    fields = {name: value for name, value in sent.items() if name not in others}
     for point in sent.get("points", []):
         fields[f"label_{point['value']}"] = point.get("label", "")
         fields[f"description_{point['value']}"] = point.get("description", "")

@@ -1,6 +1,6 @@
 """What is done about setup: writes, one function for each thing that a person or a worker does."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import count
 from typing import Any
@@ -36,18 +36,17 @@ from annotate.core.models import (
 from annotate.core.models.audit import DELETED
 from annotate.core.pictures import LARGEST, key_of
 from annotate.core.rounds import rounds_of
+from annotate.core.scale import int_if_whole
 from annotate.core.specification import DimensionSpec, ProjectTemplate
 from annotate.material.commands.uploads import forget_files
 from annotate.people.commands import add_member
-from annotate.questions import KINDS
+from annotate.questions import KINDS, kind_of
 from annotate.rating.commands.rounds import freeze_guideline
 from annotate.setup.queries import places_of_image, ratings_to_ask_again, rows_of_project, spec_of
-from annotate.setup.template_file import TemplateRefusedError, from_json, to_json
+from annotate.setup.template_file import TemplateRefusedError, free_key, read_template, to_json
 
 # A project's dimensions, until Round I freezes them. Every command locks the project's row.
 
-# Words that stand in the place of a dimension's key in addresses.
-RESERVED_KEYS = frozenset({"new"})
 VALUE_TYPES = (int, float, str)
 
 
@@ -79,7 +78,9 @@ def update_dimension(*, dimension: Dimension, to: DimensionSpec) -> Dimension:
     to = checked_question(dimension.project, to, besides=dimension)
     for field, value in _fields(to).items():
         setattr(dimension, field, value)
+    key = dimension.key
     dimension.key = _free_key(dimension.project, to.name, besides=dimension)
+    _rename_in_conditions(dimension, key)
     dimension.save(update_fields=[*DIMENSION_FIELDS, "key"])
     dimension.points.all().delete()
     write_points(dimension, to)
@@ -89,13 +90,23 @@ def update_dimension(*, dimension: Dimension, to: DimensionSpec) -> Dimension:
 
 @transaction.atomic
 def move_dimension(*, dimension: Dimension, up: bool) -> None:
-    """Exchange a dimension with its neighbour; at the end of the list nothing happens. Locks the project."""
+    """Exchange a dimension with its neighbour; at the end of the list nothing happens. Locks the project.
+
+    Raises NotReadyError if one of the two depends on the other.
+    """
     dimension = _lock_dimension(dimension)
     order = list(dimension.project.dimensions.all())
     here = order.index(dimension)
     there = here - 1 if up else here + 1
     if not 0 <= there < len(order):
         return
+    first, second = order[min(here, there)], order[max(here, there)]
+    if second.shown_if and second.shown_if["dimension"] == first.key:
+        raise NotReadyError(
+            gettext("{name} depends on {other}, so it has to come after it.").format(
+                name=second.name, other=first.name
+            )
+        )
     order[here], order[there] = order[there], order[here]
     _put_in_order(order)
     before, after = {"place": here + 1}, {"place": there + 1}
@@ -130,6 +141,12 @@ def remove_dimension(*, dimension: Dimension) -> None:
             ).format(name=dimension.name, ratings=ratings)
         )
     refuse_frozen(dimension.project)
+    if dependent := _dependent_on(dimension.project, dimension.key).first():
+        raise NotReadyError(
+            gettext("{other} depends on {name}. Ask it always, or remove it first.").format(
+                other=dependent.name, name=dimension.name
+            )
+        )
     before = asdict(spec_of(dimension))
     try:
         Dimension.objects.filter(pk=dimension.pk).delete()
@@ -146,6 +163,18 @@ def _lock_dimension(dimension: Dimension) -> Dimension:
     if found is None:
         raise NotReadyError(gettext("This dimension has been removed."))
     return found
+
+
+def _dependent_on(project: Project, key: str) -> QuerySet[Dimension]:
+    """Return the questions whose condition is on the dimension of this key."""
+    return project.dimensions.filter(shown_if__dimension=key)
+
+
+def _rename_in_conditions(dimension: Dimension, before: str) -> None:
+    if dimension.key != before:
+        for each in _dependent_on(dimension.project, before):
+            each.shown_if = {**(each.shown_if or {}), "dimension": dimension.key}
+            each.save(update_fields=["shown_if"])
 
 
 def _put_in_order(order: Sequence[Dimension]) -> None:
@@ -183,13 +212,22 @@ def _with_condition(project: Project, dimension: DimensionSpec, besides: Dimensi
     earlier = project.dimensions.filter(key=key)
     if besides:
         earlier = earlier.filter(position__lt=besides.position)
-    if not earlier.exists():
+    asked = earlier.first()
+    if asked is None:
         raise InvalidValueError(
             gettext("A question can depend on one that comes before it; {key} does not.").format(key=key)
         )
+    if kind_of(asked).compares != KINDS[dimension.kind].compares:
+        raise InvalidValueError(
+            gettext(
+                "A question about comparisons can depend on another one about comparisons only, "
+                "and one about outputs on one about outputs."
+            )
+        )
     if not isinstance(values, list) or not values or not all(type(each) in VALUE_TYPES for each in values):
         raise InvalidValueError(gettext("List the answers after which the question is asked."))
-    return replace(dimension, shown_if={"dimension": key, "values": values})
+    whole = [each if isinstance(each, str) else int_if_whole(float(each)) for each in values]
+    return replace(dimension, shown_if={"dimension": key, "values": whole})
 
 
 def _fields(dimension: DimensionSpec) -> dict[str, Any]:
@@ -208,10 +246,7 @@ def write_points(dimension: Dimension, spec: DimensionSpec) -> None:
 
 def _free_key(project: Project, name: str, *, besides: Dimension | None = None) -> str:
     others = project.dimensions.exclude(pk=besides.pk) if besides else project.dimensions.all()
-    taken = RESERVED_KEYS | set(others.values_list("key", flat=True))
-    base = slugify(name)[:50].strip("-") or "dimension"
-    candidates = (base if n == 1 else f"{base}-{n}" for n in count(1))
-    return next(candidate for candidate in candidates if candidate not in taken)
+    return free_key(name, set(others.values_list("key", flat=True)))
 
 
 # Pictures of guidelines: added and removed.
@@ -383,7 +418,7 @@ def save_template(*, owner: User, template: ProjectTemplate) -> SavedTemplate:
 def import_template(*, owner: User, text: bytes) -> SavedTemplate:
     """Keep the template of a file. Raises ImportRefusedError with every problem of the file, by its path."""
     try:
-        return save_template(owner=owner, template=from_json(text))
+        return save_template(owner=owner, template=read_template(text))
     except TemplateRefusedError as error:
         shown = error.problems[:20]
         more = [f"… and {len(error.problems) - 20} more."] if len(error.problems) > 20 else []
@@ -399,7 +434,8 @@ def remove_template(*, template: SavedTemplate) -> None:
 #
 # What is asked and how it can be answered stays as Round I froze it; only how it is explained can change.
 
-WORDING = ("definition", "guidelines")
+WORDING = ("definition", "guidelines", "options")
+WORDS_OF_ROWS = ("name", "description")
 
 
 @transaction.atomic
@@ -414,10 +450,10 @@ def reword_dimension(
     project = lock_project(dimension.project)
     _refuse_closed(project)
     dimension = project.dimensions.get(pk=dimension.pk)
-    _refuse_more_than_wording(dimension, to)
     before = spec_of(dimension)
     to = replace(to, dispute_threshold=before.dispute_threshold, tolerance=before.tolerance)
     to = checked_question(dimension.project, to, besides=dimension)
+    _refuse_more_than_wording(dimension, to)
     for field in WORDING:
         setattr(dimension, field, getattr(to, field))
     dimension.save(update_fields=WORDING)
@@ -489,7 +525,7 @@ def _refuse_more_than_wording(dimension: Dimension, to: DimensionSpec) -> None:
         for field in DIMENSION_FIELDS
         if field not in WORDING and getattr(dimension, field) != getattr(to, field)
     ]
-    if not changed:
+    if not changed and _without_words(dimension.options) == _without_words(to.options):
         return
     off = Rating.objects.filter(dimension=dimension).filter(
         Q(value__lt=to.scale_minimum) | Q(value__gt=to.scale_maximum)
@@ -507,6 +543,16 @@ def _refuse_more_than_wording(dimension: Dimension, to: DimensionSpec) -> None:
             only_wording=str(ONLY_WORDING), way_out=str(WAY_OUT)
         )
     )
+
+
+def _without_words(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the options without the names and descriptions of labels, categories and severities."""
+    return {
+        name: [{key: each[key] for key in each if key not in WORDS_OF_ROWS} for each in value]
+        if isinstance(value, list)
+        else value
+        for name, value in (options or {}).items()
+    }
 
 
 ONLY_WORDING = gettext_lazy(

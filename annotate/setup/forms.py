@@ -1,22 +1,26 @@
 """What pages about setup send, as typed values."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django import forms
-from django.forms.boundfield import BoundField
+from django.forms.boundfield import BoundField, BoundWidget
+from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from agreement import Advice, advice
+from annotate.core.errors import InvalidValueError
 from annotate.core.models import Dimension, MeasurementLevelChoices, Project, SavedTemplate
-from annotate.core.scale import MOST_POINTS, SMALLEST_STEP, int_if_whole, problem_of_step
+from annotate.core.scale import MOST_POINTS, SMALLEST_STEP, int_if_whole, points_of, problem_of_step
 from annotate.core.scale_text import format_value
 from annotate.core.specification import DimensionSpec, PointSpec
+from annotate.questions import KINDS, kind_of
 from annotate.setup.commands import FREE_FIELDS, FROZEN_FIELDS
 from annotate.setup.presets import TEMPLATES
+from annotate.setup.question_settings import settings_of_kind
 
 # A dimension with its scale: one row of the form for each point that can be described.
 
@@ -67,6 +71,17 @@ LEVELS = [
 
 
 @dataclass(frozen=True)
+class KindChoice:
+    """A kind of question on the page: its key, name and sentence, its button, whether it is chosen."""
+
+    key: str
+    name: str | Promise
+    about: str | Promise
+    button: BoundWidget
+    chosen: bool
+
+
+@dataclass(frozen=True)
 class PointFields:
     """The two fields of one point of the scale."""
 
@@ -75,9 +90,24 @@ class PointFields:
     description: BoundField
 
 
-class DimensionForm(forms.Form):
-    """Everything about a dimension. The points shown follow the scale as entered so far."""
+SCALES = ("scale", "category")
+OF_SCALES = (
+    *("scale_minimum", "scale_maximum", "scale_step", "another_point", "measurement_level", "not_applicable"),
+)
 
+
+class DimensionForm(forms.Form):
+    """Everything about a dimension: what every question has, and the settings of its kind.
+
+    The points shown follow the scale as entered so far. earlier: the questions that this one can depend on.
+    """
+
+    kind = forms.ChoiceField(
+        label=_("Kind of question"),
+        required=False,
+        widget=forms.RadioSelect,
+        choices=[(each.key, each.name) for each in KINDS.values()],
+    )
     name = forms.CharField(max_length=80)
     definition = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
@@ -113,36 +143,72 @@ class DimensionForm(forms.Form):
         help_text=_("Markdown: what counts, what does not, examples."),
     )
 
-    def __init__(self, *args: Any, frozen: bool = False, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, frozen: bool = False, earlier: Sequence[Dimension] = (), **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.frozen = frozen
-        for value in self._values_shown():
-            self.fields[f"label_{value}"] = forms.CharField(
-                max_length=80,
-                required=False,
-                label=gettext("Label of {value}").format(value=value),
-                widget=_auto(forms.TextInput),
-            )
-            self.fields[f"description_{value}"] = forms.CharField(
-                required=False,
-                label=gettext("Description of {value}").format(value=value),
-                widget=_auto(forms.Textarea, rows=2),
-            )
+        self.kind_key = self._kind()
+        compares = KINDS[self.kind_key].compares
+        about_same = [each for each in earlier if kind_of(each).compares == compares]
+        self.earlier = {each.key: each for each in about_same if answers_of(each)}
+        self.question_settings = settings_of_kind(self.kind_key)
+        if self.kind_key in SCALES:
+            self._add_points()
+        else:
+            for name in OF_SCALES:
+                if name != "not_applicable":
+                    del self.fields[name]
+            self.fields.update(self.question_settings.fields())
+        if self.kind_key == "category":
+            self.fields["measurement_level"].required = False
+        elif self.kind_key == "scale" and "kind" in self._entries():
+            self.fields["measurement_level"].choices = LEVELS[1:]  # type: ignore[attr-defined]
+        self._add_condition()
         if frozen:
             self._fix()
 
     @classmethod
-    def as_entered(cls, entered: Mapping[str, Any]) -> "DimensionForm":
-        """Return the form as entered so far, not checked yet: for showing other points of the scale.
+    def as_entered(cls, entered: Mapping[str, Any], earlier: Sequence[Dimension] = ()) -> "DimensionForm":
+        """Return the form as entered so far, not checked yet: for showing other settings or points.
 
         `usual` puts a usual scale in place of the one entered; `more` adds a category.
         """
-        initial = dict(entered.items())
+        chosen = entered.getlist("condition_values") if isinstance(entered, QueryDict) else []
+        initial = {**dict(entered.items()), "condition_values": chosen}
+        if "settings_of" in entered and entered["settings_of"] != entered.get("kind"):
+            initial = _other_kind(initial)
+        elif "settings_of" in entered:
+            # A box that is not ticked is not sent.
+            boxes = ("ties", "tie_disputes", "best_worst", "not_applicable")
+            initial |= {name: name in entered for name in boxes}
         if usual := USUAL_SCALES.get(entered.get("usual", "")):
-            initial |= _scale_fields(usual)
+            kind = "category" if usual.level == MeasurementLevelChoices.NOMINAL else "scale"
+            initial |= {**_scale_fields(usual), "kind": kind}
         elif "more" in entered and (highest := _integer(initial.get("scale_maximum"))) is not None:
             initial["scale_maximum"] = highest + 1
-        return cls(initial=initial)
+        return cls(initial=initial, earlier=earlier)
+
+    @property
+    def kinds(self) -> Iterator[KindChoice]:
+        """The kinds to choose from, each with its button."""
+        for each, button in zip(KINDS.values(), self["kind"], strict=True):
+            yield KindChoice(each.key, each.name, each.about, button, each.key == self.kind_key)
+
+    @property
+    def is_scale(self) -> bool:
+        """Whether answers are numbers of a scale or codes of categories."""
+        return self.kind_key in SCALES
+
+    @property
+    def settings_fields(self) -> list[BoundField]:
+        """The fields of this kind only."""
+        return [self[name] for name in self.question_settings.fields()]
+
+    @property
+    def has_answers_to_choose(self) -> bool:
+        """Whether the question depends on another one, as entered so far."""
+        return "condition_values" in self.fields
 
     @property
     def point_rows(self) -> Iterator[PointFields]:
@@ -159,12 +225,13 @@ class DimensionForm(forms.Form):
     @property
     def is_named(self) -> bool:
         """Whether the values are codes of named categories, as entered so far."""
-        return bool(self._entries().get("measurement_level") == MeasurementLevelChoices.NOMINAL)
+        return self.kind_key == "category"
 
     @property
     def usual_scales(self) -> Iterable[UsualScale]:
         """Scales that can be put in place of the one entered."""
-        return USUAL_SCALES.values()
+        nominal = MeasurementLevelChoices.NOMINAL
+        return [each for each in USUAL_SCALES.values() if (each.level == nominal) == self.is_named]
 
     @property
     def advice(self) -> list[Advice]:
@@ -172,8 +239,16 @@ class DimensionForm(forms.Form):
         return [advice(level) for level in MeasurementLevelChoices.values]
 
     def clean(self) -> dict[str, Any]:
-        """Refuse scales without two points, ratio scales below zero, and categories without names."""
+        """Refuse scales without two points, ratio scales below zero, and categories without names.
+
+        The settings of other kinds are checked by the kind itself.
+        """
         values = self.cleaned_data
+        if self.kind_key not in SCALES:
+            self._check_options(values)
+            return values
+        if self.kind_key == "category":
+            values["measurement_level"] = MeasurementLevelChoices.NOMINAL
         lowest, highest = values.get("scale_minimum"), values.get("scale_maximum")
         if lowest is not None and highest is not None and lowest >= highest:
             self.add_error("scale_maximum", gettext("The highest value must be above the lowest."))
@@ -189,6 +264,17 @@ class DimensionForm(forms.Form):
         if values.get("measurement_level") == MeasurementLevelChoices.NOMINAL and not self.errors:
             self._check_names(values)
         return values
+
+    def _check_options(self, values: dict[str, Any]) -> None:
+        fields = self.question_settings.fields()
+        if self.errors.keys() & fields.keys():
+            return
+        before = self.initial.get("options") or {}
+        try:
+            made = self.question_settings.options(values, before, frozen=self.frozen)
+            values["options"] = KINDS[self.kind_key].read_options(made)
+        except InvalidValueError as error:
+            self.add_error(None, error.message)
 
     def _check_step(self, lowest: int, highest: int, step: float, level: str) -> None:
         problem = problem_of_step(lowest, highest, step)
@@ -233,26 +319,96 @@ class DimensionForm(forms.Form):
     def to_spec(self) -> DimensionSpec:
         """Return the checked input as what a command takes."""
         values = self.cleaned_data
-        return DimensionSpec(
+        spec = DimensionSpec(
             name=values["name"],
             definition=values["definition"],
             guidelines=values["guidelines"],
+            not_applicable=values["not_applicable"],
+            kind=self.kind_key,
+            options=values.get("options"),
+            shown_if=self._condition(),
+        )
+        if self.kind_key not in SCALES:
+            return spec
+        return replace(
+            spec,
             scale_minimum=values["scale_minimum"],
             scale_maximum=values["scale_maximum"],
             scale_step=values["scale_step"],
             measurement_level=values["measurement_level"],
-            not_applicable=values["not_applicable"],
             points=tuple(
                 PointSpec(value, values[f"label_{value}"], values[f"description_{value}"])
                 for value in self._values_shown()
             ),
         )
 
+    def _kind(self) -> str:
+        """Return the kind as entered so far; a nominal scale is one of categories."""
+        entries = self.initial if self.frozen else self._entries()
+        kind = entries.get("kind") or "scale"
+        if kind == "scale" and entries.get("measurement_level") == MeasurementLevelChoices.NOMINAL:
+            return "category"
+        return kind if kind in KINDS else "scale"
+
+    def _add_points(self) -> None:
+        for value in self._values_shown():
+            self.fields[f"label_{value}"] = forms.CharField(
+                max_length=80,
+                required=False,
+                label=gettext("Label of {value}").format(value=value),
+                widget=_auto(forms.TextInput),
+            )
+            self.fields[f"description_{value}"] = forms.CharField(
+                required=False,
+                label=gettext("Description of {value}").format(value=value),
+                widget=_auto(forms.Textarea, rows=2),
+            )
+
+    def _add_condition(self) -> None:
+        """Add the choice of a question that this one depends on, and of its answers."""
+        if not self.earlier:
+            return
+        self.fields["condition"] = forms.ChoiceField(
+            label=gettext("Ask only if"),
+            required=False,
+            choices=[("", gettext("always")), *((each.key, each.name) for each in self.earlier.values())],
+        )
+        entries = self.initial if self.frozen else self._entries()
+        if asked := self.earlier.get(entries.get("condition", "")):
+            self.fields["condition_values"] = forms.MultipleChoiceField(
+                label=gettext("is one of"),
+                widget=forms.CheckboxSelectMultiple,
+                choices=answers_of(asked),
+                error_messages={"required": gettext("Choose the answers after which it is asked.")},
+            )
+
+    def _condition(self) -> dict[str, Any] | None:
+        there: dict[str, Any] | None = self.initial.get("shown_if")
+        if self.frozen or (there and there["dimension"] not in self.earlier):
+            return there  # one that was set by the API, on a question that this page cannot offer
+        asked = self.earlier.get(self.cleaned_data.get("condition", ""))
+        if asked is None:
+            return None
+        chosen = self.cleaned_data["condition_values"]
+        is_number = asked.kind == "scale"
+        values = [int_if_whole(float(each)) for each in chosen] if is_number else chosen
+        return {"dimension": asked.key, "values": values}
+
     def _fix(self) -> None:
         """Leave the wording to be changed, and ask why; a change of the rest is refused by the command."""
         for name in ("name", "scale_minimum", "scale_maximum", "scale_step"):
-            self.fields[name].widget.attrs["readonly"] = True
-        for name in ("measurement_level", "not_applicable", "another_point"):
+            if name in self.fields:
+                self.fields[name].widget.attrs["readonly"] = True
+        fixed = (
+            "kind",
+            "measurement_level",
+            "not_applicable",
+            "another_point",
+            "condition",
+            "condition_values",
+        )
+        settings = set(self.question_settings.fields()) - set(self.question_settings.lists)
+        for name in self.fields.keys() & {*fixed, *settings}:
             self.fields[name].disabled = True
         self.fields["note"] = note_field()
 
@@ -304,13 +460,55 @@ _INTERVAL = MeasurementLevelChoices.INTERVAL
 def initial_of(dimension: Dimension | None) -> dict[str, Any]:
     """Return what the form starts with: the dimension as it is, or a usual scale."""
     if dimension is None:
-        return {"scale_minimum": 1, "scale_maximum": 5, "scale_step": 1, "measurement_level": _INTERVAL}
-    points = dimension.points.all()
+        return {
+            **{"kind": "scale", "scale_minimum": 1, "scale_maximum": 5, "scale_step": 1},
+            "measurement_level": _INTERVAL,
+        }
+    points, kind, condition = dimension.points.all(), kind_of(dimension), dimension.shown_if or {}
+    options = dimension.options or {}
     return {
         **{name: getattr(dimension, name) for name in DimensionForm.base_fields if name != "another_point"},
         **{f"label_{point.value}": point.label for point in points},
         **{f"description_{point.value}": point.description for point in points},
+        **settings_of_kind(kind.key).initial(options),
+        "kind": kind.key,
+        "options": options,
+        "shown_if": dimension.shown_if,
+        "condition": condition.get("dimension", ""),
+        "condition_values": [str(value) for value in condition.get("values", ())],
     }
+
+
+def answers_of(dimension: Dimension) -> list[tuple[str, str]]:
+    """Return the answers that other questions can depend on: values or labels, up to 20 of them."""
+    if dimension.kind == "labels":
+        return [(each["key"], each["name"]) for each in (dimension.options or {})["labels"]]
+    if dimension.kind != "scale":
+        return []
+    scale = dimension.scale_minimum, dimension.scale_maximum, dimension.scale_step
+    values = points_of(*scale)
+    if len(values) > MOST_CATEGORIES:
+        return []
+    labels: dict[float, str] = {point.value: point.label for point in dimension.points.all() if point.label}
+    is_named = dimension.measurement_level == MeasurementLevelChoices.NOMINAL
+    return [
+        (str(value), labels.get(value, str(value)) if is_named else _named(value, labels)) for value in values
+    ]
+
+
+def _named(value: float, labels: Mapping[float, str]) -> str:
+    label = labels.get(value)
+    return f"{value}: {label}" if label else str(value)
+
+
+def _other_kind(entered: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries with the usual settings of the kind chosen in place of those shown so far."""
+    general = ("kind", "name", "definition", "guidelines", "condition", "condition_values", "not_applicable")
+    kept = {name: entered[name] for name in general if name in entered}
+    usual = {**initial_of(None)}
+    if kept.get("kind") == "category":
+        usual = _scale_fields(USUAL_SCALES["categories"])
+    return {**usual, **kept}
 
 
 def _scale_fields(usual: UsualScale) -> dict[str, Any]:

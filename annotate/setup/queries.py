@@ -20,6 +20,7 @@ from annotate.core.models import (
     GuidelineImage,
     Invitation,
     Item,
+    ItemPart,
     Membership,
     Project,
     ProjectDeletion,
@@ -34,11 +35,13 @@ from annotate.core.models.ratings import has_answer
 from annotate.core.models.rounds import without_checks
 from annotate.core.pictures import keys_in
 from annotate.core.rounds import rounds_of
+from annotate.core.sentence_ends import split_sentences
 from annotate.core.specification import DimensionSpec, Picture, PointSpec, ProjectTemplate, TemplateSettings
 from annotate.core.wording import Change, changes_of_wording
-from annotate.rating.queries.work import ItemPage, Row
+from annotate.questions import KINDS, ItemContent, kind_of
+from annotate.rating.queries.work import ItemPage, Row, shown_sides
 from annotate.setup.presets import TEMPLATES
-from annotate.setup.template_file import from_json
+from annotate.setup.template_file import read_template
 
 # Where a project's guidelines show a picture.
 
@@ -54,31 +57,91 @@ def places_of_image(project: Project, key: str) -> list[str]:
     ]
 
 
+def earlier_questions(project: Project, dimension: Dimension | None) -> list[Dimension]:
+    """Return the questions before one, or all of them for a new one. Two queries."""
+    questions = project.dimensions.prefetch_related("points")
+    return list(questions.filter(position__lt=dimension.position) if dimension else questions)
+
+
+@dataclass(frozen=True)
+class QuestionMaterial:
+    """What questions about comparisons and parts need, and how much of it there is."""
+
+    compares: bool
+    comparisons: int
+    has_parts: bool
+    outputs: int
+    with_parts: int
+
+
+def material_of_questions(project: Project) -> QuestionMaterial:
+    """Return what the project's questions need. Two queries."""
+    kinds = set(project.dimensions.values_list("kind", flat=True))
+    items = Item.objects.filter(document__project=project)
+    is_output = Q(kind=Item.Kind.OUTPUT)
+    has_parts = Exists(ItemPart.objects.filter(item=OuterRef("pk")))
+    counts = items.aggregate(
+        outputs=Count("pk", filter=is_output),
+        comparisons=Count("pk", filter=~is_output),
+        with_parts=Count("pk", filter=is_output & Q(has_parts)),
+    )
+    return QuestionMaterial(
+        compares=any(KINDS[kind].compares for kind in kinds), has_parts="parts" in kinds, **counts
+    )
+
+
 # The annotator's screen before Round I, on a real item, with nobody's answers.
 
 
 def preview_page(project: Project, number: int) -> tuple[ItemPage, FrozenGuideline]:
-    """Return the page of the project's item of this number, from 1, and what it is rated by. Five queries.
+    """Return the page of the project's item of this number, from 1, and what it is rated by. Eight queries.
 
     Nothing of it is a row: the assignment, its round and guideline exist on this page only.
     """
     guideline = current_guideline(project)
     version = Guideline(project=project, version=1, digest=guideline.digest(), content=guideline.to_json())
     round = Round(project=project, number=1, guideline=version, status=Round.Status.OPEN)
-    items = Item.objects.filter(document__project=project)
-    count = items.count()
-    number = min(max(number, 1), max(count, 1))
-    item = items.select_related("document").order_by("pk")[number - 1 : number].first()
+    compares = [each for each in guideline.dimensions if kind_of(each).compares]
+    single = [each for each in guideline.dimensions if not kind_of(each).compares]
+    kinds = [Item.Kind.OUTPUT] if single or not compares else []
+    kinds += [Item.Kind.COMPARISON] if compares else []
+    items = Item.objects.filter(document__project=project, kind__in=kinds)
+    by_kind = dict(items.order_by().values_list("kind").annotate(Count("pk")))
+    lacks_example = bool(compares) and not by_kind.get(Item.Kind.COMPARISON)
+    last = max(sum(by_kind.values()), 1 if Item.Kind.OUTPUT in kinds else 0) + lacks_example
+    number = min(max(number, 1), last)
+    found = items.select_related("document").prefetch_related("sides__output", "parts")
+    item = found.order_by("-kind", "pk")[number - 1 : number].first()
+    is_comparison = item.kind == Item.Kind.COMPARISON if item else lacks_example and number == last
+    document_parts = item.document.parts if item else [_example_part()]
+    text = item.text if item else gettext("Here stands the text to rate. Import items to see yours.")
+    if is_comparison:
+        content = _compared(item, sides=2 if any(each.kind == "preference" for each in compares) else 3)
+    else:
+        parts = [each.text for each in item.parts.all()] if item else []
+        texts = [text, *(part["text"] for part in document_parts)]
+        content = ItemContent(texts=texts, parts=parts or split_sentences(text))
     return ItemPage(
         assignment=Assignment(round=round, position=number),
         title=item.document.title if item else gettext("A document"),
-        parts=item.document.parts if item else [_example_part()],
-        text=item.text if item else gettext("Here stands the text to rate. Import items to see yours."),
+        parts=document_parts,
+        text=text,
         format=item.format if item else TextFormat.PLAIN,
-        rows=[Row(dimension, None) for dimension in guideline.dimensions],
+        sides=shown_sides(content, len(document_parts)),
+        rows=[Row(dimension, None, content) for dimension in (compares if is_comparison else single)],
         previous=number - 1 if number > 1 else None,
-        next=number + 1 if number < count else None,
+        next=number + 1 if number < last else None,
     ), guideline
+
+
+def _compared(item: Item | None, *, sides: int) -> ItemContent:
+    """Return the sides of a comparison, or of an example while none is drawn."""
+    example = gettext("Here stands output {number}. Draw comparisons to see yours.")
+    outputs = [each.output for each in item.sides.all()] if item else []
+    texts = [each.text for each in outputs]
+    texts = texts or [example.format(number=number) for number in range(1, sides + 1)]
+    formats = [each.format for each in outputs] or [TextFormat.PLAIN.value] * len(texts)
+    return ItemContent(sides=texts, formats=formats, order=range(len(texts)))
 
 
 def _example_part() -> dict[str, str]:
@@ -203,10 +266,12 @@ class Setup:
         return not self.needed
 
 
+COMPARING = [kind.key for kind in KINDS.values() if kind.compares]
+
 # The pages of each step; the first is the one that its link leads to.
 PAGES = {
     "data": ("imports", "data_import"),
-    "dimensions": ("dimensions", "dimension", "dimension_new", "images"),
+    "dimensions": ("dimensions", "dimension", "dimension_new", "images", "comparisons", "item_parts"),
     "people": ("people", "person"),
     "rounds": ("settings", "plan", "dispute_rules", "gold", "gold_item"),
     "review": ("review",),
@@ -225,7 +290,9 @@ def setup_of(project: Project, page: str = "") -> Setup | None:
     members = Membership.objects.filter(role=Role.ANNOTATOR, active=True)
     found = own.values(
         frozen=Exists(Round.objects.filter(project=OuterRef("pk"))),
-        item_count=_count(Item.objects.all(), "document__project"),
+        item_count=_count(Item.objects.filter(kind=Item.Kind.OUTPUT), "document__project"),
+        compares=Exists(Dimension.objects.filter(project=OuterRef("pk"), kind__in=COMPARING)),
+        compared=Exists(Item.objects.filter(document__project=OuterRef("pk"), kind=Item.Kind.COMPARISON)),
         dimension_count=_count(Dimension.objects.all(), "project"),
         annotator_count=_count(members, "project"),
         empty_count=_count(members.filter(user__isnull=True), "project"),
@@ -251,12 +318,19 @@ def _setup(project: Project, page: str, found: Mapping[str, Any]) -> Setup:
     enough = annotators + invited >= raters
     needed = [gettext("Import items.")] if not items else []
     needed += [gettext("Add at least one dimension.")] if not dimensions else []
+    lacks_comparisons = found["compares"] and not found["compared"]
+    needed += [gettext("Draw comparisons.")] if lacks_comparisons else []
     people = _count_annotators(annotators, invited)
     if not enough:
         people = gettext("{count} of {raters} annotators").format(count=annotators + invited, raters=raters)
     steps = [
         SetupStep("data", "imports", items > 0, _count_items(items)),
-        SetupStep("dimensions", "dimensions", dimensions > 0, _count_dimensions(dimensions)),
+        SetupStep(
+            "dimensions",
+            "dimensions",
+            dimensions > 0 and not lacks_comparisons,
+            gettext("no comparisons yet") if lacks_comparisons else _count_dimensions(dimensions),
+        ),
         SetupStep("people", "people", enough, people),
         SetupStep("rounds", "settings", True, _count_raters_per_item(raters)),
         SetupStep("review", "review", not needed and enough, gettext("everything at a glance")),
@@ -330,7 +404,7 @@ def template_for(user: User, key: str) -> ProjectTemplate | None:
     if not key.startswith(OWN) or not number.isdecimal():
         return TEMPLATES.get(key)
     saved = SavedTemplate.objects.filter(owner=user, pk=int(number)).first()
-    return from_json(saved.content, key=key) if saved else None
+    return read_template(saved.content, key=key) if saved else None
 
 
 def template_of(project: Project, *, name: str = "") -> ProjectTemplate:

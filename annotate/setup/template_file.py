@@ -1,24 +1,42 @@
-"""A project's template as one JSON file, `concord-template/1`: written, read, and refused with every reason.
+"""A project's template as a YAML or JSON file, `concord-template/2`: written, read, or refused with reasons.
 
-docs/reference/templates.md has the schema. A file that this module writes reads back to the same template.
+docs/reference/templates.md describes it. A file that this module writes reads back to the same template.
+Files of `concord-template/1`, which know scales only, are read as well.
 """
 
 import base64
 import binascii
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+import re
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any, ClassVar
 
+import yaml
+from django.utils.text import slugify
 from django.utils.translation import gettext, gettext_lazy
 
+from annotate.core.errors import InvalidValueError
 from annotate.core.pictures import LARGEST, key_of
 from annotate.core.scale import MOST_POINTS, SMALLEST_STEP, normalize, problem_of_step
 from annotate.core.specification import DimensionSpec, Picture, PointSpec, ProjectTemplate, TemplateSettings
+from annotate.questions import KINDS
 
-FORMAT = "concord-template/1"
+FORMAT = "concord-template/2"
+EARLIER = ("concord-template/1",)
+STARTS = (
+    yaml.BlockSequenceStartToken,
+    yaml.BlockMappingStartToken,
+    yaml.FlowSequenceStartToken,
+    yaml.FlowMappingStartToken,
+)
+ENDS = (yaml.BlockEndToken, yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken)
+DEEPEST = 20
 FAMILY = "concord-template/"
 MOST_BYTES = 20 * 1024 * 1024
+# Words that stand in the place of a dimension's key in addresses.
+RESERVED_KEYS = frozenset({"new"})
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 SMALLEST, LARGEST_VALUE = -1000, 1000
 MOST_CATEGORIES = 20
@@ -38,11 +56,59 @@ class TemplateRefusedError(Exception):
 
 
 def to_json(template: ProjectTemplate) -> str:
-    """Return the file of a template."""
-    content = {
+    """Return the JSON file of a template."""
+    return json.dumps(_content(template), ensure_ascii=False, indent=2) + "\n"
+
+
+def to_yaml(template: ProjectTemplate) -> str:
+    """Return the YAML file of a template."""
+    return yaml.dump(
+        _content(template), Dumper=_TemplateDumper, allow_unicode=True, sort_keys=False, width=100
+    )
+
+
+class _TemplateDumper(yaml.SafeDumper):
+    """Writes texts of several lines as they are."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
+        """Return that everything is written out."""
+        return True
+
+    def represent_text(self, text: str) -> yaml.ScalarNode:
+        """Return a text, as a block if it has several lines."""
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_TemplateDumper.add_representer(str, _TemplateDumper.represent_text)
+
+
+# libyaml's loader reads a file with pictures ten times as fast.
+_SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _TemplateLoader(_SafeLoader):  # type: ignore[misc]
+    """Reads what JSON has. Days, Yes, no, on and 10:30 stay text."""
+
+    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
+
+
+for _name, _pattern, _first in (
+    ("null", r"null|~|", ["n", "~", ""]),
+    ("bool", r"true|false", ["t", "f"]),
+    ("int", r"-?(?:0|[1-9][0-9]*)", list("-0123456789")),
+    ("float", r"-?[0-9]+\.[0-9]+", list("-0123456789")),
+):
+    _TemplateLoader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_name}", re.compile(f"^(?:{_pattern})$"), _first
+    )
+
+
+def _content(template: ProjectTemplate) -> dict[str, Any]:
+    return {
         "format": FORMAT,
         "name": template.name,
         "summary": template.summary,
+        "source": template.source,
         "guidelines": template.guidelines,
         "settings": vars(template.settings),
         "dimensions": [_dimension_to_json(dimension) for dimension in template.dimensions],
@@ -50,29 +116,34 @@ def to_json(template: ProjectTemplate) -> str:
             {"name": each.name, "base64": base64.b64encode(each.content).decode()}
             for each in template.pictures
         ],
+        "sample": template.sample,
     }
-    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 
 def _dimension_to_json(dimension: DimensionSpec) -> dict[str, Any]:
-    return {
+    general = {
         "name": dimension.name,
+        "kind": dimension.kind,
         "definition": dimension.definition,
         "guidelines": dimension.guidelines,
-        "scale": {
-            "minimum": dimension.scale_minimum,
-            "maximum": dimension.scale_maximum,
-            "step": dimension.scale_step,
-            "level": dimension.measurement_level,
-            "not_applicable": dimension.not_applicable,
-            "points": [vars(point) for point in dimension.points],
-        },
-        "dispute_threshold": dimension.dispute_threshold,
-        "tolerance": dimension.tolerance,
     }
+    condition = {"shown_if": dimension.shown_if} if dimension.shown_if else {}
+    rules = {"dispute_threshold": dimension.dispute_threshold, "tolerance": dimension.tolerance}
+    if dimension.kind != "scale":
+        asked = {"options": dimension.options, "not_applicable": dimension.not_applicable}
+        return {**general, **asked, **condition, **rules}
+    scale = {
+        "minimum": dimension.scale_minimum,
+        "maximum": dimension.scale_maximum,
+        "step": dimension.scale_step,
+        "level": dimension.measurement_level,
+        "not_applicable": dimension.not_applicable,
+        "points": [vars(point) for point in dimension.points],
+    }
+    return {**general, "scale": scale, **condition, **rules}
 
 
-def from_json(text: str | bytes, *, key: str = "") -> ProjectTemplate:
+def read_template(text: str | bytes, *, key: str = "") -> ProjectTemplate:
     """Return the template of a file, under this key. Raises TemplateRefusedError with all its problems."""
     if len(text) > MOST_BYTES:
         raise TemplateRefusedError(
@@ -82,32 +153,58 @@ def from_json(text: str | bytes, *, key: str = "") -> ProjectTemplate:
                 )
             ]
         )
-    try:
-        content = json.loads(text)
-    except (UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise TemplateRefusedError(
-            [gettext("This is not a JSON file: {error}.").format(error=error)]
-        ) from None
+    content = _load(text)
     _check_format(content)
     reading = _Reading(content)
     template = ProjectTemplate(
         key=key,
         name=reading.text("name", most=150, needed=True),
         summary=reading.text("summary"),
+        source=reading.text("source"),
+        sample=reading.text("sample"),
         guidelines=reading.text("guidelines"),
         settings=_settings(reading.part("settings")),
         dimensions=tuple(map(_dimension, reading.parts("dimensions"))),
         pictures=tuple(map(_picture, reading.parts("pictures"))),
     )
     _refuse_same_names(reading, template)
+    _check_conditions(reading, template)
     if reading.problems:
         raise TemplateRefusedError(reading.problems)
     return template
 
 
+def _load(text: str | bytes) -> Any:
+    """Return the content of a JSON or YAML file; YAML without anchors, which can grow without limit."""
+    try:
+        words = text.decode("utf-8-sig") if isinstance(text, bytes) else text
+        if words.lstrip().startswith("{"):
+            return json.loads(words)
+        _check_yaml(words)
+        return yaml.load(words, Loader=_TemplateLoader)  # a SafeLoader
+    except (UnicodeDecodeError, ValueError, RecursionError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())[:300]
+        raise TemplateRefusedError(
+            [gettext("This is not a JSON or YAML file: {error}.").format(error=reason)]
+        ) from None
+
+
+def _check_yaml(words: str) -> None:
+    """Refuse what can grow without limit when it is read: aliases, and deep nesting."""
+    depth = 0
+    for token in yaml.scan(words, Loader=_TemplateLoader):
+        if isinstance(token, yaml.AliasToken | yaml.AnchorToken | yaml.TagToken):
+            raise TemplateRefusedError(
+                [gettext("Anchors, aliases and tags of YAML are not read: write everything out.")]
+            )
+        depth += isinstance(token, STARTS) - isinstance(token, ENDS)
+        if depth > DEEPEST:
+            raise TemplateRefusedError([gettext("The file is nested too deeply for a template.")])
+
+
 def _check_format(content: Any) -> None:
     found = content.get("format") if isinstance(content, dict) else None
-    if found == FORMAT:
+    if found == FORMAT or found in EARLIER:
         return
     if not isinstance(found, str) or not found.startswith(FAMILY):
         raise TemplateRefusedError(
@@ -245,7 +342,84 @@ def _settings(reading: _Reading) -> TemplateSettings:
 
 
 def _dimension(reading: _Reading) -> DimensionSpec:
-    scale = reading.part("scale")
+    kind = reading.text("kind") or "scale"
+    if kind not in KINDS:
+        reading.refuse(
+            "kind",
+            gettext("must be one of {names}, and is {value}.").format(
+                names=", ".join(KINDS), value=_format_value(kind)
+            ),
+        )
+    spec = _scale(reading) if kind in ("scale", "category") else _question(reading, kind)
+    threshold, tolerance = spec.dispute_threshold, spec.tolerance
+    if threshold is not None and tolerance is not None and tolerance >= threshold:
+        reading.refuse("tolerance", gettext("must be less than the dispute threshold."))
+    return replace(spec, shown_if=_condition(reading))
+
+
+def _question(reading: _Reading, kind: str) -> DimensionSpec:
+    """Return a question whose kind has options; the kind says what is wrong with them."""
+    options = reading.part("options").content
+    try:
+        complete = KINDS[kind].read_options(options) if kind in KINDS else None
+    except InvalidValueError as error:
+        reading.refuse("options", error.message)
+        complete = None
+    return DimensionSpec(
+        name=reading.text("name", most=80, needed=True),
+        definition=reading.text("definition", needed=True),
+        guidelines=reading.text("guidelines"),
+        not_applicable=reading.truth("not_applicable"),
+        dispute_threshold=reading.points("dispute_threshold", SMALLEST_STEP, 1000),
+        tolerance=reading.points("tolerance", 0, 1000),
+        kind=kind,
+        options=complete,
+    )
+
+
+def _condition(reading: _Reading) -> dict[str, Any] | None:
+    if reading.content.get("shown_if") is None:
+        return None
+    condition = reading.part("shown_if")
+    values = condition.content.get("values")
+    if (
+        not isinstance(values, list)
+        or not values
+        or not all(type(each) in (int, float, str) for each in values)
+    ):
+        condition.refuse("values", gettext("must list the answers after which the question is asked."))
+    return {"dimension": condition.text("dimension", needed=True), "values": values}
+
+
+def _check_conditions(reading: _Reading, template: ProjectTemplate) -> None:
+    """Refuse conditions on questions that do not come before, or that are not about the same texts."""
+    earlier: dict[str, DimensionSpec] = {}
+    for number, dimension in enumerate(template.dimensions):
+        if dimension.shown_if:
+            asked = earlier.get(dimension.shown_if["dimension"])
+            path = f"dimensions[{number}].shown_if.dimension"
+            if asked is None:
+                reading.refuse(
+                    path, gettext("must be one of {names}.").format(names=", ".join(earlier) or "–")
+                )
+            elif _compares(asked) != _compares(dimension):
+                reading.refuse(path, gettext("must be about outputs or comparisons, as this question is."))
+        earlier[free_key(dimension.name, earlier)] = dimension
+
+
+def _compares(dimension: DimensionSpec) -> bool:
+    return dimension.kind in KINDS and KINDS[dimension.kind].compares
+
+
+def free_key(name: str, taken: Container[str]) -> str:
+    """Return the key of a dimension by its name, with a number if the key is taken."""
+    base = slugify(name)[:50].strip("-") or "dimension"
+    candidates = (base if n == 1 else f"{base}-{n}" for n in count(1))
+    return next(each for each in candidates if each not in taken and each not in RESERVED_KEYS)
+
+
+def _scale(reading: _Reading) -> DimensionSpec:
+    scale, named = reading.part("scale"), reading.content.get("kind") == "category"
     minimum = scale.number("minimum", SMALLEST, LARGEST_VALUE, 1)
     maximum = scale.number("maximum", SMALLEST, LARGEST_VALUE, 5)
     spec = DimensionSpec(
@@ -255,16 +429,13 @@ def _dimension(reading: _Reading) -> DimensionSpec:
         scale_minimum=minimum,
         scale_maximum=maximum,
         scale_step=scale.points("step", SMALLEST_STEP, LARGEST_VALUE) or 1,
-        measurement_level=scale.text("level") or "interval",
+        measurement_level=scale.text("level") or ("nominal" if named else "interval"),
         not_applicable=scale.truth("not_applicable"),
         points=tuple(_point(each, minimum, maximum) for each in scale.parts("points")),
         dispute_threshold=reading.points("dispute_threshold", SMALLEST_STEP, 1000),
         tolerance=reading.points("tolerance", 0, 1000),
     )
     _check_scale(scale, spec)
-    threshold, tolerance = spec.dispute_threshold, spec.tolerance
-    if threshold is not None and tolerance is not None and tolerance >= threshold:
-        reading.refuse("tolerance", gettext("must be less than the dispute threshold."))
     return spec
 
 
@@ -337,5 +508,5 @@ def _refuse_same_names(reading: _Reading, template: ProjectTemplate) -> None:
 
 
 def _format_value(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 40 else f"{text[:40]}…"

@@ -54,8 +54,17 @@ from annotate.setup.commands import (
 )
 from annotate.setup.forms import DimensionForm, NewProjectForm, SettingsPageForm, initial_of
 from annotate.setup.presets import TEMPLATES
-from annotate.setup.queries import own_templates, preview_page, setup_of, template_for, template_of, wording
-from annotate.setup.template_file import to_json
+from annotate.setup.queries import (
+    earlier_questions,
+    material_of_questions,
+    own_templates,
+    preview_page,
+    setup_of,
+    template_for,
+    template_of,
+    wording,
+)
+from annotate.setup.template_file import to_json, to_yaml
 
 # A project's dimensions: listed, added, edited, put in order, removed.
 
@@ -68,6 +77,7 @@ def dimensions(request: Request, slug: str) -> HttpResponse:
     context = {
         "dimensions": list(project.dimensions.prefetch_related("points")),
         "frozen": is_frozen(project),
+        "material": material_of_questions(project),
         "moved": request.GET.get("moved"),
         "way": request.GET.get("way"),
     }
@@ -151,10 +161,11 @@ def _edit(
     edited: Dimension | None,
     save: Callable[[DimensionSpec], Dimension],
 ) -> HttpResponse:
+    earlier = earlier_questions(project, edited)
     if request.POST.keys() & {"show", "usual", "more"}:
-        return _page(request, project, edited, DimensionForm.as_entered(request.POST))
+        return _page(request, project, edited, DimensionForm.as_entered(request.POST, earlier))
     entered = request.POST if request.method == "POST" else None
-    form = DimensionForm(entered, initial=initial_of(edited), frozen=is_frozen(project))
+    form = DimensionForm(entered, initial=initial_of(edited), frozen=is_frozen(project), earlier=earlier)
     status = 200 if entered is None else 422
     try:
         if form.is_valid():
@@ -166,6 +177,12 @@ def _edit(
     return _page(request, project, edited, form, status=status)
 
 
+PARTS_OF_PAGE = {
+    **{"points": "#scale", "schema": "#schema", "preview": "#preview"},
+    **{"kind": "#question", "condition": "#condition"},
+}
+
+
 def _page(
     request: Request,
     project: Project,
@@ -175,9 +192,7 @@ def _page(
     status: int = 200,
 ) -> HttpResponse:
     """Render the page, or for htmx the part of it that `show` names."""
-    part = {"points": "#scale", "schema": "#schema", "preview": "#preview"}.get(
-        request.POST.get("show", ""), ""
-    )
+    part = PARTS_OF_PAGE.get(request.POST.get("show", ""), "")
     template = "setup/dimension.html" + (part if request.htmx else "")
     context = {"form": form, "dimension": edited}
     return render_in_project(request, project, template, context, status=status)
@@ -303,7 +318,9 @@ def review(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "guideline": current_guideline(project),
         "documents": project.documents.count(),
-        "systems": list(project.systems.order_by("name").values_list("name", flat=True)),
+        "systems": list(
+            project.systems.filter(compares=False).order_by("name").values_list("name", flat=True)
+        ),
         "plan": plan_of(project),
         "members": list(
             project.memberships.filter(active=True).select_related("user").order_by("role", "label")
@@ -341,8 +358,10 @@ class TemplateFileForm(forms.Form):
 
     file = forms.FileField(
         label=_("Template"),
-        help_text=_("A JSON file that a project or this page exported."),
-        widget=forms.ClearableFileInput(attrs={"accept": "application/json,.json"}),
+        help_text=_("A YAML or JSON file that a project or this page exported."),
+        widget=forms.ClearableFileInput(
+            attrs={"accept": "application/yaml,application/json,.yaml,.yml,.json"}
+        ),
     )
 
 
@@ -368,13 +387,13 @@ def templates(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_GET
-def template_file(request: HttpRequest, key: str) -> HttpResponse:
-    """Send a template as a file."""
+def template_file(request: HttpRequest, key: str, ending: str) -> HttpResponse:
+    """Send a template as a YAML or JSON file."""
     refuse_all_but_project_makers(request.user)
     found = template_for(request_user(request), key)
     if found is None:
         raise Http404(gettext("There is no such template."))
-    return _as_file(found)
+    return _as_file(found, ending)
 
 
 @login_required
@@ -397,19 +416,23 @@ def as_template(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def project_template(request: HttpRequest, slug: str) -> HttpResponse:
-    """Send a project as a template; a POST saves it among one's own."""
+    """Send a project as a template, in YAML unless `format` is json; a POST saves it among one's own."""
     project = project_for_admin(request.user, slug)
     if request.method == "GET":
-        return _as_file(template_of(project))
+        return _as_file(template_of(project), request.GET.get("format", "yaml"))
     made = save_template(owner=request_user(request), template=template_of(project))
     messages.success(request, gettext("“{name}” is one of your templates now.").format(name=made.name))
     return redirect("templates")
 
 
-def _as_file(template: ProjectTemplate) -> HttpResponse:
+def _as_file(template: ProjectTemplate, ending: str) -> HttpResponse:
     name = slugify(template.name)[:60] or "template"
-    response = HttpResponse(to_json(template), content_type="application/json")
-    response["Content-Disposition"] = f'attachment; filename="{name}.concord-template.json"'
+    if ending == "json":
+        response = HttpResponse(to_json(template), content_type="application/json")
+    else:
+        ending = "yaml"
+        response = HttpResponse(to_yaml(template), content_type="application/yaml; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}.concord-template.{ending}"'
     return response
 
 

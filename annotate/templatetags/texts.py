@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 
 from annotate.core.rendering.runs import Span, mark_spans
 from annotate.core.rendering.texts import RenderedText, render_text
-from annotate.disputes.queries.page import Segment
+from annotate.disputes.queries.marked_text import Segment
 
 register = template.Library()
 
@@ -24,9 +24,12 @@ def show_text(text: str, format: str, project: str, anchor: object = "") -> Rend
 def mark_text(shown: RenderedText, segments: Iterable[Segment], mine: str) -> SafeString:
     """Return a rendered text with what raters marked. mine: the name of the rater who reads it."""
     spans, at = [], 0
+    colours: dict[int, str] = {}
     for segment in segments:
         if segment.by:
+            colour = f" span-of-{segment.colour}" if segment.colour else ""
             spans.append(Span(at, at + len(segment.text), tuple(segment.by)))
+            colours[at] = colour
         at += len(segment.text)
     says = escape(gettext("marked by"))
 
@@ -35,6 +38,7 @@ def mark_text(shown: RenderedText, segments: Iterable[Segment], mine: str) -> Sa
         style = "marked marked-mine" if mine in span.by else "marked"
         by = f' data-by="{names}"' if is_first else ""
         note = f'<sup><span class="visually-hidden">{says}</span> {names}</sup>' if is_last else ""
+        style += colours[span.start]
         return f'<mark class="{style}"{by}>{piece}{note}</mark>'
 
     return SafeString(mark_spans(shown.html, spans, mark))

@@ -63,7 +63,8 @@ class Project:
         """Add a dimension, or change the one of this name if it differs.
 
         settings: as `scale_minimum` and `scale_maximum` (1 to 5 unless they are given), `measurement_level`,
-        `guidelines`, `points`.
+        `guidelines`, `points`. Questions of other kinds have `kind` and `options`; with `shown_if`
+        one depends on the answers to an earlier question.
         """
         sent = {"name": name, "definition": definition, **settings}
         rows = self.call("getDimensions")
@@ -90,6 +91,22 @@ class Project:
         """
         rows = _pick(items, ("document", "system", "text"), texts=3)
         return self._import("postItems", "items", rows)
+
+    def draw_comparisons(self, size: int = 2, per_document: int | None = None) -> int:
+        """Draw comparisons of `size` outputs before Round I opens; return the number of new ones."""
+        answer = self.call("postComparisons", size=size, per_document=per_document)
+        return int(answer["made"])
+
+    def import_parts(self, parts: "Table") -> int:
+        """Give outputs parts to judge one by one; return the number of outputs with new parts.
+
+        parts: rows with `document`, `system` and `part`, a row for each part in order.
+        """
+        texts: dict[tuple[str, str], list[str]] = {}
+        for row in _pick(parts, ("document", "system", "part"), texts=3):
+            texts.setdefault((row["document"], row["system"]), []).append(row["part"])
+        outputs = [{"document": key[0], "system": key[1], "parts": found} for key, found in texts.items()]
+        return sum(self.call("postParts", outputs=piece)["outputs"] for piece in _split(outputs))
 
     def import_ratings(self, ratings: "Table") -> dict[str, int]:
         """Add recorded ratings as Round I, which opens for them.

@@ -67,7 +67,7 @@ def write_steps(
             gettext("{judge} was imported and has no endpoint that could be asked.").format(judge=judge.name)
         )
     server, prices = server_of(judge.endpoint, calls_in_flight=1), Prices.of(judge.endpoint)
-    for dimension in current_guideline(template.project).dimensions:
+    for dimension in current_guideline(template.project).scales:
         if str(dimension.id) in template.wordings:
             continue
         written = WrittenSteps(dimension.name, template, [])

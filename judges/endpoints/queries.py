@@ -11,6 +11,8 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
 from annotate.core.models import Dimension, Document, Item, Project, User
 from annotate.core.outbound.permits import origin_of
+from annotate.questions import kind_of
+from judges.core.contents import contents_of, in_order_of_sample
 from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTemplate, ScoreFrom
 from judges.methods import METHODS, Method
 from judges.methods.base import Message, Subject
@@ -126,6 +128,8 @@ def _line(judge: Judge, counts: dict[tuple[int, str], int]) -> JudgeLine:
 def refusal(judge: Judge, dimension: FrozenDimension) -> str | None:
     """Return why a judge cannot judge a dimension, None where it can."""
     method, scale = METHODS[judge.method], judge.own_scale
+    if reason := method.refuses_kind(dimension):
+        return reason
     if scale is not None and (reason := scale.refuses(dimension)):
         return reason
     dimension = judge.rescale(dimension)
@@ -266,25 +270,38 @@ def preview_of(
 
     wordings: what is asked in place of the text about dimensions with a wording of their own, by id.
     """
-    dimensions = current_guideline(project).dimensions
-    items = Item.objects.filter(document__project=project).order_by("document", "pk")
+    guideline, asks_kinds = current_guideline(project), METHODS[method].asks_kinds
+    dimensions = [each for each in guideline.dimensions if each.is_scale != asks_kinds]
+    chosen = next((each for each in dimensions if each.key == dimension), None) or next(
+        iter(dimensions), None
+    )
+    items = items_asked_about(project, chosen) if chosen else Item.objects.none()
     count = items.count()
-    if not dimensions or not count:
+    if chosen is None or not count:
         return PromptPreview(
             problem=gettext("Add a dimension and import items to see what the model would read.")
         )
-    chosen = next((each for each in dimensions if each.key == dimension), dimensions[0])
     number = min(max(number, 1), count)
     item = items.select_related("document")[number - 1]
     text = (wordings or {}).get(str(chosen.id), text)
     asked = dimensions if METHODS[method].asks_several else [chosen]
     try:
         messages = METHODS[method].messages_about(
-            text, _subject(item, pair=METHODS[method].asks_pairs), asked
+            text,
+            in_order_of_sample(contents_of([item.pk])[item.pk], 0)
+            if asks_kinds
+            else _subject(item, pair=METHODS[method].asks_pairs),
+            asked,
         )
     except ValueError as error:
         return PromptPreview(problem=str(error), item=item, number=number, items=count, dimension=chosen)
     return PromptPreview(messages=messages, item=item, number=number, items=count, dimension=chosen)
+
+
+def items_asked_about(project: Project, dimension: FrozenDimension) -> QuerySet[Item]:
+    """Return the outputs of a project, or its comparisons where the dimension is about these."""
+    kind = Item.Kind.COMPARISON if kind_of(dimension).compares else Item.Kind.OUTPUT
+    return Item.objects.filter(document__project=project, kind=kind).order_by("document", "pk")
 
 
 def keys_of_dimensions(project: int) -> dict[int, str]:
@@ -298,7 +315,8 @@ def _subject(item: Item, *, pair: bool) -> Subject:
     example = gettext("(the text of the system that the judge names)")
     if not pair:
         return Subject(parts, item.text, reference=example)
-    other = Item.objects.filter(document=item.document).exclude(pk=item.pk).order_by("pk").first()
+    others = Item.objects.filter(document=item.document, kind=Item.Kind.OUTPUT)
+    other = others.exclude(pk=item.pk).order_by("pk").first()
     return Subject(
         parts,
         item.text,
@@ -325,7 +343,7 @@ def tried_replies(
 ) -> Sequence[TriedReply]:
     """Return what is read in the first 50 pasted replies, which lines of three dashes divide."""
     pasted = replies.replace("\r\n", "\n").split(BETWEEN_REPLIES)[:MOST_REPLIES]
-    together = current_guideline(project).dimensions if method.asks_several else [dimension]
+    together = current_guideline(project).scales if method.asks_several else [dimension]
     return [
         TriedReply(reply.strip(), method.read_about(reply, dimension, together, pattern=pattern))
         for reply in pasted

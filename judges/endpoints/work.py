@@ -9,7 +9,7 @@ from typing import Any
 from annotate.core.guideline import FrozenDimension
 from judges.core.models import Endpoint
 from judges.endpoints.questions import Question
-from judges.methods.base import Method
+from judges.methods.base import Method, Subject
 from judges.methods.readings import Reading
 from judges.methods.steps import MethodStep
 
@@ -85,6 +85,7 @@ class JudgmentWork:
     together: Sequence[FrozenDimension] = ()
     shared: tuple[int, ...] | None = None
     chain: "Chain | None" = None
+    subject: Subject | None = None
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ class Outcome:
     status: str
     attempts: int
     value: float | None = None
+    data: Mapping[str, Any] | None = None
     rationale: str = ""
     reply: str = ""
     reason: str = ""

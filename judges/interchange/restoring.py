@@ -143,7 +143,7 @@ def _restoring_judgment(
     restored: Restored, row: Row, judges: dict[str, Judge], runs: dict[int, Run]
 ) -> Judgment:
     other = row["other_system"]
-    fields = JUDGMENTS.fields(row) | {
+    fields = JUDGMENTS.fields({"data": None, **row}) | {  # earlier versions export no data
         "run": runs[row["run"]] if row["run"] is not None else None,
         "asked_dimensions": _ids(restored, row["asked_dimensions"]),
     }

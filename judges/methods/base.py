@@ -31,6 +31,9 @@ class Subject:
     text: str
     other: str | None = None
     reference: str = ""  # a text for the same document to hold it against
+    sides: tuple[str, ...] = ()  # of a comparison, in its own order
+    order: tuple[int, ...] = ()  # in which the sides are shown
+    parts: tuple[str, ...] = ()  # of the text, judged one by one
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class Method(ABC):
     own_placeholders: ClassVar[frozenset[str]] = frozenset()
     asks_pairs: ClassVar[bool] = False
     asks_several: ClassVar[bool] = False  # dimensions in one call
+    asks_kinds: ClassVar[bool] = False  # other questions than those of scales, see annotate.questions
     takes_modifiers: ClassVar[bool] = False
     takes_steps: ClassVar[bool] = False  # several calls for a value, see judges.methods.steps
     document_section: ClassVar[str] = ""  # the first step, where one call serves all texts of a document
@@ -66,6 +70,14 @@ class Method(ABC):
     def refuses(self, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
         """Return why this dimension cannot be judged this way, None where it can."""
         return None
+
+    def refuses_kind(self, dimension: FrozenDimension) -> str | None:
+        """Return why questions of this kind cannot be asked this way, None where they can."""
+        if dimension.is_scale:
+            return None
+        return gettext("{dimension} has no scale; use the method “Questions of other kinds”.").format(
+            dimension=dimension.name
+        )
 
     def refuses_value(self, value: float, dimension: FrozenDimension) -> str | None:
         """Return why no reply could give this value, None where one could.
@@ -101,7 +113,7 @@ class Method(ABC):
 
     def messages(self, template: str, subject: Subject, dimension: FrozenDimension) -> list[Message]:
         """Return what to send; a ValueError says why it cannot be sent."""
-        if reason := self.refuses(dimension):
+        if reason := self.refuses_kind(dimension) or self.refuses(dimension):
             raise ValueError(reason)
         if (subject.other is not None) != self.asks_pairs:
             raise ValueError(
@@ -123,15 +135,23 @@ class Method(ABC):
         dimension: FrozenDimension,
         dimensions: Sequence[FrozenDimension],  # noqa: ARG002
         *,
+        subject: Subject | None = None,  # noqa: ARG002
         pattern: str = "",
         structured: bool = False,
     ) -> Reading:
-        """Return the value of a reply on one of the dimensions of its call, as a judge reads it."""
+        """Return the value of a reply on one of the dimensions of its call, as a judge reads it.
+
+        subject: what the call was about, without which some replies cannot be read.
+        """
         if structured:
             return self.read_structured(reply, dimension)
         return self.read_with(pattern, reply, dimension)
 
-    def schema_about(self, dimensions: Sequence[FrozenDimension]) -> dict[str, Any]:
+    def schema_about(
+        self,
+        dimensions: Sequence[FrozenDimension],
+        subject: Subject | None = None,  # noqa: ARG002
+    ) -> dict[str, Any]:
         """Return the JSON schema of a structured reply about all dimensions of a call."""
         (dimension,) = dimensions
         return self.json_schema(dimension)

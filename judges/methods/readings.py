@@ -1,14 +1,16 @@
 """What reading a reply gives: a value with a rationale, or the reason why there is none."""
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Readable:
-    """A value on the scale, and what the model said for it."""
+    """A value on the scale, what the model said for it, and what else answers of other kinds hold."""
 
     value: float
     rationale: str = ""
+    data: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,7 @@ class SeveralDimensions(ScoreMethod):
         dimension: FrozenDimension,
         dimensions: Sequence[FrozenDimension],
         *,
+        subject: Subject | None = None,  # noqa: ARG002
         pattern: str = "",
         structured: bool = False,
     ) -> Reading:
@@ -107,7 +108,11 @@ class SeveralDimensions(ScoreMethod):
         """Return an object with a score on one dimension."""
         return self.schema_about([dimension])
 
-    def schema_about(self, dimensions: Sequence[FrozenDimension]) -> dict[str, Any]:
+    def schema_about(
+        self,
+        dimensions: Sequence[FrozenDimension],
+        subject: Subject | None = None,  # noqa: ARG002
+    ) -> dict[str, Any]:
         """Return an object with a score for each dimension, by its key."""
         return object_of({each.key: score_schema(each) for each in dimensions})
 

@@ -78,7 +78,7 @@ class SteppedMethod(Method):
 
     def messages(self, template: str, subject: Subject, dimension: FrozenDimension) -> list[Message]:
         """Return what is sent first."""
-        if reason := self.refuses(dimension):
+        if reason := self.refuses_kind(dimension) or self.refuses(dimension):
             raise ValueError(reason)
         step = self.next_step(template, subject, dimension, [])
         assert isinstance(step, MethodStep)

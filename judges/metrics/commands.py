@@ -8,12 +8,13 @@ from django.utils.translation import gettext
 from annotate.core.audit import record
 from annotate.core.bulk import write_rows
 from annotate.core.configuration import lock_project
-from annotate.core.models import DataImport, Item, Project, User
+from annotate.core.models import DataImport, Project, User
 from annotate.material.queries.catalogue import BATCH
 from annotate.material.queries.imports import source_of
 from annotate.material.reading.progress import OnProgress, silent
 from annotate.material.reading.source import Source
 from judges.core.errors import MetricRefusedError
+from judges.core.material import outputs_of
 from judges.core.models import Metric, MetricValue
 from judges.metrics.computing import MetricTexts, TextMeasure
 from judges.metrics.queries import (
@@ -149,7 +150,7 @@ def _write_measured(
 
 def _texts_of(project: Project, references: Sequence[str]) -> dict[int, MetricTexts]:
     """Return the texts to measure by item, each with its document and references. One query."""
-    items = Item.objects.filter(document__project=project).select_related("document", "system").order_by("pk")
+    items = outputs_of(project).select_related("document", "system").order_by("pk")
     rows = list(items)
     unknown = set(references) - {item.system.name for item in rows}
     if unknown:

@@ -14,6 +14,7 @@ from annotate.core.configuration import lock_project
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import Item, User
 from judges.core.errors import MetricRefusedError
+from judges.core.material import outputs_of
 from judges.core.models import Judge, Metric, MetricValue
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.keys import server_of
@@ -38,7 +39,7 @@ def texts_without_perplexity(judge: Judge) -> QuerySet[Item]:
     values = MetricValue.objects.filter(
         metric__project=judge.project, metric__name=metric_name(judge), item=OuterRef("pk")
     )
-    return Item.objects.filter(~Exists(values), document__project=judge.project).order_by("pk")
+    return outputs_of(judge.project).filter(~Exists(values)).order_by("pk")
 
 
 def metric_name(judge: Judge) -> str:

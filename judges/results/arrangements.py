@@ -118,6 +118,7 @@ JUDGES = Arrangement(
         "differences": _("Bias and error"),
         "preferences": _("Preferences"),
         "pairs-of-judges": _("Between judges"),
+        "other-questions": _("Other questions"),
         "confusion": _("Confusion of each judge"),
         "quality": _("Quality of systems"),
         "strengths": _("Strengths of systems"),

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.models import Project
+from judges.core.material import names_of_scales, scales_of
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.policy_settings import POLICY_SETTINGS, PolicySection, names_of_policy_settings
 from judges.core.specification import CalibrationSpec, PolicySpec, by_certificates
@@ -103,7 +105,12 @@ class CalibrationForm(forms.Form):
             field.queryset = measured.select_related("endpoint", "template")
         dimensions = self.fields["dimensions"]
         assert isinstance(dimensions, forms.MultipleChoiceField)
-        dimensions.choices = list(project.dimensions.values_list("key", "name"))
+        dimensions.choices, has_others = names_of_scales(project)
+        if has_others:
+            dimensions.help_text = gettext(
+                "Scales only: a certificate bounds the error of a number or a category, and its confidence "
+                "needs one for each item."
+            )
 
     @property
     def usual(self) -> list[forms.BoundField]:
@@ -141,7 +148,7 @@ def usual_calibration(project: Project, judges: list[Judge], number: int) -> dic
         "judge": (rts or judges)[0].pk,
         "other": mcq[0].pk if mcq else None,
         "confidence": kinds.CLOSENESS if mcq else kinds.STEADINESS,
-        "dimensions": list(project.dimensions.values_list("key", flat=True)),
+        "dimensions": list(scales_of(project).values_list("key", flat=True)),
         **USUAL_TEST,
         "raters": project.raters_per_item,
     }
@@ -180,7 +187,11 @@ class RoutingForm(forms.Form):
             field = self.fields[method]
             assert isinstance(field, forms.ModelChoiceField)
             field.queryset = Judge.objects.filter(project=project, method=method).order_by("name")
-        self._keys = list(project.dimensions.values_list("key", "name"))
+        self._keys, has_others = names_of_scales(project)
+        if has_others:
+            self.fields["mcq"].help_text = gettext(
+                "Of the same model. Only scales are routed: R compares RTS with MCQ, which only scales have."
+            )
         for key, name in self._keys:
             self.fields[OF_DIMENSION + key] = forms.FloatField(
                 label=name, required=False, min_value=-1, max_value=1, widget=forms.NumberInput(NUMBER)

@@ -14,6 +14,7 @@ from judges.core.models import Calibration, RoutingPolicy
 from judges.results.tables.columns import number_or_reason
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.gaps import with_gaps
+from judges.results.tables.other_kinds import with_reason_for_scales
 from judges.results.tables.parameters import CORRECTED, JUDGE, ROUND, chosen_judge
 from judges.results.tables.version import values_of, version_of_judges
 from judges.routing.queries.trust import TrustEvidence, trust_in
@@ -61,7 +62,13 @@ def trust_sections(project: Project, chosen: Chosen) -> list[Section]:
     evidence = Table("evidence", gettext("Evidence"), columns, rows, heads=2, says=gettext(_EVIDENCE))
     rests_on = with_gaps([Section(gettext("Evidence"), "", [evidence])], [judge], chosen)
     sections = [Section(gettext("Verdict"), "", [verdicts]), *rests_on]
+    sections = with_reason_for_scales(sections, project, gettext(_SCALES_ONLY))
     return with_count_of_corrected(sections, [judge], chosen)
+
+
+_SCALES_ONLY = gettext_noop(
+    "Verdicts are about scales; the table “Other questions” compares judges and people on the others."
+)
 
 
 def _name(each: TrustEvidence) -> Cell:

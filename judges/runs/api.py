@@ -130,8 +130,8 @@ class JudgmentRow(serializers.ModelSerializer[Judgment]):
         model = Judgment
         fields = (
             *("id", "run", "judge", "dimension", "document", "system", "other_system", "sample", "status"),
-            *("value", "mapped_value", "rationale", "reply", "reason", "problem", "prompt", "prompt_version"),
-            "parameters",
+            *("value", "data", "mapped_value", "rationale", "reply", "reason", "problem"),
+            *("prompt", "prompt_version", "parameters"),
             *(
                 "messages_hash",
                 "messages",

@@ -314,8 +314,8 @@ def _read_reply(work: JudgmentWork, reply: Reply, spent: Outcome) -> Outcome:
         return _behind_step(work, reply, spent)
     said = replace(spent, reply=reply.text)
     if isinstance(reading, Readable):
-        value, rationale = reading.value, reading.rationale
-        return replace(said, status=Judgment.Status.DONE, value=value, rationale=rationale, reason="")
+        done = replace(said, status=Judgment.Status.DONE, reason="", data=reading.data)
+        return replace(done, value=reading.value, rationale=reading.rationale)
     problem, why = problem_of(reply)
     reason = f"{why} {reading.reason}" if why else reading.reason
     return replace(said, status=Judgment.Status.UNREADABLE, value=None, reason=reason, problem=problem)
@@ -361,7 +361,12 @@ def read(work: JudgmentWork, reply: Reply) -> MethodStep | Reading:
     if work.question.wants_probabilities:
         return _read_probabilities(work, reply)
     return work.method.read_about(
-        reply.text, work.dimension, work.together, pattern=work.pattern, structured=work.structured
+        reply.text,
+        work.dimension,
+        work.together,
+        subject=work.subject,
+        pattern=work.pattern,
+        structured=work.structured,
     )
 
 

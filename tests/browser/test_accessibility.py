@@ -90,7 +90,7 @@ ANYWHERE = (
 )
 OF_PEOPLE = """
 preview/ settings/ as-template/ rounds/1/ items/ items/{item}/
-dimensions/ dimensions/fluency/ guideline-versions/ images/ imports/
+dimensions/ dimensions/fluency/ comparisons/ parts/ guideline-versions/ images/ imports/
 imports/{upload}/ annotator-quality/ annotator-quality/{rater}/ assignment-plan/
 people/ people/{rater}/ people/outside/ results/so-far/
 rounds/1/deadline/ export/ export/datasheet/ export/{export}/ audit/ delete/
@@ -122,6 +122,8 @@ BEFORE_ROUND_ONE = (
     "settings/",
     "dimensions/new/",
     "dimensions/fluency/",
+    "comparisons/",
+    "parts/",
     "gold/",
     "gold/{gold}/",
     "calibration/",

@@ -70,6 +70,14 @@ def test_conversations_of_other_forms_give_the_same_item(tmp_path: Path) -> None
         assert (name, units(rows)) == ("messages", found), form
 
 
+@pytest.mark.parametrize(
+    ("system", "name"), [("GPT 4 mini", "GPT 4 mini"), ("You are very brief.", "assistant")]
+)
+def test_a_system_column_names_the_model_or_holds_a_prompt(tmp_path: Path, system: str, name: str) -> None:
+    _, rows = read(jsonl(tmp_path, {"messages": [USER], "system": system, "summary": "The Rhine."}))
+    assert [(row.system, row.text) for row in rows] == [(name, "The Rhine.")]
+
+
 def test_a_conversation_in_a_cell_of_csv_is_read(tmp_path: Path) -> None:
     path = tmp_path / "chats.csv"
     with path.open("w", newline="") as file:

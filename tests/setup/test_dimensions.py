@@ -48,7 +48,7 @@ def names(cast: Cast) -> list[str]:
 def test_dimensions_are_listed_in_order_with_their_scales(admin: Client, cast: Cast) -> None:
     page = admin.get(address(cast)).content.decode()
     assert page.index("Fluency") < page.index("Coherence")
-    assert "1 to 5 · interval" in page
+    assert "1 to 5, interval" in page
 
 
 def test_a_dimension_is_added_with_its_scale(admin: Client, cast: Cast) -> None:
@@ -173,8 +173,10 @@ def test_a_usual_scale_takes_the_place_of_the_one_entered(
     entered = VALID | {"show": "schema", "usual": usual}
     part = admin.post(address(cast, "new/"), entered, headers=HTMX).content.decode()
     assert rows(part) == values
-    assert re.search(rf'value="{level}"[^>]*checked', part)
-    assert part.strip() in admin.post(address(cast, "new/"), entered).content.decode()
+    page = admin.post(address(cast, "new/"), entered).content.decode()
+    chosen = "category" if level == "nominal" else level
+    assert re.search(rf'value="{chosen}"[^>]*checked', page)
+    assert part.strip() in page
 
 
 NAMED = VALID | {
@@ -210,7 +212,7 @@ def test_categories_that_cannot_be_chosen_are_refused_in_words(
 def test_a_dimension_of_categories_is_listed_with_them(admin: Client, cast: Cast) -> None:
     admin.post(address(cast, "new/"), NAMED | {"not_applicable": "on"})
     page = admin.get(address(cast)).content.decode()
-    assert "Praise / Blame / Neither · nominal · may be “not applicable”" in page
+    assert "One category: Praise / Blame / Neither · may be “not applicable”" in page
 
 
 def test_the_form_says_which_coefficients_follow_from_a_level(admin: Client, cast: Cast) -> None:
@@ -297,7 +299,9 @@ def test_the_number_of_queries_is_fixed(
 ) -> None:
     for extra in ("one", "two"):
         make_dimension(cast.project, extra)
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(10):
             admin.get(address(cast))
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(9):
             admin.get(address(cast, "fluency/"))
+        with django_assert_num_queries(10):
+            admin.get(address(cast, "coherence/"))

@@ -132,5 +132,5 @@ def test_the_number_of_queries_is_fixed(client, django_assert_num_queries):
         make_member(cast.project)
         with django_assert_num_queries(12):
             client.get(at("review", cast.project))
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(9):
             client.get(at("preview", cast.project))

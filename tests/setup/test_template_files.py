@@ -1,16 +1,19 @@
 """Templates as files: there and back without a difference, and what is refused with which sentence."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
+from jsonschema import Draft202012Validator
 
 from annotate.core.models import Dimension, Project, SavedTemplate
 from annotate.setup.commands import add_image, create_project
 from annotate.setup.presets import TEMPLATES
 from annotate.setup.queries import template_of
-from annotate.setup.template_file import TemplateRefusedError, from_json, to_json
+from annotate.setup.template_file import TemplateRefusedError, read_template, to_json, to_yaml
 from tests.factories import make_dimension, make_project, make_user
 from tests.setup.test_images import PNG
 
@@ -55,9 +58,10 @@ def cast():
     return cast
 
 
-@pytest.mark.parametrize("template", TEMPLATES.values(), ids=str)
+@pytest.mark.parametrize("template", TEMPLATES.values(), ids=lambda each: each.key)
 def test_the_shipped_templates_read_back_as_they_were_written(template):
-    assert from_json(to_json(template), key=template.key) == template
+    assert read_template(to_json(template), key=template.key) == template
+    assert read_template(to_yaml(template), key=template.key) == template
 
 
 def test_an_export_imported_begins_a_project_that_exports_the_same(cast, client):
@@ -67,7 +71,7 @@ def test_an_export_imported_begins_a_project_that_exports_the_same(cast, client)
     upload = {"file": SimpleUploadedFile("a.json", exported)}
     assert client.post(reverse("templates"), upload)["Location"] == reverse("templates")
     saved = SavedTemplate.objects.get()
-    assert client.get(reverse("template_file", args=[saved.key])).content == exported
+    assert client.get(reverse("template_file", args=[saved.key, "yaml"])).content == exported
     made = {"name": cast.project.name, "template": saved.key}
     copy = client.post(reverse("project_new"), made)["Location"].split("/")[2]
     assert copy != cast.project.slug
@@ -83,7 +87,7 @@ def test_a_template_is_its_owners(cast, client):
     other = make_project()
     for user in (other.admin, cast.researcher, cast.outsider):
         client.force_login(user)
-        assert client.get(reverse("template_file", args=[saved.key])).status_code == 404
+        assert client.get(reverse("template_file", args=[saved.key, "yaml"])).status_code == 404
         assert client.post(reverse("template_remove", args=[saved.pk])).status_code == 404
         assert client.get(reverse("project_template", args=[cast.project.slug])).status_code == 404
     assert client.get(reverse("templates")).status_code == 404
@@ -100,8 +104,8 @@ def test_a_template_is_its_owners(cast, client):
     [
         (
             ("format",),
-            "concord-template/2",
-            "format: this template is of version '2', and this Concord",
+            "concord-template/3",
+            "format: this template is of version '3', and this Concord",
         ),
         (("format",), "label-config", "format: this is no template of Concord"),
         (("name",), "", "name: is missing."),
@@ -136,7 +140,7 @@ def test_what_cannot_be_read_is_refused_by_its_path(path, value, sentence):
         place = place[step]
     place[path[-1]] = value
     with pytest.raises(TemplateRefusedError) as refused:
-        from_json(json.dumps(content))
+        read_template(json.dumps(content))
     assert any(problem.startswith(sentence) for problem in refused.value.problems), refused.value.problems
 
 
@@ -149,15 +153,93 @@ def test_all_problems_are_told_at_once_and_nothing_is_kept(client, cast):
     assert response.status_code == 422
     for path in ("name", "dimensions[0].name", "dimensions[1].definition", "dimensions[1].scale.minimum"):
         assert f"<li>{path}: " in page
-    for noise in (b"\xff\xfe", b"[" * 100_000, b"not json"):
-        upload = {"file": SimpleUploadedFile("a.json", noise)}
-        assert "This is not a JSON file" in client.post(reverse("templates"), upload).content.decode()
+    for noise, sentence in (
+        (b"\xff\xfe", "This is not a JSON or YAML file"),
+        (b"{" * 100_000, "This is not a JSON or YAML file"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"not json", "format: this is no template of Concord"),
+        (b"a: &x [1]\nb: *x", "Anchors, aliases and tags of YAML are not read"),
+        (b"a: !!python/name:os.system x", "Anchors, aliases and tags of YAML are not read"),
+    ):
+        upload = {"file": SimpleUploadedFile("a.yaml", noise)}
+        assert sentence in client.post(reverse("templates"), upload).content.decode()
     assert not SavedTemplate.objects.exists()
 
 
 def test_a_small_file_takes_the_usual_for_what_it_leaves_out():
-    template = from_json(json.dumps(SMALL))
+    template = read_template(json.dumps(SMALL))
     project = create_project(user=make_user(), name="A", template=template)
     assert (project.raters_per_item, project.dispute_threshold) == (3, 2)
     assert [point.label for point in project.dimensions.get().points.all()] == ["Praise", "Blame"]
     assert template_of(project).dimensions == template.dimensions
+
+
+QUESTIONS = """
+format: concord-template/2
+name: Facts
+dimensions:
+  - name: Known
+    kind: category
+    definition: Whether it is known.
+    scale: {minimum: 0, maximum: 1, points: [{value: 0, label: No}, {value: 1, label: Yes}]}
+  - name: Supported
+    kind: parts
+    definition: Whether each fact is.
+    options: {labels: [{name: Yes}, {name: No}], counts: yes}
+    shown_if: {dimension: known, values: [1]}
+"""
+
+
+def test_a_yaml_file_has_questions_of_other_kinds(cast):
+    template = read_template(QUESTIONS)
+    known, supported = template.dimensions
+    assert known.measurement_level == "nominal"
+    assert supported.options == {
+        "labels": [
+            {"key": "yes", "name": "Yes", "description": ""},
+            {"key": "no", "name": "No", "description": ""},
+        ],
+        "counts": "yes",
+    }
+    project = create_project(user=cast.admin, name="A", template=template)
+    assert template_of(project).dimensions[1] == replace(supported, scale_minimum=0, scale_maximum=1)
+    assert read_template(to_yaml(template)) == template
+    assert to_yaml(read_template(to_yaml(template_of(project)))) == to_yaml(template_of(project))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "problem"),
+    [
+        ("kind: parts", "kind: facts", "dimensions[1].kind: must be one of scale, category, labels"),
+        (
+            "counts: yes",
+            "counts: maybe",
+            "dimensions[1].options: The label that counts is one of the labels.",
+        ),
+        ("name: Yes}, {name: No", "name: Yes", "dimensions[1].options: Give 2 to 6 labels"),
+        (
+            "dimension: known",
+            "dimension: supported",
+            "dimensions[1].shown_if.dimension: must be one of known.",
+        ),
+        ("values: [1]", "values: 1", "dimensions[1].shown_if.values: must list the answers"),
+    ],
+)
+def test_a_question_that_cannot_be_read_is_refused_by_its_path(before, after, problem):
+    with pytest.raises(TemplateRefusedError) as refused:
+        read_template(QUESTIONS.replace(before, after))
+    assert any(each.startswith(problem) for each in refused.value.problems), refused.value.problems
+
+
+def test_the_schema_takes_what_is_exported_and_refuses_what_the_reader_refuses():
+    schema = json.loads(Path("docs/reference/concord-template-2.schema.json").read_text())
+    Draft202012Validator.check_schema(schema)
+    validator = Draft202012Validator(schema)
+    for template in TEMPLATES.values():
+        assert not [error.message for error in validator.iter_errors(json.loads(to_json(template)))]
+    for kind, options in (("facts", {}), ("labels", {"labels": [{"name": "One"}]}), ("text", {"longest": 0})):
+        dimension = {"name": "A", "definition": "B", "kind": kind, "options": options}
+        content = {"format": "concord-template/2", "name": "A", "dimensions": [dimension]}
+        assert not validator.is_valid(content)
+        with pytest.raises(TemplateRefusedError):
+            read_template(json.dumps(content))

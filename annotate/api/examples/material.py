@@ -17,7 +17,15 @@ EXAMPLES = {
     "DocumentRow": {**DOCUMENT, "metadata": {}},
     "SystemRow": {"system": "a"},
     "ItemsInput": {"items": [ITEM, {**ITEM, "system": "b", "text": "Boots that run small."}]},
-    "ItemRow": {**ITEM, "metadata": {}},
+    "ItemRow": {**ITEM, "kind": "output", "metadata": {}},
+    "ComparisonsInput": {"size": 2, "per_document": None},
+    "DrawnComparisons": {"made": 1},
+    "PartsInput": {
+        "outputs": [
+            {"document": "boots", "system": "a", "parts": ["People like these boots.", "Order a size up."]}
+        ]
+    },
+    "ImportedParts": {"outputs": 1},
     "Imported": {
         "made": {"documents": 0, "systems": 2, "items": 2},
         "already_there": {"documents": 0, "systems": 0, "items": 0},

@@ -52,7 +52,7 @@ class MarkdownWriter:
     above: list[int] = field(default_factory=list)  # the levels of the last heading and of those over it
 
     def nest_heading(self, level: int) -> int:
-        """Return the level at which a heading is shown: texts skip levels, a page must not."""
+        """Return the level of a heading on the page, which must not skip one."""
         while self.above and self.above[-1] >= level:
             self.above.pop()
         self.above.append(level)
@@ -149,7 +149,7 @@ class _Text:
         return self._in_source(self._locate_lines(token.content, line))
 
     def _locate_lines(self, content: str, number: int) -> Sequence[int]:
-        """Return the offsets of lines that begin later in the text than there: behind `> `, say."""
+        """Return the offsets of the lines of a block. In a quote, they begin after `> `."""
         lines = content.split("\n")
         if len(lines) == 1:
             start = self.starts[number] + self._start_in_line(content, number)
@@ -282,7 +282,7 @@ class _Text:
         self.writer.markup("</code>")
 
     def _write_image(self, token: Token, content: str, offsets: Sequence[int]) -> None:
-        """Show an image of the project. Another server would learn who rates when: its address is text."""
+        """Show an image of the project, and the URL of any other: its server would learn who rates when."""
         source, at = str(token.attrGet("src") or ""), token.meta["at"] + 2
         if self.to.project and (own := _OWN_IMAGE.fullmatch(source)):
             address = reverse("image", args=[self.to.project, own[1]])

@@ -23,7 +23,7 @@ _FORMULA = re.compile(
 
 
 class _InlineState(StateInline):
-    """Notes for each token where it begins in the text of its block: `meta["at"]`."""
+    """Notes the offset of each token in its block as `meta["at"]`."""
 
     def __init__(self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token]) -> None:
         super().__init__(src, md, env, tokens)
@@ -55,7 +55,7 @@ class _InlineParser(ParserInline):
 
 
 def _locate_delimiters(state: StateInline) -> None:
-    """Give `**` of several tokens, which all begin where the first one does, their own offsets."""
+    """Correct the offsets of delimiters: the parser pushes all tokens of `**` at one position."""
     before: Token | None = None
     for token in state.tokens:
         if before and before.type == token.type == "text" and token.meta["at"] <= before.meta["at"]:
@@ -79,7 +79,7 @@ def _formula(state: StateInline, silent: bool) -> bool:
 
 
 def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Read a formula on lines of its own, whose lines would else be lists or headings."""
+    """Read a formula on lines of its own. Without this rule `= b` would make a heading."""
     begin = state.bMarks[start] + state.tShift[start]
     closing = _CLOSINGS.get(state.src[begin : begin + 2])
     if closing is None or state.is_code_block(start):
@@ -110,12 +110,12 @@ def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
 
 class _Parser(MarkdownIt):
     def validateLink(self, url: str) -> bool:  # noqa: ARG002, N802
-        """Read every address; the writer decides which become links and which are shown as text."""
+        """Accept every URL; the writer makes links of permitted ones."""
         return True
 
 
 def is_linked(address: str) -> bool:
-    """Return whether an address in a text may become a link."""
+    """Return whether a URL may become a link."""
     try:
         return urlsplit(address.strip()).scheme.lower() in LINKED
     except ValueError:

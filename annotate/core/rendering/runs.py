@@ -18,7 +18,7 @@ _RUN = re.compile(
 
 
 class MisplacedRunError(Exception):
-    """A piece of text that the source does not have at its offset; the source is shown as plain text then."""
+    """A run differs from the source at its offset. The page then shows the source as plain text."""
 
 
 @dataclass

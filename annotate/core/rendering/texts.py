@@ -18,6 +18,7 @@ from annotate.core.rendering.messages import read_messages
 from annotate.core.rendering.runs import MisplacedRunError, RunWriter
 
 LONGEST = 400_000  # characters; a longer text is shown plain
+MOST_KEPT = 300_000  # characters of HTML; the cache of a process has 300 entries
 FEWEST_HEADINGS = 3  # of an outline
 
 
@@ -47,7 +48,8 @@ def render_text(text: str, format: str, *, project: str = "", anchor: str = "") 
     kept: RenderedText | None = caches["process"].get(key)
     if kept is None:
         kept = _render(text.replace("\r\n", "\n"), format, project, anchor)
-        caches["process"].set(key, kept, timeout=None)
+        if len(kept.html) <= MOST_KEPT:
+            caches["process"].set(key, kept, timeout=None)
     return kept
 
 

@@ -90,7 +90,9 @@ def answer_dispute(
         evidence=evidence,
     )
     answer = checked_answer(dimension, answer, assignment)
-    given = Given(answer.value, answer.data) if answer.value is not None else standing
+    if answer.value is None:
+        raise InvalidValueError(gettext("This answer is not complete; give every part of it."))
+    given = Given(answer.value, answer.data)
     if evidence != marked:
         check_passages(evidence, item_texts(dispute.item_id))
     if seen_revision is not None and rating.revision != seen_revision:

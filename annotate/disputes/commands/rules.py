@@ -11,6 +11,8 @@ from annotate.core.configuration import lock_project
 from annotate.core.errors import FrozenError, InvalidValueError
 from annotate.core.models import Project, Round, User
 from annotate.disputes.queries.rules import Rule
+from annotate.questions import kind_of
+from annotate.questions.scale import SCALE
 
 MOST_REASONS, LONGEST_REASON = 9, 100
 
@@ -60,7 +62,9 @@ def set_dispute_rules(
     for dimension in locked.dimensions.filter(pk__in=own):
         wanted = own[dimension.pk]
         if wanted.tolerance is not None:
-            _check(wanted.threshold or rule.threshold, wanted.tolerance)
+            kind = kind_of(dimension)
+            usual = rule.threshold if kind is SCALE else kind.threshold
+            _check(wanted.threshold or usual, wanted.tolerance)
         before = {"threshold": dimension.dispute_threshold, "tolerance": dimension.tolerance}
         after = {"threshold": wanted.threshold, "tolerance": wanted.tolerance}
         record(locked, "dimension.dispute_rule_set", dimension, before=before, after=after, by=by)

@@ -41,9 +41,9 @@ from annotate.core.models import (
 )
 from annotate.core.natural_order import natural_key
 from annotate.core.raters import disputes_of, round_two_was_opened
-from annotate.core.scale_text import name_on_page
 from annotate.disputes.queries.activity import HAS_ENDED, LONG_AGO, to_decide
 from annotate.disputes.queries.list import START_OF_TEXT
+from annotate.questions import Given, kind_of
 from annotate.rating.queries.progress import rough_time
 from annotate.rating.queries.work import PlaceInOrder
 
@@ -321,8 +321,10 @@ def _names_of_values(place: Membership, items: Collection[int]) -> dict[tuple[in
         value__isnull=False,
     ).order_by("assignment__round__number")
     return {
-        (item, dimension): name_on_page(dimensions[dimension], value)
-        for item, dimension, value in given.values_list("assignment__item", "dimension", "value")
+        (item, dimension): kind_of(dimensions[dimension]).describe(dimensions[dimension], Given(value, data))
+        for item, dimension, value, data in given.values_list(
+            "assignment__item", "dimension", "value", "data"
+        )
         if value is not None
     }
 
@@ -474,7 +476,8 @@ def just_answered(place: Membership, number: int) -> Answered | None:
     guideline = FrozenGuideline.from_json(dispute.round.guideline.content)
     dimension = next(each for each in guideline.dimensions if each.id == dispute.dimension_id)
     changed = change.cause == RatingChange.Cause.CHANGED
-    return Answered(dispute, place, rating.revision, changed, name_on_page(dimension, rating.value))
+    says = kind_of(dimension).describe(dimension, Given(rating.value, rating.data))
+    return Answered(dispute, place, rating.revision, changed, says)
 
 
 _TAKEN_BACK = RatingChange.Cause.TAKEN_BACK

@@ -1,8 +1,7 @@
 """One disputed unit as its raters and admins see it."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from itertools import groupby, pairwise
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
@@ -10,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline, FrozenPoint
 from annotate.core.models import (
+    Assignment,
     Dispute,
     DisputeEvent,
     Item,
@@ -18,165 +18,35 @@ from annotate.core.models import (
     Rating,
     RatingChange,
     Round,
-    TextFormat,
 )
 from annotate.core.models.rounds import without_checks
 from annotate.core.raters import raters_of
-from annotate.core.scale import distance
-from annotate.core.scale_text import format_value, name_on_page
+from annotate.core.scale import SMALLEST_STEP, normalize
+from annotate.core.scale_text import format_value
 from annotate.disputes.queries.list import dispute_rows
-from annotate.disputes.scale_axis import Held, ScaleAxis, scale_axis
-from annotate.rating.evidence import Passage, passages_as_sent, passages_from_json
-from annotate.rating.queries.work import Row
-
-
-@dataclass(frozen=True)
-class Mark:
-    """Characters `start` to before `end` of a text, and the name of who marked them."""
-
-    name: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True)
-class Segment:
-    """A piece of a text that the same people marked, none where `by` is empty."""
-
-    text: str
-    by: tuple[str, ...] = ()
-
-
-def segments_of(text: str, marks: Iterable[Mark]) -> list[Segment]:
-    """Return the text in pieces as long as possible, each with those who marked it, in the order given.
-
-    What of a mark does not lie in the text is left out.
-    """
-    inside = [Mark(each.name, max(0, each.start), min(len(text), each.end)) for each in marks]
-    inside = [each for each in inside if each.start < each.end]
-    edges = sorted({0, len(text), *(each.start for each in inside), *(each.end for each in inside)})
-    pieces = [(text[start:end], _names(inside, start, end)) for start, end in pairwise(edges)]
-    return [
-        Segment("".join(piece for piece, _ in group), by)
-        for by, group in groupby(pieces, key=lambda piece: piece[1])
-    ]
-
-
-def _names(marks: list[Mark], start: int, end: int) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each.name for each in marks if each.start <= start and end <= each.end))
-
-
-def you() -> str:
-    """Return how a sentence calls who reads it."""
-    return _("you")
-
-
-def join_names(names: list[str]) -> str:
-    """Return names as a sentence lists them."""
-    return _(" and ").join(names)
-
-
-@dataclass(frozen=True)
-class Standpoint:
-    """What one rater holds about a disputed unit, before and after discussion."""
-
-    rater: Membership
-    is_me: bool
-    first: Rating
-    last: Rating | None
-    last_change: RatingChange | None
-    dimension: FrozenDimension
-
-    @property
-    def answer(self) -> Rating | None:
-        """What was answered in Round II, None where it was taken back."""
-        return self.last if self.last and self.last.value is not None else None
-
-    @property
-    def kept_because(self) -> str:
-        """The short reason with which the value was kept, or that we differ; empty without either."""
-        if self.last_change is None:
-            return ""
-        if self.differs:
-            return _("we differ")
-        return self.last_change.short_reason
-
-    @property
-    def differs(self) -> bool:
-        """Whether the value was kept because nothing new is left to say."""
-        return self.last_change is not None and self.last_change.cause == RatingChange.Cause.DIFFERS
-
-    @property
-    def value_before(self) -> float | None:
-        """The value of Round I."""
-        return self.first.value
-
-    @property
-    def comment_before(self) -> str:
-        """The reason given in Round I."""
-        return self.first.comment
-
-    @property
-    def value(self) -> float:
-        """The value that stands now."""
-        value = (self.answer or self.first).value
-        assert value is not None  # a rater gave one in Round I, and an answer is one
-        return value
-
-    @property
-    def point(self) -> FrozenPoint | None:
-        """What that value means, None where nothing was written about it, or its name says it."""
-        return None if self.dimension.is_named else self.dimension.point(self.value)
-
-    @property
-    def revision(self) -> int:
-        """The revision of the answer that stands or was taken back, 0 where none was given."""
-        return self.last.revision if self.last else 0
-
-    @property
-    def name(self) -> str:
-        """How a sentence of the page calls this rater."""
-        return you() if self.is_me else self.rater.rater_name
-
-    @property
-    def passages(self) -> tuple[Passage, ...]:
-        """What was marked in the texts as evidence: with the answer, else in Round I."""
-        return passages_from_json((self.answer and self.answer.evidence) or self.first.evidence)
-
-    @property
-    def evidence(self) -> str:
-        """The same as the page reads and sends it."""
-        return passages_as_sent(self.passages)
-
-    @property
-    def held(self) -> Held:
-        """The same as a mark at the scale, where names are short."""
-        return Held(you() if self.is_me else self.rater.alias, self.value, self.is_me)
-
-    @property
-    def moved(self) -> bool:
-        """Whether the value was changed in discussion."""
-        return self.answer is not None and self.answer.value != self.value_before
-
-
-@dataclass(frozen=True)
-class MarkedPart:
-    """A part of the document, or the text rated, with what its raters marked."""
-
-    label: str
-    text: str
-    segments: list[Segment]
-    format: str = TextFormat.PLAIN
-
-
-@dataclass(frozen=True)
-class Category:
-    """A named value, what it means, the raters who hold it, and whether it was decided."""
-
-    name: str
-    meaning: str
-    raters: list[Standpoint]
-    is_decided: bool
+from annotate.disputes.queries.marked_text import DisputedSide, MarkedPart, mark_texts, sides_shown
+from annotate.disputes.queries.standpoints import (
+    Category,
+    HeldPart,
+    HeldRanks,
+    HeldSpan,
+    Standpoint,
+    categories_held,
+    describe_to,
+    join_names,
+    labels_held,
+    parts_held,
+    preferences_held,
+    ranks_held,
+    spans_held,
+    you,
+)
+from annotate.disputes.scale_axis import ScaleAxis, scale_axis
+from annotate.questions import Given, ItemContent, QuestionKind, kind_of
+from annotate.questions.preference import PREFERENCE
+from annotate.questions.scale import SCALE
+from annotate.rating.queries.contents import content_of
+from annotate.rating.queries.work import Row, ScaleChoice
 
 
 @dataclass(frozen=True)
@@ -193,7 +63,12 @@ class OwnValue:
     """What the reader holds on another dimension of the item."""
 
     dimension: FrozenDimension
-    value: float
+    given: Given
+
+    @property
+    def says(self) -> str:
+        """The answer in words."""
+        return kind_of(self.dimension).describe(self.dimension, self.given)
 
 
 @dataclass(frozen=True)
@@ -203,7 +78,8 @@ class DisputePage:
     `not_applicable`: who said in Round I that the
     dimension does not apply to the item, and so takes no part. `waits_for`: how the page calls those who are
     to answer now. `invites`: the reader's value lies between the ends, so the reader may answer and need not.
-    `own_values`: what the reader holds on other dimensions of the item.
+    `own_values`: what the reader holds on other dimensions of the item. `content`: what the question is
+    about, with outputs in the order of the reader; empty where the kind of question does not need it.
     """
 
     dispute: Dispute
@@ -220,6 +96,28 @@ class DisputePage:
     own_values: list[OwnValue]
     posts: list[Post]
     events: list[DisputeEvent]
+    content: ItemContent = field(default_factory=ItemContent)
+    sides: Sequence[DisputedSide] = ()
+
+    @property
+    def kind(self) -> QuestionKind:
+        """What kind of question is disputed."""
+        return kind_of(self.dimension)
+
+    @property
+    def has_buttons(self) -> bool:
+        """Whether a button gives a whole answer."""
+        return self.kind is PREFERENCE or (self.dimension.is_scale and self.form_row.has_buttons)
+
+    @property
+    def is_composed(self) -> bool:
+        """Whether an answer has several pieces, which the input of the question's kind puts together."""
+        return not self.dimension.is_scale and self.kind is not PREFERENCE
+
+    @property
+    def has_words(self) -> bool:
+        """Whether the buttons have words rather than numbers."""
+        return self.dimension.is_named or self.kind is PREFERENCE
 
     @property
     def mine(self) -> Standpoint | None:
@@ -248,7 +146,47 @@ class DisputePage:
     @property
     def form_row(self) -> Row:
         """The dimension as the rating form offers it: its values, with the digits that choose them."""
-        return Row(self.dimension, None)
+        held = self.mine.rating if self.mine and not self.dimension.is_scale else None
+        return Row(self.dimension, held, self.content)
+
+    @property
+    def choices(self) -> Sequence[ScaleChoice]:
+        """What the buttons give, with the digits that choose it."""
+        if self.kind is not PREFERENCE:
+            return self.form_row.choices
+        return [
+            ScaleChoice(each["value"], each["name"], FrozenPoint(0, "", ""), each["digit"])
+            for each in self.form_row.question["choices"]
+        ]
+
+    @property
+    def others(self) -> list[Standpoint]:
+        """The raters whose answer the reader can take over: it differs from the reader's own."""
+        mine = self.mine
+        return [
+            each for each in self.standpoints if not each.is_me and (not mine or each.given != mine.given)
+        ]
+
+    @property
+    def decided(self) -> Given | None:
+        """The answer that was decided."""
+        value = self.dispute.adjudicated_value
+        return None if value is None else Given(value, self.dispute.adjudicated_data)
+
+    @property
+    def decided_says(self) -> str:
+        """The answer that was decided, in words."""
+        return describe_to(self.dimension, self.decided, self.content.order) if self.decided else ""
+
+    @property
+    def noted_events(self) -> list[tuple[DisputeEvent, str]]:
+        """What happened with a reason, and the answer that was decided then in words, if there was one."""
+        return [
+            (each, describe_to(self.dimension, given, self.content.order) if given else "")
+            for each in self.events
+            if each.note
+            for given in [None if each.value is None else Given(each.value, each.data)]
+        ]
 
     @property
     def axis(self) -> ScaleAxis:
@@ -278,28 +216,38 @@ class DisputePage:
 
     @property
     def categories(self) -> list[Category]:
-        """The named values with who holds them."""
-        decided, point = self.dispute.adjudicated_value, self.dimension.point
-        return [
-            Category(
-                name=name_on_page(self.dimension, value),
-                meaning=described.description if (described := point(value)) else "",
-                raters=[each for each in self.standpoints if each.value == value],
-                is_decided=decided == value,
-            )
-            for value in self.dimension.values
-        ]
+        """The named answers with who holds them."""
+        if self.dimension.is_scale:
+            return categories_held(self.dimension, self.standpoints, self.dispute.adjudicated_value)
+        if self.kind is PREFERENCE:
+            return preferences_held(self.dimension, self.standpoints, self.decided, self.content)
+        return labels_held(self.dimension, self.standpoints, self.decided)
+
+    @property
+    def held_parts(self) -> list[HeldPart]:
+        """The parts of the item with who gave them which label."""
+        return parts_held(self.dimension, self.standpoints, self.decided, self.content)
+
+    @property
+    def held_ranks(self) -> list[HeldRanks]:
+        """The outputs with the ranks that each rater gave them."""
+        return ranks_held(self.dimension, self.standpoints, self.decided, self.content)
+
+    @property
+    def held_spans(self) -> list[HeldSpan]:
+        """The spans with who marked them."""
+        return spans_held(self.dimension, self.standpoints, self.decided, self.content)
 
     @property
     def apart(self) -> str:
         """What keeps the unit open, or that nothing does."""
         counted = [each for each in self.standpoints if each.rater.counted] or self.standpoints
-        values = [each.value for each in counted]
-        apart = distance(min(values), max(values))
+        apart = self.kind.spread(self.dimension, [each.given for each in counted])
         if apart <= self.dispute.tolerance:
             return self._met
-        if self.dimension.is_named:
-            return _("The raters chose different categories.")
+        if self.kind is not SCALE:
+            return self.kind.apart_sentence(self.dimension.options, apart)
+        values = [each.value for each in counted]
         low = [each.name for each in counted if each.value == min(values)]
         high = [each.name for each in counted if each.value == max(values)]
         said = {"low": join_names(low), "high": join_names(high), "distance": format_value(apart)}
@@ -308,6 +256,42 @@ class DisputePage:
         if len(high) > 1 or high == [you()]:
             return _sentence(_("%(high)s are %(distance)s above %(low)s.") % said)
         return _sentence(_("%(high)s is %(distance)s above %(low)s.") % said)
+
+    @property
+    def opened(self) -> str:
+        """Why Round I opened the dispute, and when it settles, for kinds other than scales."""
+        apart = self.kind.apart_sentence(self.dimension.options, self.dispute.spread)
+        if self.kind is PREFERENCE:
+            return _("In Round I: %(difference)s That opened a dispute.") % {"difference": apart}
+        said = {
+            "difference": apart,
+            "threshold": format_value(self.dispute.threshold),
+            "tolerance": format_value(self.dispute.tolerance),
+        }
+        below = normalize(self.dispute.threshold - SMALLEST_STEP)
+        if self.dispute.tolerance and self.dispute.tolerance == below:
+            return (
+                _(
+                    "In Round I: %(difference)s A difference of %(threshold)s or more opened a dispute; it "
+                    "settles below that."
+                )
+                % said
+            )
+        if self.dispute.tolerance:
+            return (
+                _(
+                    "In Round I: %(difference)s A difference of %(threshold)s or more opened a dispute; it "
+                    "settles at %(tolerance)s or less."
+                )
+                % said
+            )
+        return (
+            _(
+                "In Round I: %(difference)s A difference of %(threshold)s or more opened a dispute; it "
+                "settles when all answers are equal."
+            )
+            % said
+        )
 
     @property
     def _met(self) -> str:
@@ -325,8 +309,10 @@ def dispute_page(dispute: Dispute, *, reader: Membership | None) -> DisputePage:
     guideline = FrozenGuideline.from_json((by_number.get(2) or by_number[1]).guideline.content)
     dimension = next(each for each in guideline.dimensions if each.id == dispute.dimension_id)
     given = _ratings_of_unit(dispute)
-    standpoints = _standpoints(dispute, given, reader, dimension)
-    rated, *parts = _mark_passages(item, standpoints)
+    content = _content(by_number[1], item, reader, dimension)
+    standpoints = _standpoints(dispute, given, reader, dimension, content)
+    rated, *parts = mark_texts(item, standpoints, content)
+    parts, sides = parts[: len(item.document.parts)], parts[len(item.document.parts) :]
     return DisputePage(
         dispute=dispute,
         title=item.document.title,
@@ -342,6 +328,8 @@ def dispute_page(dispute: Dispute, *, reader: Membership | None) -> DisputePage:
         own_values=_own_values(dispute, reader, guideline),
         posts=list(dispute.posts.select_related("author")),
         events=list(dispute.events.select_related("actor")),
+        content=content,
+        sides=sides_shown(content, sides, standpoints, len(item.document.parts)),
     )
 
 
@@ -369,6 +357,7 @@ def _standpoints(
     given: dict[tuple[int, int | None], Rating],
     reader: Membership | None,
     dimension: FrozenDimension,
+    content: ItemContent,
 ) -> list[Standpoint]:
     changes = _last_changes(dispute)
     return [
@@ -379,32 +368,20 @@ def _standpoints(
             last=last,
             last_change=changes.get(last.pk) if last else None,
             dimension=dimension,
+            order=content.order if kind_of(dimension).compares else (),
         )
         for rater in raters_of(dispute)
         for last in [given.get((2, rater.pk))]
     ]
 
 
-def _mark_passages(item: Item, standpoints: list[Standpoint]) -> list[MarkedPart]:
-    """Return the text rated and the document's parts, counted as passages count them."""
-    parts = [{"label": "", "text": item.text, "format": item.format}, *item.document.parts]
-    return [
-        MarkedPart(
-            part["label"],
-            part["text"],
-            segments_of(
-                part["text"].replace("\r\n", "\n"),
-                [
-                    Mark(each.held.name, passage.start, passage.end)
-                    for each in standpoints
-                    for passage in each.passages
-                    if passage.part == number
-                ],
-            ),
-            part.get("format", TextFormat.PLAIN),
-        )
-        for number, part in enumerate(parts)
-    ]
+def _content(
+    round_one: Round, item: Item, reader: Membership | None, dimension: FrozenDimension
+) -> ItemContent:
+    """Return what the question is about, as the reader is shown it. Six queries at most."""
+    if not kind_of(dimension).reads_item:
+        return ItemContent()
+    return content_of(Assignment(round=round_one, item=item, annotator=reader))
 
 
 def _invites(dispute: Dispute, standpoints: list[Standpoint], dimension: FrozenDimension) -> bool:
@@ -413,7 +390,8 @@ def _invites(dispute: Dispute, standpoints: list[Standpoint], dimension: FrozenD
     ]
     mine = next((each.value for each in standpoints if each.is_me), None)
     is_open = dispute.status == Dispute.Status.OPEN
-    return is_open and mine is not None and not dimension.is_named and min(values) < mine < max(values)
+    has_ends = kind_of(dimension) is SCALE
+    return is_open and mine is not None and has_ends and min(values) < mine < max(values)
 
 
 def _own_values(dispute: Dispute, reader: Membership | None, guideline: FrozenGuideline) -> list[OwnValue]:
@@ -427,7 +405,9 @@ def _own_values(dispute: Dispute, reader: Membership | None, guideline: FrozenGu
         .order_by("assignment__round__number")
     )
     held = {
-        dimension: value for dimension, value in rows.values_list("dimension", "value") if value is not None
+        dimension: Given(value, data)
+        for dimension, value, data in rows.values_list("dimension", "value", "data")
+        if value is not None
     }
     return [OwnValue(each, held[each.id]) for each in guideline.dimensions if each.id in held]
 

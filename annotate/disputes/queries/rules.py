@@ -11,8 +11,8 @@ from django.db.models import Count, Max, Min, QuerySet
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Dimension, Project, Rating, Round
-from annotate.core.scale import distance, normalize
-from annotate.questions import Given, kind_of
+from annotate.core.scale import SMALLEST_STEP, distance, normalize
+from annotate.questions import Given, QuestionKind, kind_of
 from annotate.questions.scale import CATEGORY, SCALE
 
 BATCH = 5000
@@ -50,6 +50,31 @@ class RulePreview:
     def is_named(self) -> bool:
         """Whether the values are named categories, whose rule is given."""
         return kind_of(self.dimension) is CATEGORY
+
+    @property
+    def is_scale(self) -> bool:
+        """Whether distances are points of a scale; of other kinds they lie between 0 and 1."""
+        return kind_of(self.dimension) is SCALE
+
+    @property
+    def has_own_rule(self) -> bool:
+        """Whether the dimension can have a rule of its own."""
+        return not self.is_named and kind_of(self.dimension).has_distance
+
+    @property
+    def kind(self) -> QuestionKind:
+        """The kind of question."""
+        return kind_of(self.dimension)
+
+    @property
+    def longest(self) -> float:
+        """The largest distance that there can be."""
+        return self.dimension.scale_maximum - self.dimension.scale_minimum if self.is_scale else 1
+
+    @property
+    def step(self) -> float:
+        """What thresholds are multiples of."""
+        return self.dimension.scale_step if self.is_scale else SMALLEST_STEP
 
 
 def rule_of(project: Project, dimension: Dimension) -> Rule:
@@ -94,6 +119,13 @@ def paired_answers(
     ratings: QuerySet[Rating], guideline: FrozenGuideline
 ) -> Iterator[tuple[int, FrozenDimension, list[Given]]]:
     """Yield the answers to questions that are no scales, of units with two or more. At most one query."""
+    return (unit for unit in answers_by_unit(ratings, guideline) if len(unit[2]) >= 2)
+
+
+def answers_by_unit(
+    ratings: QuerySet[Rating], guideline: FrozenGuideline
+) -> Iterator[tuple[int, FrozenDimension, list[Given]]]:
+    """Yield the answers to questions that are no scales, unit by unit. At most one query."""
     others = {each.id: each for each in guideline.dimensions if not each.is_scale}
     if not others:
         return
@@ -101,7 +133,7 @@ def paired_answers(
     columns = rows.values_list("assignment__item", "dimension", "value", "data")
     for (item, dimension), own in groupby(columns.iterator(BATCH), key=itemgetter(0, 1)):
         answers = [Given(value, data) for _, _, value, data in own if value is not None]
-        if len(answers) >= 2:
+        if answers:
             yield item, others[dimension], answers
 
 

@@ -1,5 +1,6 @@
-"""manage.py adjudicate PROJECT DISPUTE VALUE --note WHY --by EMAIL."""
+"""manage.py adjudicate PROJECT DISPUTE [VALUE] [--data JSON] --note WHY --by EMAIL."""
 
+import json
 from argparse import ArgumentParser
 from typing import Any
 
@@ -20,7 +21,10 @@ class Command(ConcordCommand):
         """Declare what is decided."""
         parser.add_argument("project", help="the project's short name, as in its address")
         parser.add_argument("dispute", type=int, help="its number, as `disputes` lists it")
-        parser.add_argument("value", type=float, help="the final value, on the dimension's scale")
+        parser.add_argument("value", type=float, nargs="?", help="the final value, on the dimension's scale")
+        parser.add_argument(
+            "--data", type=json.loads, help="the final answer as JSON, for questions of several pieces"
+        )
         parser.add_argument("--note", required=True, help="the reason for the decision")
         parser.add_argument("--by", required=True, metavar="EMAIL", help="who decides")
         parser.add_argument("--json", action="store_true", help="print the dispute as JSON")
@@ -34,6 +38,7 @@ class Command(ConcordCommand):
         decided = adjudicate(
             dispute=dispute,
             value=options["value"],
+            data=options["data"],
             note=options["note"],
             by=account_called(options["by"]),
         )
@@ -41,5 +46,6 @@ class Command(ConcordCommand):
             "dispute": decided.number,
             "status": decided.status,
             "adjudicated_value": decided.adjudicated_value,
+            **({"adjudicated_data": decided.adjudicated_data} if decided.adjudicated_data else {}),
         }
         print_rows(self.stdout, [row], as_json=options["json"], nothing="")

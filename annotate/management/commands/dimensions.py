@@ -8,15 +8,14 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from annotate.api.forms import valid
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.management.base import ConcordCommand
 from annotate.management.printing import print_rows
 from annotate.management.projects import project_called
-from annotate.setup.api import DimensionInput, form_fields
+from annotate.questions import kind_of
+from annotate.setup.api import DimensionInput, spec_of_input
 from annotate.setup.commands import add_dimension, update_dimension
-from annotate.setup.forms import DimensionForm
 
 
 class Command(ConcordCommand):
@@ -43,6 +42,7 @@ class Command(ConcordCommand):
             {
                 "key": each.key,
                 "name": each.name,
+                "kind": kind_of(each).key,
                 "lowest": each.scale_minimum,
                 "highest": each.scale_maximum,
                 "step": each.scale_step,
@@ -63,7 +63,7 @@ def _configure(project: Project, file: Path) -> None:
             field, (reason, *_) = next(iter(sent.errors.items()))
             raise CommandError(f"Dimension {number} of the file, {field}: {reason}")
         try:
-            spec = valid(DimensionForm(form_fields(sent.validated_data))).to_spec()
+            spec = spec_of_input(sent.validated_data)
             if there := project.dimensions.filter(name=spec.name).first():
                 update_dimension(dimension=there, to=spec)
             else:

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.db.models import Count, Prefetch
+from django.db.models import Count, Prefetch, Q
 
 from annotate.core.models import Project, Round
 from annotate.management.base import ConcordCommand
@@ -20,7 +20,9 @@ class Command(ConcordCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         """Print a line for each project, by short name."""
         rounds = Prefetch("rounds", Round.objects.order_by("number"))
-        projects = Project.objects.annotate(items=Count("documents__items")).prefetch_related(rounds)
+        projects = Project.objects.annotate(
+            items=Count("documents__items", filter=Q(documents__items__kind="output"))
+        ).prefetch_related(rounds)
         rows = [
             {
                 "project": project.slug,

@@ -53,6 +53,22 @@ def draw_comparisons(*, project: Project, size: int = 2, per_document: int | Non
     return made
 
 
+@transaction.atomic
+def remove_comparisons(*, project: Project) -> int:
+    """Remove all comparisons, to draw others; return how many there were. Locks the project.
+
+    Raises FrozenError.
+    """
+    project = lock_configurable(project)
+    comparisons = Item.objects.filter(document__project=project, kind=Item.Kind.COMPARISON)
+    count = comparisons.count()
+    comparisons.delete()
+    System.objects.filter(project=project, compares=True, items__isnull=True).delete()
+    if count:
+        record(project, "comparisons.removed", project.name, before={"comparisons": count})
+    return count
+
+
 def _sizes(comparisons: QuerySet[Item]) -> Iterator[tuple[int, int]]:
     for item in comparisons.prefetch_related("sides"):
         yield item.document_id, len(item.sides.all())

@@ -1,36 +1,18 @@
 """Parts of items, which are judged one by one: sentences, or facts that a person lists."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from django.db import transaction
 from django.utils.translation import gettext
 
+from annotate.core.audit import record
 from annotate.core.configuration import lock_configurable
-from annotate.core.errors import InvalidValueError
+from annotate.core.errors import ImportRefusedError, InvalidValueError
 from annotate.core.models import Item, ItemPart, Project
+from annotate.core.sentence_ends import split_sentences
 
 BATCH = 500
 MOST_PARTS = 200
-# A sentence ends with its mark, and what quotes or brackets close there, before a blank and no small letter.
-SENTENCE_END = re.compile(r"""(?<=[.!?…。！？])(?P<closing>["'”’»)\]]*)\s+(?=[^\s.,;:a-z])|\n+""")
-SHORT_FORMS = re.compile(
-    r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|e\.g|i\.e|z\.B|d\.h|bzw|Nr|No|Fig|approx|[A-Z])\.$"
-)
-
-
-def split_sentences(text: str) -> list[str]:
-    """Return the sentences of a text, by rule: marks that end sentences, but not after usual short forms."""
-    sentences: list[str] = []
-    begin = 0
-    for end in SENTENCE_END.finditer(text):
-        piece = text[begin : end.start()] + (end.group("closing") or "")
-        if SHORT_FORMS.search(piece):
-            continue
-        sentences.append(piece.strip())
-        begin = end.end()
-    sentences.append(text[begin:].strip())
-    return [each for each in sentences if each]
 
 
 @transaction.atomic
@@ -62,6 +44,39 @@ def set_parts(*, item: Item, texts: Sequence[str]) -> None:
         )
     item.parts.all().delete()
     _write(item, cleaned)
+
+
+@transaction.atomic
+def import_parts(*, project: Project, parts: Mapping[tuple[str, str], Sequence[str]]) -> int:
+    """Make these the parts of the outputs of (document, system); return how many outputs got some.
+
+    All or none. Locks the project. Raises FrozenError, and ImportRefusedError for outputs that are not there.
+    """
+    project = lock_configurable(project)
+    outputs = Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT)
+    known = {
+        (document, system): pk
+        for document, system, pk in outputs.values_list("document__key", "system__name", "pk")
+    }
+    if unknown := [f"{document}, {system}" for document, system in parts if (document, system) not in known]:
+        more = gettext(" and {count:,} more").format(count=len(unknown) - 3) if len(unknown) > 3 else ""
+        raise ImportRefusedError(
+            gettext("Nothing was imported. There is no output of {named}{more}.").format(
+                named="; ".join(unknown[:3]), more=more
+            )
+        )
+    items = [known[each] for each in parts]
+    ItemPart.objects.filter(item__in=items).delete()
+    ItemPart.objects.bulk_create(
+        (
+            ItemPart(item_id=known[each], position=position, text=text)
+            for each, texts in parts.items()
+            for position, text in enumerate(texts)
+        ),
+        batch_size=BATCH,
+    )
+    record(project, "parts.imported", project.name, after={"items": len(items)})
+    return len(items)
 
 
 def _write(item: Item, texts: Sequence[str]) -> None:

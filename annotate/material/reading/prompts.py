@@ -32,7 +32,10 @@ from annotate.material.reading.values import (
 Turns = Sequence[tuple[str, str]]
 
 TURN_COLUMNS = ("messages", "conversations", "conversation", "prompt")
-OUTPUT_COLUMNS = ("completion", "response", "output", "answer", "text")
+OUTPUT_COLUMNS = (
+    *("completion", "response", "output", "answer", "text", "summary", "translation", "reply"),
+    *("generation", "generated_text", "model_output", "model_response", "prediction"),
+)
 LIST_COLUMNS = ("outputs", "completions", "responses", "generations")
 NAME_LISTS = ("models", "systems", "model_names")
 PAIR = ("chosen", "rejected")
@@ -44,6 +47,7 @@ KEY_COLUMNS = ("prompt_id", "document_id", "doc_id", "question_id", "conversatio
 PAIR_KEYS = ("pair_id", "id", "uid", "key")
 NAMES_IN_OUTPUT = ("model", "model_name", "model_id", "system", "name", "generator")
 TEXTS_IN_OUTPUT = ("response", "output", "text", "completion", "content", "generation")
+MOST_WORDS_OF_NAME = 3
 ROLES = {"human": "user", "prompter": "user", "gpt": "assistant", "bot": "assistant", "model": "assistant"}
 TRANSCRIPT = re.compile(r"(?:^|\n\n)(Human|Assistant):")
 
@@ -75,7 +79,7 @@ class Conversations(ItemsOnly):
         else:
             text = ""
         parts = _parts_of_turns(turns, column)
-        system = _first(fields, MODEL_COLUMNS)
+        system = _model_column(fields)
         key = _key(fields, parts if system else (*parts, ("", text)))
         metadata = _others(fields, {*used, system})
         if not text:
@@ -177,6 +181,12 @@ def prompt_shape(fields: Fields) -> str:
 
 def _first(fields: Mapping[str, object], names: Sequence[str]) -> str:
     return next((name for name in names if not is_blank(fields.get(name))), "")
+
+
+def _model_column(fields: Fields) -> str:
+    """Return the column with the model's name. A column called “system” may hold a prompt instead."""
+    names_system = len(str(fields.get("system", "")).split()) <= MOST_WORDS_OF_NAME
+    return _first(fields, (*MODEL_COLUMNS, "system") if names_system else MODEL_COLUMNS)
 
 
 def _json(value: object) -> object:

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api.operations import ApiView, reads
-from annotate.api.values import Points
+from annotate.api.values import Data, Points
 from annotate.core.access import project_for_reader
 from annotate.core.models import (
     Assignment,
@@ -84,6 +84,9 @@ class RatingRow(serializers.ModelSerializer[Rating]):
     dimension = serializers.CharField(source="dimension.key")
     rater = serializers.CharField(source="assignment.annotator.pseudonym")
     value = Points(allow_null=True)
+    data = Data(  # type: ignore[assignment]  # a field's name is no attribute
+        allow_null=True, help_text="Of an answer of several pieces, by the kind of question."
+    )
     revised_value = Points(
         source="revised.value",
         default=None,
@@ -97,7 +100,8 @@ class RatingRow(serializers.ModelSerializer[Rating]):
     class Meta:
         model = Rating
         fields = (
-            *("id", "round", "document", "system", "dimension", "rater", "value", "revised_value"),
+            *("id", "round", "document", "system", "dimension", "rater", "value", "data"),
+            "revised_value",
             *("unsure", "cannot_rate", "not_applicable", "counted", "comment", "evidence"),
             *("active_seconds", "revision", "guideline_version", "created_at", "updated_at"),
         )
@@ -109,6 +113,9 @@ class ChangeRow(serializers.ModelSerializer[RatingChange]):
     rating = serializers.IntegerField(source="rating_id")
     value_before = Points(allow_null=True)
     value_after = Points(allow_null=True)
+    data = Data(  # type: ignore[assignment]  # a field's name is no attribute
+        allow_null=True, help_text="Beside `value_after`, by the kind of question."
+    )
     guideline_version = serializers.IntegerField(source="guideline.version", default=None, allow_null=True)
     evidence = PassageRow(many=True, allow_null=True)
 
@@ -116,7 +123,7 @@ class ChangeRow(serializers.ModelSerializer[RatingChange]):
         model = RatingChange
         fields = (
             *("rating", "revision", "at", "cause", "value_before", "value_after", "unsure", "cannot_rate"),
-            *("not_applicable", "comment", "evidence", "guideline_version"),
+            *("not_applicable", "comment", "evidence", "guideline_version", "data"),
         )
 
 

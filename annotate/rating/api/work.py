@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from annotate.api.forms import valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Flag, Input, Number, Points, Text, Whole
+from annotate.api.values import Data, Flag, Input, Number, Points, Text, Whole
 from annotate.core import access
 from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.guideline import FrozenDimension
@@ -52,11 +52,21 @@ class OwnAnswer(serializers.ModelSerializer[Rating]):
     """What one has answered."""
 
     value = Points(allow_null=True)
+    data = Data(allow_null=True)  # type: ignore[assignment]  # a field's name is no attribute
     evidence = PassageRow(many=True, allow_null=True)
 
     class Meta:
         model = Rating
-        fields = ("value", "unsure", "cannot_rate", "not_applicable", "comment", "evidence", "revision")
+        fields = (
+            "value",
+            "data",
+            "unsure",
+            "cannot_rate",
+            "not_applicable",
+            "comment",
+            "evidence",
+            "revision",
+        )
 
 
 class AskedDimension(serializers.Serializer[Any]):
@@ -67,6 +77,8 @@ class AskedDimension(serializers.Serializer[Any]):
     scale_minimum = serializers.IntegerField(source="dimension.scale_minimum")
     scale_maximum = serializers.IntegerField(source="dimension.scale_maximum")
     scale_step = Points(source="dimension.scale_step")
+    kind = serializers.CharField(source="dimension.kind", help_text="Of the question.")
+    options = Data(source="dimension.options", allow_null=True, help_text="Of the question, by its kind.")
     rating = OwnAnswer(allow_null=True)
 
 
@@ -77,6 +89,14 @@ class WorkPart(serializers.Serializer[Any]):
     text = serializers.CharField()
 
 
+class WorkSide(serializers.Serializer[Any]):
+    """An output of a comparison."""
+
+    number = serializers.IntegerField()
+    part = serializers.IntegerField(help_text="In passages.")
+    text = serializers.CharField()
+
+
 class WorkItem(serializers.Serializer[Any]):
     """One item with its document and what is asked about it."""
 
@@ -84,9 +104,15 @@ class WorkItem(serializers.Serializer[Any]):
     title = serializers.CharField()
     parts = WorkPart(many=True)
     text = serializers.CharField()
+    sides = WorkSide(many=True, help_text="The outputs of a comparison, in the order in which you see them.")
+    item_parts = serializers.SerializerMethodField(help_text="Of the text, where parts are labelled.")
     dimensions = AskedDimension(many=True, source="rows")
     previous = serializers.IntegerField(allow_null=True)
     next = serializers.IntegerField(allow_null=True)
+
+    def get_item_parts(self, page: ItemPage) -> list[str]:
+        """Return the parts in their order."""
+        return list(page.rows[0].content.parts) if page.rows else []
 
 
 class PassageInput(Input):
@@ -101,6 +127,9 @@ class AnswerInput(Input):
     """An answer: a value, or why there is none."""
 
     value = Points(required=False, allow_null=True, help_text="A value of the scale.")
+    data = Data(  # type: ignore[assignment]  # a field's name is no attribute
+        required=False, allow_null=True, help_text="An answer of several pieces, by the kind of question."
+    )
     unsure = Flag(required=False)
     cannot_rate = Flag(required=False)
     not_applicable = Flag(required=False)

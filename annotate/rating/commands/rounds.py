@@ -38,6 +38,8 @@ from annotate.core.raters import places_of_raters
 from annotate.core.rounds import round_one, rounds_of, seed_of_round
 from annotate.disputes.commands.asking import ask_raters
 from annotate.disputes.queries.rules import ValueSpread, rules_of, spreads_of
+from annotate.material.commands.parts import split_items
+from annotate.questions import KINDS
 from annotate.rating.commands.hidden_checks import round_of_checks
 from annotate.rating.commands.new_places import NewPlace, write_places
 from annotate.rating.commands.plans import give_planned_items
@@ -64,6 +66,7 @@ def open_round_one(*, project: Project, by: User | None, as_planned: bool = True
     def decide(project: Project) -> Round:
         if existing := open_or_unopened(project):
             return existing
+        _split_for_parts(project)
         round = _new_round(project, 1, by)
         round_of_checks(round)
         if not (as_planned and give_planned_items(round=round)):
@@ -80,7 +83,10 @@ def open_round_one_for_units(*, project: Project, by: User | None) -> Round:
     Items imported later get none by themselves. Locks the project's row. Raises as `open_round_one`.
     """
     project = lock_project(project)
-    return open_or_unopened(project) or _new_round(project, 1, by, every_item=False)
+    if existing := open_or_unopened(project):
+        return existing
+    _split_for_parts(project)
+    return _new_round(project, 1, by, every_item=False)
 
 
 def open_or_unopened(project: Project) -> Round | None:
@@ -91,9 +97,23 @@ def open_or_unopened(project: Project) -> Round | None:
         raise NotReadyError(gettext("Round I of this project is closed; a closed round is not opened again."))
     if not project.dimensions.exists():
         raise NotReadyError(gettext("Add at least one dimension before you open Round I."))
-    if not Item.objects.filter(document__project=project).exists():
+    items = Item.objects.filter(document__project=project)
+    if not items.exists():
         raise NotReadyError(gettext("Import items before you open Round I."))
+    comparing = [each for each in project.dimensions.all() if KINDS[each.kind].compares]
+    if comparing and not items.filter(kind=Item.Kind.COMPARISON).exists():
+        raise NotReadyError(
+            gettext("{name} compares outputs: draw comparisons before you open Round I.").format(
+                name=comparing[0].name
+            )
+        )
     return None
+
+
+def _split_for_parts(project: Project) -> None:
+    """Give outputs without parts their sentences if a question is about parts."""
+    if project.dimensions.filter(kind="parts").exists():
+        split_items(project=project)
 
 
 @transaction.atomic

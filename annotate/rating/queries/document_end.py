@@ -130,7 +130,8 @@ def document_end(
 ) -> DocumentEnd | None:
     """Return a dimension's own values side by side, of the first dimension where the key is none of them.
 
-    None where there is nothing to compare: while an item is not completely rated, or without two items.
+    Only values of scales can be revised. None where there is nothing to compare: while an item is not
+    completely rated, or without two items.
     Five queries.
     """
     own = list(own_in_document(annotator, document.pk).select_related("item", "round"))
@@ -140,7 +141,7 @@ def document_end(
     by_dimension: dict[int, dict[int, Rating]] = {}
     for rating in ratings:
         by_dimension.setdefault(rating.dimension_id, {})[rating.assignment_id] = rating
-    rated = [each for each in guideline_of(round).dimensions if each.id in by_dimension]
+    rated = [each for each in guideline_of(round).dimensions if each.is_scale and each.id in by_dimension]
     dimensions = in_own_order(rated, round, annotator)
     if not dimensions:
         return None

@@ -14,6 +14,7 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_of
 from annotate.core.models import Assignment, Document, Membership, Rating, RatingChange, Round
 from annotate.core.scale_text import name_on_page
+from annotate.questions.scale import SCALE
 from annotate.rating.queries.hidden_checks import Checks, checks_after_blocks, checks_of
 from annotate.rating.queries.places import own_order
 
@@ -91,7 +92,7 @@ def own_items(round: Round, annotator: Membership, chosen: OwnFilter) -> QuerySe
         in_key = Q(item__document__key__icontains=chosen.title)
         found = found.filter(Q(item__document__title__icontains=chosen.title) | in_key)
     if chosen.value is not None:
-        found = found.filter(Exists(ratings.filter(value=chosen.value)))
+        found = found.filter(Exists(ratings.filter(value=chosen.value, dimension__kind=SCALE.key)))
     elif chosen.dimension and not chosen.marked:
         found = found.filter(Exists(ratings.filter(value__isnull=False)))
     for mark in chosen.marked:
@@ -158,7 +159,7 @@ def own_spreads(round: Round, annotator: Membership) -> list[Spread]:
     counts: dict[int, dict[float, int]] = {}
     for dimension, value, count in ratings.values_list("dimension", "value").annotate(n=Count("pk")):
         counts.setdefault(dimension, {})[value or 0] = count
-    dimensions = guideline_of(round).dimensions
+    dimensions = guideline_of(round).scales
     return [_spread(each, counts[each.id]) for each in dimensions if each.id in counts]
 
 

@@ -12,6 +12,8 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Dimension, Dispute, Item, Post, Project, Rating, Round
 from annotate.core.scale import normalize
+from annotate.questions import Given, kind_of
+from annotate.questions.scale import SCALE
 from annotate.results.queries.kept import KeptPage
 from annotate.results.queries.spreads import SPREADS, units_of
 from annotate.results.registry import ResultsPage
@@ -30,10 +32,11 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class GivenValue:
-    """A value of a unit, and who gave it."""
+    """A value of a unit, who gave it, and the answer in words where it is more than the value."""
 
     name: str
     value: float
+    says: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,7 @@ class UnitPage:
     raters: Sequence[RaterSaid]
     dispute: Dispute | None
     posts: Sequence[Post]
+    sides: Sequence[str] = ()
 
     @property
     def title(self) -> str:
@@ -108,14 +112,30 @@ def shows_systems(project: Project) -> bool:
     return not Dispute.objects.filter(round__project=project, status=Dispute.Status.OPEN).exists()
 
 
+def _usual_thresholds(project: Project) -> dict[int, float]:
+    """Return the usual threshold of each question that is no scale: few of these have a distance above 1."""
+    others = project.dimensions.exclude(kind=SCALE.key)
+    return {each.pk: kind_of(each).threshold for each in others}
+
+
+def texts_of_sides(item: Item) -> list[str]:
+    """Return the outputs of a comparison in their stored order, none of another item. One query."""
+    if item.kind != Item.Kind.COMPARISON:
+        return []
+    return [each.output.text for each in item.sides.select_related("output")]
+
+
 class UnitsApart(Sequence[UnitApart]):
     """Rated units, the farthest apart in Round I first; their names are read for those that are asked for."""
 
     def __init__(self, project: Project, meant: Disagreement, kept: KeptPage) -> None:
-        """Find the units that are meant among those that are kept. Two queries at most."""
+        """Find the units that are meant among those that are kept. Three queries at most."""
         self._project = project
         units = units_of(kept)
-        wanted = units["apart"] >= meant.apart
+        least = np.full(len(units), meant.apart)
+        for pk, opens in _usual_thresholds(project).items():
+            least[units["dimension"] == pk] = min(meant.apart, opens)
+        wanted = units["apart"] >= least
         if meant.dimension:
             keys = project.dimensions.filter(key=meant.dimension).values_list("pk", flat=True)
             wanted &= np.isin(units["dimension"], list(keys))
@@ -127,6 +147,14 @@ class UnitsApart(Sequence[UnitApart]):
             wanted &= np.isin(units["item"], list(items.values_list("pk", flat=True)))
         self._units = units[wanted]
 
+    def _others(self, dimensions: Mapping[int, Dimension]) -> dict[int, FrozenDimension]:
+        """Return the dimensions that are no scales, as Round I froze them. One query if there are any."""
+        if all(each.kind == SCALE.key for each in dimensions.values()):
+            return {}
+        round = self._project.rounds.select_related("guideline").filter(number=1).first()
+        frozen = FrozenGuideline.from_json(round.guideline.content).dimensions if round else ()
+        return {each.id: each for each in frozen if not each.is_scale}
+
     def __len__(self) -> int:
         return len(self._units)
 
@@ -135,13 +163,13 @@ class UnitsApart(Sequence[UnitApart]):
     @overload
     def __getitem__(self, place: slice) -> list[UnitApart]: ...
     def __getitem__(self, place: int | slice) -> UnitApart | list[UnitApart]:
-        """Return a unit, or some of them with their names and values in three queries."""
+        """Return a unit, or some of them with their names and values in four queries at most."""
         if isinstance(place, int):
             return self[slice(place, place + 1)][0]
         chosen = self._units[place]
         by_key = items_with_texts(chosen["item"].tolist())
         dimensions = self._project.dimensions.in_bulk()
-        given = _values_of_raters(by_key)
+        given = _values_of_raters(by_key, self._others(dimensions))
         return [
             UnitApart(
                 item=by_key[item],
@@ -162,8 +190,13 @@ def items_with_texts(keys: Sequence[int]) -> Mapping[int, Item]:
     return items.in_bulk(keys)
 
 
-def _values_of_raters(items: Iterable[int]) -> Mapping[tuple[int, int], list[GivenValue]]:
-    """Return the Round I values of these items by item and dimension, in the order of raters. One query."""
+def _values_of_raters(
+    items: Iterable[int], others: Mapping[int, FrozenDimension]
+) -> Mapping[tuple[int, int], list[GivenValue]]:
+    """Return the Round I values of these items by item and dimension, in the order of raters. One query.
+
+    others: the dimensions that are no scales, by their keys.
+    """
     ratings = Rating.objects.filter(
         assignment__item__in=list(items),
         assignment__round__number=1,
@@ -175,7 +208,10 @@ def _values_of_raters(items: Iterable[int]) -> Mapping[tuple[int, int], list[Giv
         place, value = rating.assignment.annotator, rating.value
         if place is not None and value is not None:
             unit = (rating.assignment.item_id, rating.dimension_id)
-            found.setdefault(unit, []).append(GivenValue(place.rater_name, normalize(value)))
+            other = others.get(rating.dimension_id)
+            answer = Given(normalize(value), rating.data).unordered
+            says = kind_of(other).describe(other, answer) if other else ""
+            found.setdefault(unit, []).append(GivenValue(place.rater_name, answer.value, says))
     return found
 
 
@@ -204,7 +240,7 @@ def units_table(units: Sequence[UnitApart], *, with_systems: bool) -> Table:
             Cell(float(each.lowest)),
             Cell(float(each.highest)),
             Cell(each.ratings),
-            text("; ".join(f"{one.name}: {one.value:g}" for one in each.given)),
+            text("; ".join(f"{one.name}: {one.says or f'{one.value:g}'}" for one in each.given)),
             text(each.item.text),
         ]
         for each in units
@@ -213,7 +249,7 @@ def units_table(units: Sequence[UnitApart], *, with_systems: bool) -> Table:
 
 
 def unit_page(project: Project, item_id: int, key: str) -> UnitPage | None:
-    """Return everything about a unit, None where the project has none such. Five queries at most."""
+    """Return everything about a unit, None where the project has none such. Six queries at most."""
     item = (
         Item.objects.filter(pk=item_id, document__project=project)
         .select_related("document", "system")
@@ -231,6 +267,7 @@ def unit_page(project: Project, item_id: int, key: str) -> UnitPage | None:
         raters=_answers_of_raters(item, dimension),
         dispute=dispute,
         posts=list(dispute.posts.all()) if dispute else [],
+        sides=texts_of_sides(item),
     )
 
 

@@ -11,8 +11,11 @@ import numpy.typing as npt
 from django.db.models import Count, Max, Min
 from django.utils.translation import gettext, gettext_lazy
 
+from annotate.core.guidelines import guideline_of
 from annotate.core.models import Project, Rating
 from annotate.core.scale import distance, normalize
+from annotate.disputes.queries.rules import answers_by_unit
+from annotate.questions import kind_of
 from annotate.questions.scale import SCALE
 from annotate.results.page import Section
 from annotate.results.queries.kept import KeptPage
@@ -40,9 +43,9 @@ BATCH = 20_000
 
 
 def spread_sections(project: Project, _chosen: Chosen) -> list[Section]:
-    """Return how many units of scales with two values or more lie how far apart, with all units beside.
+    """Return how many units with two values or more lie how far apart, with all units beside.
 
-    Two queries.
+    Three queries; one more if there are questions of other kinds than scales.
     """
     keys = dict(project.dimensions.values_list("pk", "key"))
     units = np.fromiter(_units(project), UNIT)
@@ -89,14 +92,20 @@ def _units(project: Project) -> Iterator[tuple[float, ...]]:
         assignment__round__project=project,
         assignment__round__number=1,
         assignment__annotator__counted=True,
-        dimension__kind=SCALE.key,
         value__isnull=False,
     )
-    units = given.values_list("assignment__item", "dimension").annotate(
+    round = project.rounds.select_related("guideline").filter(number=1).first()
+    if round is not None:
+        for item, dimension, answers in answers_by_unit(given, guideline_of(round)):
+            values = [each.value for each in answers]
+            apart = kind_of(dimension).spread(dimension, answers)
+            yield item, dimension.id, min(values), max(values), len(values), apart
+    scales = given.filter(dimension__kind=SCALE.key)
+    units = scales.values_list("assignment__item", "dimension").annotate(
         lowest=Min("value"), highest=Max("value"), ratings=Count("pk")
     )
-    for item, dimension, lowest, highest, ratings in units.order_by().iterator(BATCH):
-        yield item, dimension, lowest, highest, ratings, distance(lowest, highest)
+    for item, key, lowest, highest, ratings in units.order_by().iterator(BATCH):
+        yield item, key, lowest, highest, ratings, distance(lowest, highest)
 
 
 def _pack(units: UnitArray) -> str:

@@ -96,4 +96,10 @@ NEWS_SUMMARIES = ProjectTemplate(
     summary="A news article and its summary, rated as in SummEval.",
     guidelines=GUIDELINES,
     dimensions=(COHERENCE, CONSISTENCY, FLUENCY, RELEVANCE),
+    source="SummEval: Fabbri et al. 2021",
+    sample="""\
+document,article,system,text
+market,The market moved to the square. It opens on Fridays.,system-a,The market is on the square now.
+market,The market moved to the square. It opens on Fridays.,system-b,The market closed.
+""",
 )

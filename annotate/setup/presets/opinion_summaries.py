@@ -172,4 +172,10 @@ OPINION_SUMMARIES = ProjectTemplate(
         SENTIMENT_CONSISTENCY,
         SPECIFICITY,
     ),
+    source="SummEval-OP: Siledar et al. 2024",
+    sample="""\
+document,review 1,review 2,system,text
+kettle,It boils fast.,"The lid sticks, but it is quick.",system-a,Quick; the lid can stick.
+kettle,It boils fast.,"The lid sticks, but it is quick.",system-b,Everybody loves this kettle.
+""",
 )

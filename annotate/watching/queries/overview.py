@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotate.core.models import Membership, Project, Role, Round
+from django.db.models import Count
+
+from annotate.core.models import Item, Membership, Project, Role, Round
 from annotate.core.rounds import rounds_of
 from annotate.core.workers import WorkerHealth, worker_health
 from annotate.disputes.queries.activity import AgeCount, RaterDisputes, open_by_age, open_by_rater
 from annotate.disputes.queries.counts import DisputeCounts, dispute_counts
 from annotate.disputes.queries.disputes import MOST_NEW, WorkCounts, count_needing_and_new, work_counts
-from annotate.rating.queries.plans import items_of_round_one
 from annotate.rating.queries.progress import Progress, count_left, progress
 from annotate.rating.queries.wording import new_wording
 from annotate.watching.queries.needs import needs_of
@@ -22,6 +23,7 @@ class Overview:
     """An admin's or researcher's view of a project."""
 
     items: int
+    comparisons: int
     dimensions: int
     annotators: int
     round_one: RoundProgress | None
@@ -56,8 +58,11 @@ def overview(project: Project, *, for_admin: bool) -> Overview:
     annotators = project.memberships.filter(role=Role.ANNOTATOR, active=True).count()
     ages = open_by_age(project, second) if second and second.is_open else []
     found = [watched.section(project) for watched in WATCHED.values()]
+    items = Item.objects.filter(document__project=project)
+    by_kind = dict(items.order_by().values_list("kind").annotate(Count("pk")))
     return Overview(
-        items=items_of_round_one(project).count(),
+        items=by_kind.get(Item.Kind.OUTPUT, 0),
+        comparisons=by_kind.get(Item.Kind.COMPARISON, 0),
         dimensions=project.dimensions.count(),
         annotators=annotators,
         round_one=progress_one,

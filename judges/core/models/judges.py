@@ -176,6 +176,11 @@ class Judge(models.Model):
         return self.method in METHODS and METHODS[self.method].asks_pairs
 
     @property
+    def asks_kinds(self) -> bool:
+        """Whether it answers questions of other kinds than scales."""
+        return self.method in METHODS and METHODS[self.method].asks_kinds
+
+    @property
     def takes_steps(self) -> bool:
         """Whether a value takes several calls."""
         return self.method in METHODS and METHODS[self.method].takes_steps

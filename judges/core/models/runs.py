@@ -1,6 +1,7 @@
 """Runs and their judgments: the plan, the leases and the results are all in the database."""
 
 from decimal import Decimal
+from typing import cast
 
 from django.db import models
 from django.db.models import Q
@@ -9,7 +10,9 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core.guideline import FrozenDimension
 from annotate.core.models.mails import MailedRow
+from annotate.questions import Given, kind_of
 from judges.core.mapping import map_values
 
 
@@ -157,6 +160,10 @@ class Judgment(models.Model):
     leased_until = models.DateTimeField(null=True)
     attempts = models.PositiveSmallIntegerField(default=0)
     value = models.FloatField(null=True)
+    data = models.JSONField(
+        null=True,
+        help_text="What an answer holds besides its value, see annotate.questions; empty on scales.",
+    )
     rationale = models.TextField(blank=True)
     reply = models.TextField(blank=True)
     reason = models.TextField(blank=True, help_text="Why there is no value, in a sentence.")
@@ -288,6 +295,14 @@ class Judgment(models.Model):
         if scale is None or self.value is None:
             return None
         return float(map_values(self.value, scale, self.dimension))
+
+    @property
+    def answer_in_words(self) -> str:
+        """What its kind says of an answer that is more than a number; empty for numbers."""
+        if self.value is None or self.data is None:
+            return ""
+        asked = cast("FrozenDimension", self.dimension)  # what is described stands in the options of both
+        return kind_of(asked).describe(asked, Given(self.value, self.data))
 
 
 class JudgmentChange(models.Model):

@@ -147,7 +147,7 @@ class JudgmentCheck:
                 gettext("The project has no such dimension; it has {known}.").format(known=known),
                 row.dimension,
             )
-        if reason := method.refuses(dimension):
+        if reason := method.refuses_kind(dimension) or method.refuses(dimension):
             raise RefusedFieldError("method", reason)
         return dimension
 

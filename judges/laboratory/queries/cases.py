@@ -13,6 +13,7 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
 from annotate.core.models import Dimension, Dispute, DisputeEvent, Item, Project, Rating
 from annotate.core.rounds import last_round
+from judges.core.material import scales_of
 from judges.core.models import CalibrationUnit, DevelopmentDocument, Judge, Proposal, RoutedUnit
 from judges.endpoints.queries import usable_judges
 from judges.laboratory.cases import Case, CaseKind
@@ -60,13 +61,17 @@ def free_documents(project: Project) -> list[tuple[int, str]]:
 
 def learning_judges(project: Project) -> QuerySet[Judge]:
     """Return the judges whose prompt can be added to: they ask about one text and one dimension."""
-    fitting = [judge.pk for judge in usable_judges(project) if not (judge.asks_pairs or judge.asks_several)]
+    fitting = [
+        judge.pk
+        for judge in usable_judges(project)
+        if not (judge.asks_pairs or judge.asks_several or judge.asks_kinds)
+    ]
     return usable_judges(project).filter(pk__in=fitting)
 
 
 def learning_dimensions(project: Project) -> QuerySet[Dimension]:
     """Return the dimensions whose values are amounts; categories have no distance. One query when read."""
-    return project.dimensions.exclude(measurement_level="nominal")
+    return scales_of(project).exclude(measurement_level="nominal")
 
 
 def proposals_of(project: Project) -> QuerySet[Proposal]:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from annotate.core.addresses import query_of
-from annotate.core.models import Dimension, Item
+from annotate.core.models import Dimension
+from judges.core.material import outputs_of
 from judges.core.models import Judge, Judgment
 from judges.laboratory.cases import Case, most_different
 from judges.laboratory.queries.cases import FAR, cases_of
@@ -50,7 +51,7 @@ class Pilot:
 def pilot_of(judge: Judge, dimension: Dimension) -> Pilot:
     """Return what a judge does there. Ten queries. Raises InvalidValueError where no document is drawn."""
     found = cases_of(judge, dimension)
-    items = Item.objects.filter(document__project=judge.project_id, document__development__isnull=False)
+    items = outputs_of(judge.project).filter(document__development__isnull=False)
     named = list(items.order_by("document__key", "pk").values_list("document__key", "system__name"))
     example = query_of(dict(zip(("document", "system"), named[0], strict=True))) if named else ""
     return Pilot(judge, dimension, len(named), len(found), most_different(found), example)

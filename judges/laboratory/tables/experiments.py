@@ -86,7 +86,7 @@ def _judges(project: Project, run: Run | None) -> list[Judge]:
     judges = Judge.objects.filter(project=project).order_by("name")
     if run is not None:
         judges = judges.filter(judgments__run=run).distinct()
-    return [judge for judge in judges if not judge.asks_pairs]
+    return [judge for judge in judges if not (judge.asks_pairs or judge.asks_kinds)]
 
 
 def _variants(scored: Sequence[Scored], spent: dict[tuple[int, str], Spent], chosen: Chosen) -> Table:

@@ -11,6 +11,7 @@ from annotate.core.models import Project
 from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
 from judges.core.access import OF_JUDGES
+from judges.core.material import scales_of
 from judges.core.models import Calibration, Judge
 from judges.core.specification import CalibrationSpec
 from judges.results.queries.pairings import first_judge, judge_called, measured_judges
@@ -156,7 +157,7 @@ def _calibration_by_name(project: Project, name: str | None) -> Calibration:
 
 def _spec(project: Project, options: dict[str, Any]) -> CalibrationSpec:
     number = Calibration.objects.filter(project=project).count() + 1
-    keys = list(project.dimensions.values_list("key", flat=True))
+    keys = list(scales_of(project).values_list("key", flat=True))
     dimensions = options["dimension"] or keys
     if unknown := [key for key in dimensions if key not in keys]:
         raise CommandError(f"There is no dimension {unknown[0]!r}; there are: {', '.join(keys) or 'none'}.")

@@ -12,6 +12,7 @@ from django.db import transaction
 from annotate.core.models import Project
 from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
+from judges.core.material import scales_of
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.policy_settings import POLICY_SETTING
 from judges.core.specification import CONFIDENCE_LEVELS, PolicySpec, by_certificates
@@ -278,7 +279,7 @@ def _judge(project: Project, name: str, method: str) -> Judge:
 
 
 def _thresholds(project: Project, given: Sequence[str]) -> dict[str, float]:
-    keys = list(project.dimensions.values_list("key", flat=True))
+    keys = list(scales_of(project).values_list("key", flat=True))
     found = {}
     for each in given:
         key, _, r = each.partition("=")

@@ -12,7 +12,7 @@ def judgments_of_unit(project: Project, item: int, key: str) -> list[Judgment]:
     asked = Judgment.objects.filter(
         judge__project=project, item=item, dimension__key=key, other__isnull=True, status=Judgment.Status.DONE
     )
-    return list(asked.select_related("judge").order_by("judge__name", "judge", "sample"))
+    return list(asked.select_related("judge", "dimension").order_by("judge__name", "judge", "sample"))
 
 
 def guideline_of(project: Project, round: Round | None) -> FrozenGuideline:

@@ -32,9 +32,9 @@ class Pairing:
 
 
 def scoring_judges(project: Project) -> QuerySet[Judge]:
-    """Return the judges that give a text a value, by name, whether they have given any or not."""
-    pairs = [key for key, method in METHODS.items() if method.asks_pairs]
-    return Judge.objects.filter(project=project).exclude(method__in=pairs).order_by("name")
+    """Return the judges that give a text a number, by name, whether they have given any or not."""
+    others = [key for key, method in METHODS.items() if method.asks_pairs or method.asks_kinds]
+    return Judge.objects.filter(project=project).exclude(method__in=others).order_by("name")
 
 
 def measured_judges(project: Project) -> list[Judge]:

@@ -11,10 +11,11 @@ from django.db.models import QuerySet
 from agreement.comparison.head_to_head import Verdicts
 from agreement.comparison.scores import Scores
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
-from annotate.core.models import Item, Project, Round
+from annotate.core.models import Project, Round
 from annotate.rating.queries.assigned import Unit
 from annotate.results.queries.reliability_data import RatedItems, rated_items
 from judges.core.mapping import map_values
+from judges.core.material import outputs_of
 from judges.core.models import Judge, Judgment
 
 _VALUE = np.dtype([("judge", "i8"), ("dimension", "i8"), ("item", "i8"), ("sample", "i8"), ("value", "f8")])
@@ -58,7 +59,7 @@ SamplesOf = Mapping[tuple[int, str], Samples]
 
 @dataclass(frozen=True)
 class Material:
-    """All items of a project in one order, and what people say about them.
+    """All outputs of a project in one order, and what people say about them.
 
     in_development: (items,), whether judges may have learned from an item's document. People's values of
     these are gaps, unless the material is for learning: nothing reported rests on them.
@@ -107,18 +108,18 @@ class Material:
 def material_of(
     project: Project, round: Round | None, guideline: FrozenGuideline, *, with_development: bool = False
 ) -> Material:
-    """Return a project's items and what people hold about them at the end of a round. Three queries.
+    """Return a project's outputs and people's values on its scales at the end of a round. Three queries.
 
     with_development: also about documents that judges may have learned from.
     """
-    items = Item.objects.filter(document__project=project).order_by("pk")
+    items = outputs_of(project).order_by("pk")
     rows = list(items.values_list("pk", "system__name", "document", "document__key", "document__development"))
     return Material(
         items=np.array([item for item, *_ in rows], dtype=np.int64),
         systems=[system for _, system, *_ in rows],
         documents=np.array([document for _, _, document, *_ in rows], dtype=np.int64),
         document_keys=[key for *_, key, _ in rows],
-        dimensions=guideline.dimensions,
+        dimensions=guideline.scales,
         rated=rated_items(round) if round else {},
         in_development=np.array([drawn is not None for *_, drawn in rows], dtype=bool),
         with_development=with_development,

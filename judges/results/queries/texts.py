@@ -8,7 +8,8 @@ import numpy.typing as npt
 from django.db.models import Count, Sum
 from django.db.models.functions import Length
 
-from annotate.core.models import Item, ItemTag, Project
+from annotate.core.models import ItemTag, Project
+from judges.core.material import outputs_of
 from judges.core.models import MetricValue
 
 FAMILY = "family:"
@@ -45,8 +46,7 @@ def texts_of(project: Project) -> ItemTexts:
 
 def lengths_of(project: Project) -> dict[int, int]:
     """Return the characters of each text by item, in the order of their keys. One query."""
-    items = Item.objects.filter(document__project=project).order_by("pk")
-    return dict(items.values_list("pk", Length("text")))
+    return dict(outputs_of(project).order_by("pk").values_list("pk", Length("text")))
 
 
 def _perplexity(project: Project, places: dict[int, int]) -> npt.NDArray[np.float64] | None:
@@ -63,7 +63,7 @@ def _perplexity(project: Project, places: dict[int, int]) -> npt.NDArray[np.floa
 
 def _families(project: Project, places: dict[int, int]) -> list[str]:
     found = [""] * len(places)
-    tags = ItemTag.objects.filter(item__document__project=project, name__istartswith=FAMILY).order_by("name")
+    tags = ItemTag.objects.filter(item__in=outputs_of(project), name__istartswith=FAMILY).order_by("name")
     for item, name in tags.values_list("item", "name"):
         found[places[item]] = name[len(FAMILY) :].strip().casefold()
     return found

@@ -11,7 +11,7 @@ _SHORT = 30  # characters of a setting that are shown
 
 def variants_of_models(judges: Sequence[Judge]) -> list[tuple[Judge, Judge]]:
     """Return every two judges of one model that give values to single texts, in the order they are given."""
-    scoring = [judge for judge in judges if not judge.asks_pairs and judge.model]
+    scoring = [judge for judge in judges if not (judge.asks_pairs or judge.asks_kinds) and judge.model]
     return [(one, other) for one, other in combinations(scoring, 2) if one.model == other.model]
 
 

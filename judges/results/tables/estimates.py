@@ -19,6 +19,7 @@ from judges.results.tables.categories import JudgeCategories, accuracy_table, f1
 from judges.results.tables.columns import SYSTEM, estimate_cell, number_or_reason, yes_or_no
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.gaps import with_gaps
+from judges.results.tables.other_kinds import with_reason_for_scales
 from judges.results.tables.parameters import chosen_judge, chosen_round, counts_corrected
 
 _NO_P = gettext_lazy("There is no p value without a standard error of the difference.")
@@ -50,7 +51,14 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
     sections = [each for each in sections if each.tables or each.says != str(_PLANNING)] + _named_sections(
         report
     )
+    sections = with_reason_for_scales(sections, project, str(_SCALES_ONLY))
     return with_count_of_corrected(with_gaps(sections, [judge], chosen), [judge], chosen)
+
+
+_SCALES_ONLY = gettext_lazy(
+    "Estimates correct a judge’s number by people’s numbers on a scale; answers to other questions are not "
+    "estimated."
+)
 
 
 def _with_rows(table: Table) -> list[Table]:

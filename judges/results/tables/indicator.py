@@ -18,6 +18,7 @@ from judges.results.queries.pairings import Pairing, measured_judges, of_method,
 from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, SYSTEM, number_or_reason
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.gaps import with_gaps
+from judges.results.tables.other_kinds import with_reason_for_scales
 from judges.results.tables.parameters import CONFIDENCE, CORRECTED, LEFT_OUT, ROUND, counts_corrected
 
 INDICATOR = "indicator"
@@ -105,7 +106,11 @@ def reliability_sections(project: Project, chosen: Chosen) -> list[Section]:
         Section(gettext("How this was computed"), " ".join(_how(report)), []),
     ]
     pair = [pairing.rts, pairing.mcq]
+    sections = with_reason_for_scales(sections, project, str(_SCALES_ONLY))
     return with_count_of_corrected(with_gaps(sections, pair, chosen), pair, chosen)
+
+
+_SCALES_ONLY = gettext_lazy("R compares RTS with MCQ, which only scales have; other questions have no R.")
 
 
 def indicators_in(table: Table) -> dict[tuple[str, str], Cell]:

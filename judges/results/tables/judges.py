@@ -9,15 +9,19 @@ from annotate.results.page import Section
 from annotate.results.registry import Chosen
 from annotate.results.table import Table
 from judges.core.models import Judge
+from judges.results.queries.answers import answers_beside_people
+from judges.results.queries.comparison import guideline_of
 from judges.results.tables.by_judge import tables_of_scores, tables_of_verdicts
 from judges.results.tables.compared import ComparedJudges, compared_values
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.gaps import with_gaps
 from judges.results.tables.indicators import indicator_tables
-from judges.results.tables.parameters import SHARED
+from judges.results.tables.other_kinds import table_of_answers
+from judges.results.tables.parameters import SHARED, counts_corrected
 from judges.results.tables.together import tables_together
 
 NO_JUDGMENTS = gettext_lazy("This judge has no judgments yet.")
+_ANSWERS_TOGETHER = gettext_lazy("Its answers to other questions are in the table of all judges.")
 NO_SHARED_ITEMS = gettext_lazy(
     "There is no item for which every judge has a value. Compare each judge on its own items."
 )
@@ -26,12 +30,29 @@ NO_SHARED_ITEMS = gettext_lazy(
 def judges_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return all tables about judges and people.
 
-    Raises NoJudgesError where there is no judge. Ten queries, and one more for each judge that compares.
+    Raises NoJudgesError where there is no judge. Ten queries, one more for each judge that compares, and
+    three for questions of other kinds.
     """
     found = compared_values(project, chosen)
-    together = [*tables_together(found), *indicator_tables(found)]
+    answers = answers_beside_people(
+        project,
+        found.judges,
+        guideline_of(project, found.round),
+        found.round,
+        with_corrected=counts_corrected(chosen),
+        shared_items=chosen.get("units") == SHARED,
+    )
+    together = [*tables_together(found), *indicator_tables(found), *table_of_answers(answers)]
     nothing = str(NO_SHARED_ITEMS) if chosen.get("units") == SHARED else str(NO_JUDGMENTS)
-    of_each = [Section(judge.name, *_of(found, judge, nothing), anchor_of(judge)) for judge in found.judges]
+    answering = {each.judge.pk for each in answers}
+    of_each = [
+        Section(
+            judge.name,
+            *_of(found, judge, str(_ANSWERS_TOGETHER) if judge.pk in answering else nothing),
+            anchor_of(judge),
+        )
+        for judge in found.judges
+    ]
     says = _against(found.round)
     if chosen.get("units") == SHARED:
         shared = gettext("On each dimension only the items for which every judge has a value.")

@@ -183,7 +183,7 @@ def size_of_metrics(project: Project) -> int:
 
 def _dimensions(project: Project) -> Sequence[tuple[str, str]]:
     round = last_round(project)
-    return [(each.key, each.name) for each in guideline_of(project, round).dimensions]
+    return [(each.key, each.name) for each in guideline_of(project, round).scales]
 
 
 METRIC_PARAMETERS = (

@@ -12,6 +12,7 @@ from judges.results.queries.replacement import EPSILONS, DimensionTest, Replacem
 from judges.results.tables.columns import JUDGE, number_or_reason, yes_or_no
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.gaps import with_gaps
+from judges.results.tables.other_kinds import with_reason_for_scales
 from judges.results.tables.parameters import Options, chosen_judge, counts_corrected
 
 _HOW = gettext_lazy(
@@ -52,7 +53,14 @@ def replacement_sections(project: Project, chosen: Chosen) -> list[Section]:
     section = Section(
         gettext("May this judge replace an annotator?"), says, [each for each in tables if each.rows]
     )
-    return with_count_of_corrected(with_gaps([section], [judge], chosen), [judge], chosen)
+    sections = with_reason_for_scales([section], project, str(_SCALES_ONLY))
+    return with_count_of_corrected(with_gaps(sections, [judge], chosen), [judge], chosen)
+
+
+_SCALES_ONLY = gettext_lazy(
+    "The test is about scales: its controls need a mean or a category for each item, which answers to other "
+    "questions do not have."
+)
 
 
 _NOBODY = gettext_lazy(

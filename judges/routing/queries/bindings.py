@@ -9,15 +9,16 @@ import numpy.typing as npt
 from django.utils.translation import gettext
 
 from annotate.core.guideline import FrozenDimension
-from annotate.core.models import Item, Project, text_digest
+from annotate.core.models import Project, text_digest
 from judges.core.judge_settings import BOUND_SETTINGS, BoundSetting, in_words
+from judges.core.material import outputs_of
 from judges.core.models import Calibration, Judge
 from judges.results.queries.scores import Material, SamplesOf
 
 
 def population_of(project: Project, material: Material) -> dict[str, Any]:
     """Return which texts certificates speak of. One query."""
-    rows = Item.objects.filter(document__project=project).order_by("pk")
+    rows = outputs_of(project).order_by("pk")
     texts = list(rows.values_list("pk", "digest", "document__digest", "system"))
     return {"items": len(material.items), "digest": text_digest(texts)}
 

@@ -116,7 +116,7 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
     round = round_one(project)
     guideline = guideline_at(project, round)
     material = material_of(project, round, guideline)
-    dimensions = [each for each in guideline.dimensions if each.key in spec.dimensions]
+    dimensions = [each for each in guideline.scales if each.key in spec.dimensions]
     judges = {"judge": spec.judge, "other": spec.other}
     samples = samples_of([judge for judge in judges.values() if judge is not None], material)
     evidence = {each.key: evidence_of(calibration, material, samples, each.key) for each in dimensions}

@@ -194,7 +194,7 @@ def _lapses(project: Project, calibrations: Sequence[Calibration]) -> dict[int, 
     samples, population = samples_of(list(asked.values()), material), population_of(project, material)
     found = {}
     for each in calibrations:
-        dimensions = [one for one in guideline.dimensions if one.key in each.grids]
+        dimensions = [one for one in guideline.scales if one.key in each.grids]
         judges = {"judge": each.judge, "other": each.other}
         now = bound_now(judges, dimensions, material, samples, population)
         changes = [sentence for own in lapses_of(each, now).values() for sentence in own]

@@ -64,7 +64,7 @@ def look_at(calibration: Calibration) -> Look:
     round = round_one(project)
     guideline = guideline_at(project, round)
     material = material_of(project, round, guideline)
-    dimensions = [each for each in guideline.dimensions if each.key in calibration.grids]
+    dimensions = [each for each in guideline.scales if each.key in calibration.grids]
     judges = {"judge": calibration.judge, "other": calibration.other}
     samples = samples_of([judge for judge in judges.values() if judge is not None], material)
     drawn = list(calibration.units.values_list("dimension", "item", "fits"))

@@ -122,6 +122,7 @@ def _read_anew(batch: Sequence[OtherReading], by: User | None) -> int:
         found = meant[pk]
         if (judgment.status, judgment.value) != (found.judgment.status, found.judgment.value):
             continue  # somebody was quicker
+        judgment.data = found.data
         judgment.rationale = found.rationale or judgment.rationale
         _change(judgment, Kind.READ_AGAIN, found.status, found.value, reason=found.reason, by=by)
         changed += 1
@@ -171,7 +172,7 @@ def _change(
         record(project, "judgment.corrected", judgment, before=before, after=after, note=note, by=by)
     judgment.status, judgment.value, judgment.reason, judgment.problem = status, value, reason, problem
     judgment.is_corrected = judgment.is_corrected or kind in JudgmentChange.BY_PEOPLE
-    judgment.save(update_fields=["status", "value", "reason", "problem", "rationale", "is_corrected"])
+    judgment.save(update_fields=["status", "value", "data", "reason", "problem", "rationale", "is_corrected"])
     return judgment
 
 

@@ -16,6 +16,7 @@ Kind, Status = JudgmentChange.Kind, Judgment.Status
 PLAIN: dict[str, Any] = {
     "reply": "",
     "rationale": "",
+    "data": None,
     "parameters": {},
     "messages_hash": "",
     "messages": None,

@@ -341,6 +341,7 @@ _COLUMNS = (
     "status",
     "attempts",
     "value",
+    "data",
     "rationale",
     "reply",
     "reason",

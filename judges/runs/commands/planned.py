@@ -13,30 +13,31 @@ from annotate.core.models import Document, Item
 from judges.core.models import Judge, Judgment, Run
 from judges.methods import METHODS
 from judges.runs.queries.samples import ChosenItems
+from judges.runs.queries.subjects import Offer, need_of, offer_in_sql, samples_about
 
 EVERY_ITEM = ChosenItems()
 ITEMS, DOCUMENTS = (connection.ops.quote_name(model._meta.db_table) for model in (Item, Document))
 # What is judged: items one by one, or both orders of each pair.
 SINGLE = f"""
-    SELECT item.id, CAST(NULL AS bigint), item.id, item.document_id, 0
+    SELECT item.id, CAST(NULL AS bigint), item.id, item.document_id, 0, {offer_in_sql("item")}
     FROM {ITEMS} item JOIN {DOCUMENTS} document ON document.id = item.document_id
     WHERE document.project_id = %s
 """
 PAIRED = f"""
-    SELECT item.id, other.id, pair.place, item.document_id, pair.turn
+    SELECT item.id, other.id, pair.place, item.document_id, pair.turn, {Offer.OUTPUT:d}
     FROM pair
     JOIN {ITEMS} item ON item.system_id = pair.first
     JOIN {ITEMS} other ON other.system_id = pair.second AND other.document_id = item.document_id
     JOIN {DOCUMENTS} document ON document.id = item.document_id
     WHERE document.project_id = %s
 """
-# `WHERE true`: without it SQLite takes ON CONFLICT for a condition of the join.
+# With `WHERE`: without it SQLite takes ON CONFLICT for a condition of the join.
 WRITE = """
-    WITH {tables}, subject (item, other, place, document, turn) AS ({subjects})
+    WITH {tables}, subject (item, other, place, document, turn, offers) AS ({subjects})
     INSERT INTO {judgments} ({columns})
     SELECT {values}
     FROM subject CROSS JOIN dimension CROSS JOIN sample
-    WHERE true
+    WHERE (subject.offers & dimension.need) > 0 AND sample.number < dimension.samples
     ORDER BY subject.document, {order}
     ON CONFLICT DO NOTHING
 """
@@ -56,9 +57,16 @@ def write_judgments(
     chosen: ChosenItems = EVERY_ITEM,
 ) -> None:
     """Write a row for each judgment of this judge that the project does not have yet."""
+    most = max(samples_about(judge, each) for each in dimensions)
     tables = [
-        _values("dimension (id, place)", [(each.id, place) for place, each in enumerate(dimensions)]),
-        _values("sample (number)", [(number,) for number in range(judge.samples)]),
+        _values(
+            "dimension (id, place, need, samples)",
+            [
+                (each.id, place, int(need_of(each)), samples_about(judge, each))
+                for place, each in enumerate(dimensions)
+            ],
+        ),
+        _values("sample (number)", [(number,) for number in range(most)]),
     ]
     if METHODS[judge.method].asks_pairs:
         both = [

@@ -93,6 +93,7 @@ def _take_over(run: Run, reused: Sequence[_Reused]) -> None:
     rows = [
         (
             each.reading.value,
+            _for_database("data", each.reading.data),
             each.reading.rationale,
             _for_database("messages", each.call.messages),
             _for_database("asked_dimensions", each.call.asked_dimensions),
@@ -126,7 +127,7 @@ _TABLE = Judgment._meta.db_table
 # Tokens stay unknown and the cost is nothing: the call that gave the answer has them, and sums count it once.
 _WRITE = (
     f"UPDATE {_TABLE} AS target SET {', '.join(f'{name} = source.{name}' for name in _COPIED)}, "
-    "status = 'done', value = %s, rationale = %s, messages = %s, asked_dimensions = %s, cost = 0, "
+    "status = 'done', value = %s, data = %s, rationale = %s, messages = %s, asked_dimensions = %s, cost = 0, "
     f"answered_at = %s, reused_from_id = source.id FROM {_TABLE} AS source "
     "WHERE target.id = %s AND source.id = %s AND target.status = 'planned'"
 )

@@ -54,7 +54,7 @@ def plan_run(
     dimensions = _dimensions(frozen, scope.dimensions)
     for judge in scope.judges:
         _refuse_unsuitable(judge, project, dimensions, scope, budget)
-        reason = refusal_of_scope(judge, dimensions, frozen.dimensions) or refusal_of_reference(judge)
+        reason = refusal_of_scope(judge, dimensions, frozen.scales) or refusal_of_reference(judge)
         if reason:
             raise RunRefusedError(f"{judge.name}: {reason}")
     run = Run.objects.create(

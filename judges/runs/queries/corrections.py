@@ -8,10 +8,12 @@ from typing import Any
 from annotate.core import jobs
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
+from judges.core.contents import contents_of, in_order_of_sample
 from judges.core.judge_settings import SettingSection, names_of_settings
 from judges.core.models import Judge, Judgment, Rereading
 from judges.core.models.judges import ScoreFrom
 from judges.methods import METHODS
+from judges.methods.base import Subject
 from judges.methods.readings import Readable
 
 Status = Judgment.Status
@@ -27,11 +29,13 @@ class OtherReading:
     value: float | None
     rationale: str
     reason: str
+    data: Mapping[str, Any] | None = None
 
     @property
     def changes_judgment(self) -> bool:
         """Whether the judgment says something else."""
-        return (self.status, self.value) != (self.judgment.status, self.judgment.value)
+        before = self.judgment
+        return (self.status, self.value, self.data) != (before.status, before.value, before.data)
 
 
 def rereadings(judges: Sequence[Judge]) -> Iterator[OtherReading]:
@@ -57,21 +61,29 @@ def _rereadings(judge: Judge) -> Iterator[list[OtherReading]]:
     stored = answered.filter(is_corrected=False).exclude(reply="").select_related("judge__project")
     replies = stored.order_by("pk").iterator(READ_AT_ONCE)
     while batch := list(islice(replies, READ_AT_ONCE)):
-        readings = [_read_anew(judge, each, dimensions) for each in batch]
+        contents = contents_of({each.item_id for each in batch}) if judge.asks_kinds else {}
+        readings = [_read_anew(judge, each, dimensions, contents) for each in batch]
         yield [each for each in readings if each.changes_judgment]
 
 
-def _read_anew(judge: Judge, judgment: Judgment, dimensions: Mapping[int, FrozenDimension]) -> OtherReading:
+def _read_anew(
+    judge: Judge,
+    judgment: Judgment,
+    dimensions: Mapping[int, FrozenDimension],
+    contents: Mapping[int, Subject],
+) -> OtherReading:
+    content = contents.get(judgment.item_id)
     together = judgment.asked_dimensions or [judgment.dimension_id]
     reading = METHODS[judge.method].read_about(
         judgment.reply,
         judge.rescale(dimensions[judgment.dimension_id]),
         [judge.rescale(dimensions[pk]) for pk in together if pk in dimensions],
+        subject=content and in_order_of_sample(content, judgment.sample),
         pattern=judge.template.pattern if judge.template else "",
         structured=judge.structured,
     )
     if isinstance(reading, Readable):
-        return OtherReading(judgment, Status.DONE, reading.value, reading.rationale, "")
+        return OtherReading(judgment, Status.DONE, reading.value, reading.rationale, "", reading.data)
     return OtherReading(judgment, Status.UNREADABLE, None, "", reading.reason)
 
 

@@ -9,9 +9,10 @@ import numpy as np
 from django.utils.translation import gettext
 
 from annotate.core.guideline import FrozenGuideline
-from annotate.core.models import Item, Project, Round, System
+from annotate.core.models import Project, Round, System
 from annotate.results.queries.reliability_data import rated_items
 from judges.core.errors import RunRefusedError
+from judges.core.material import outputs_of
 
 Pair = tuple[int, int]
 
@@ -26,7 +27,11 @@ class NamedPair:
 
 def all_pairs(project: Project) -> list[NamedPair]:
     """Return every pair of a project's systems that have items, by name. One query."""
-    systems = System.objects.filter(project=project, items__isnull=False).distinct().order_by("name")
+    systems = (
+        System.objects.filter(project=project, compares=False, items__isnull=False)
+        .distinct()
+        .order_by("name")
+    )
     return [_name_pair(first, second) for first, second in combinations(systems, 2)]
 
 
@@ -55,12 +60,11 @@ def _mean_scores(project: Project) -> dict[int, float]:
     if last is None:
         return {}
     scales = FrozenGuideline.from_json(last.guideline.content)
-    items = Item.objects.filter(document__project=project)
-    system_of = dict(items.values_list("pk", "system"))
+    system_of = dict(outputs_of(project).values_list("pk", "system"))
     means: dict[int, list[float]] = defaultdict(list)
     for key, rated in rated_items(last).items():
         dimension = scales.dimension(key)
-        if dimension is None or dimension.measurement_level == "nominal" or not rated.items.size:
+        if dimension is None or not dimension.is_scale or dimension.is_named or not rated.items.size:
             continue
         extent = dimension.scale_maximum - dimension.scale_minimum
         shares = (np.nanmean(rated.data.values, axis=0) - dimension.scale_minimum) / extent

@@ -1,7 +1,7 @@
 """What a run would ask, cost and take, before anything is written."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from statistics import fmean
@@ -13,6 +13,7 @@ from django.utils.translation import gettext, gettext_lazy
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
 from annotate.core.models import Document, Item, Project
+from judges.core.material import outputs_of
 from judges.core.models import Endpoint, Judge, Judgment, Run
 from judges.core.specification import Scope
 from judges.endpoints.queries import (
@@ -27,6 +28,7 @@ from judges.methods import METHODS
 from judges.methods.base import Subject
 from judges.runs.queries.runs import left_behind
 from judges.runs.queries.samples import ChosenItems, chosen_items
+from judges.runs.queries.subjects import Offer, count_offers, need_of, samples_about
 from judges.runs.queries.work import question
 
 Sampled = tuple[Subject, dict[int, str]]
@@ -209,27 +211,30 @@ class RunPlan:
 
 
 def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> RunPlan:
-    """Return what a run over a scope would ask, cost and take. Nine queries at the most, whatever its size.
+    """Return what a run over a scope would ask, cost and take. Ten queries at the most, whatever its size.
 
     The judges need their endpoints and templates.
     """
     guideline = current_guideline(project)
     dimensions = [each for each in guideline.dimensions if each.key in set(scope.dimensions)]
     chosen = chosen_items(project, scope)
-    subjects = _subjects(project, scope, chosen)
+    pairs, offers = (
+        _count_pairs(project, scope, chosen),
+        count_offers(chosen.among_items(Item.objects.filter(document__project=project))),
+    )
     there = _count_there(scope, dimensions, chosen)
     used, sample = mean_usage(scope), list(_sample(project, scope))
     plans = [
         JudgePlan(
             judge=judge,
-            judgments=subjects[METHODS[judge.method].asks_pairs] * len(dimensions) * judge.samples,
+            judgments=_count_judgments(judge, dimensions, pairs, offers),
             there=there[judge.pk, "there"],
             failed=there[judge.pk, "failed"],
             waiting=there[judge.pk, "waiting"],
             usage=used.get(judge.pk) or _estimate_usage(judge, dimensions, sample),
-            problem=_problem(judge, dimensions, guideline.dimensions),
+            problem=_problem(judge, dimensions, guideline.scales),
             via=via,
-            shared_calls=_shared_calls(judge, dimensions, subjects[False], chosen),
+            shared_calls=_shared_calls(judge, dimensions, offers[Offer.OUTPUT], chosen),
             size=len(dimensions) if judge.asks_several else 1,
             calls_each=_calls_each(judge, sample),
         )
@@ -272,14 +277,23 @@ def _shared_calls(
     return max((items * judge.samples - there.get(each.id, 0) for each in dimensions), default=0)
 
 
-def _subjects(project: Project, scope: Scope, chosen: ChosenItems) -> dict[bool, int]:
-    """Return how many items there are, and how many ordered pairs of items in the scope's pairs."""
+def _count_judgments(
+    judge: Judge, dimensions: Sequence[FrozenDimension], pairs: int, offers: Mapping[Offer, int]
+) -> int:
+    if judge.asks_pairs:
+        return pairs * len(dimensions) * judge.samples
+    return sum(offers[need_of(each)] * samples_about(judge, each) for each in dimensions)
+
+
+def _count_pairs(project: Project, scope: Scope, chosen: ChosenItems) -> int:
+    """Return how many ordered pairs of items there are in the scope's pairs."""
+    if not scope.pairs:
+        return 0
     documents: dict[int, set[int]] = defaultdict(set)
-    items = chosen.among_items(Item.objects.filter(document__project=project))
+    items = chosen.among_items(outputs_of(project))
     for system, document in items.values_list("system", "document").iterator(5000):
         documents[system].add(document)
-    pairs = sum(len(documents[first] & documents[second]) for first, second in scope.pairs)
-    return {False: sum(map(len, documents.values())), True: 2 * pairs}
+    return 2 * sum(len(documents[first] & documents[second]) for first, second in scope.pairs)
 
 
 def _count_there(
@@ -334,9 +348,11 @@ def _sample(project: Project, scope: Scope) -> Iterator[Sampled]:
     documents = Document.objects.filter(project=project, items__isnull=False).distinct()
     for document in documents.order_by("digest").prefetch_related("items")[:SAMPLED_DOCUMENTS]:
         parts = tuple((part["label"], part["text"]) for part in document.parts)
-        texts = {item.system_id: item.text for item in document.items.all()}
+        items = document.items.all()
+        texts = {item.system_id: item.text for item in items if item.kind == Item.Kind.OUTPUT}
         for text in list(texts.values())[:SAMPLED_SUBJECTS]:
-            yield Subject(parts, text), texts
+            # Sides and parts as long as usual ones: what is estimated is how much prompts hold.
+            yield Subject(parts, text, sides=(text, text), parts=(text,)), texts
         pairs = [pair for pair in scope.pairs if texts.keys() >= set(pair)]
         for first, second in pairs[:SAMPLED_SUBJECTS]:
             yield Subject(parts, texts[first], texts[second]), texts
@@ -349,7 +365,9 @@ def _estimate_usage(
     method = METHODS[judge.method]
     if judge.takes_steps:
         return _estimate_steps(judge, sample)
-    possible = [dimension for dimension in dimensions if not method.refuses(judge.rescale(dimension))]
+    possible = [
+        each for each in dimensions if not (method.refuses_kind(each) or method.refuses(judge.rescale(each)))
+    ]
     # A judge that asks about several dimensions asks about all of the scope's, or cannot be planned.
     calls = [possible] if judge.asks_several and possible else [[dimension] for dimension in possible]
     lengths = [

@@ -7,6 +7,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Dimension, Item
+from annotate.questions.scale import SCALE
 from judges.core.models import Judge, Judgment, Run
 from judges.methods import METHODS
 
@@ -34,7 +35,7 @@ def sizes_of_calls(judges: QuerySet[Judge]) -> dict[int, int]:
     chosen = dict(judges.filter(method__in=SEVERAL).values_list("pk", "asked_together"))
     if not chosen:
         return {}
-    count = Dimension.objects.filter(project__judges__in=chosen).distinct().count()
+    count = Dimension.objects.filter(project__judges__in=chosen, kind=SCALE.key).distinct().count()
     return {judge: len(together) or count for judge, together in chosen.items()}
 
 
@@ -59,7 +60,7 @@ def shared_calls(run: Run) -> SharedCalls:
     own = judges.filter(Exists(Judgment.objects.filter(run=run, judge=OuterRef("pk"))))
     found = list(own.select_related("template"))
     several = [judge for judge in found if judge.asks_several]
-    dimensions = FrozenGuideline.from_json(run.guideline.content).dimensions if several else ()
+    dimensions = FrozenGuideline.from_json(run.guideline.content).scales if several else ()
     return SharedCalls(
         {judge.pk: len(judge.dimensions_of_call(dimensions)) for judge in several},
         {judge.pk: judge for judge in found if judge.asks_of_documents},

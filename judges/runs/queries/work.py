@@ -1,11 +1,12 @@
 """Leased judgments as questions to a model."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Document, Guideline, Item
+from judges.core.contents import contents_of, in_order_of_sample
 from judges.core.models import Judge, Judgment, ScoreFrom
 from judges.endpoints.questions import Question
 from judges.endpoints.work import Call, Chain, Earlier, JudgmentWork, Outcome
@@ -25,11 +26,12 @@ class Questions:
         self._judges: dict[int, Judge] = {}
         self._documents: dict[int, tuple[tuple[str, str], ...]] = {}
         self._references: dict[tuple[int, int], str] = {}  # by document and system
+        self._contents: dict[int, Subject] = {}  # of items with questions of other kinds
 
     def work_of(self, judgments: Sequence[int]) -> list[JudgmentWork]:
         """Return the questions of these judgments in their order, those of one call together.
 
-        At most four queries, five where prompts show a reference.
+        At most four queries, five where prompts show a reference, and three for questions of other kinds.
         """
         rows = (
             Judgment.objects.filter(pk__in=judgments)
@@ -45,7 +47,7 @@ class Questions:
         if not self._dimensions:
             frozen = FrozenGuideline.from_json(Guideline.objects.get(runs=rows[0].run).content)
             self._dimensions = {dimension.id: dimension for dimension in frozen.dimensions}
-            self._in_order = frozen.dimensions
+            self._in_order = frozen.scales
         if unknown := {row.judge for row in rows} - self._judges.keys():
             self._judges |= Judge.objects.select_related("template", "endpoint").in_bulk(unknown)
         wanted = {row.item__document for row in rows}
@@ -53,6 +55,8 @@ class Questions:
         new = Document.objects.filter(pk__in=wanted - kept.keys()).values_list("pk", "parts")
         self._documents = kept | {key: label_parts(parts) for key, parts in new}
         self._learn_references({row.item__document for row in rows})
+        asked = {row.item for row in rows if not self._dimensions[row.dimension].is_scale}
+        self._contents = contents_of(asked) if asked else {}
 
     def _learn_references(self, documents: Collection[int]) -> None:
         systems = {judge.reference_id for judge in self._judges.values() if judge.reference_id is not None}
@@ -64,6 +68,8 @@ class Questions:
     def _subject(self, row: Any, judge: Judge) -> Subject:
         document, system = row.item__document, judge.reference_id
         reference = "" if system is None else self._references.get((document, system), "")
+        if content := self._contents.get(row.item):
+            return replace(in_order_of_sample(content, row.sample), reference=reference)
         return Subject(self._documents[document], row.item__text, row.other__text, reference)
 
     def _work(self, row: Any) -> JudgmentWork:
@@ -85,8 +91,9 @@ class Questions:
             attempts=row.attempts,
             unreadable=_unreadable(row) if row.reason else None,
             keeps_messages=row.run__keeps_messages,
-            unit=None if chain else _unit(judge, row),
+            unit=None if chain else _unit(judge, row, subject),
             pattern=judge.template.pattern if judge.template else "",
+            subject=subject,
         )
 
 
@@ -98,13 +105,13 @@ _COLUMNS = (
 _CALL = tuple(field.name for field in fields(Call))
 
 
-def _unit(judge: Judge, row: Any) -> tuple[int | None, ...] | None:
+def _unit(judge: Judge, row: Any, subject: Subject) -> tuple[int | None, ...] | None:
     """Return what samples share that one call may give; None where each has a seed, or was asked before."""
     if judge.samples == 1 or judge.seed is not None or row.attempts or judge.endpoint is None:
         return None
     if judge.asks_several:  # a sample is a call already
         return None
-    shared = (judge.pk, row.dimension, row.item, row.other)
+    shared = (judge.pk, row.dimension, row.item, row.other, *subject.order)
     return shared if judge.endpoint.samples_in_one_call else None
 
 
@@ -197,7 +204,7 @@ def _content(
 ) -> tuple[Sequence[Message], Callable[[], dict[str, Any] | None]]:
     """Return messages and the shape of a structured reply; of the next step, where there are several."""
     if not isinstance(method, SteppedMethod):
-        return method.messages_about(text, subject, asked), lambda: method.schema_about(asked)
+        return method.messages_about(text, subject, asked), lambda: method.schema_about(asked, subject)
     step = method.next_step(text, subject, asked[0], replies)
     if not isinstance(step, MethodStep):
         raise ValueError("All steps of this judgment are answered.")

@@ -29,7 +29,7 @@ REFUSED = {
     *((key, "categories") for key in ("h2h", "pairwise", "stars", "op_i")),
     *(("classes", name) for name in AMOUNTS),
 }
-SINGLE = [method for method in METHODS.values() if not method.takes_steps]
+SINGLE = [method for method in METHODS.values() if not (method.takes_steps or method.asks_kinds)]
 CASES = [
     pytest.param(method, scale, id=f"{method.key} {name}")
     for method in SINGLE
@@ -52,7 +52,7 @@ def test_all_methods_are_found():
     assert set(METHODS) == {
         *("rts", "mcq", "mcq_reversed", "h2h", "stars", "direct", "g_eval", "several"),
         *("op_i", "op", "rate_explain", "analyse_rate", "recipe", "pairwise", "classes"),
-        *("facts_share", "facts_any", "content_units", "summequal"),
+        *("facts_share", "facts_any", "content_units", "summequal", "questions"),
     }
     assert all(METHODS[key].key == key for key in METHODS)
 

@@ -21,7 +21,7 @@ SCORERS = st.sampled_from(
     [
         method
         for method in METHODS.values()
-        if not method.takes_steps and "score" in method.json_schema(FIVE)["properties"]
+        if not (method.takes_steps or method.asks_kinds) and "score" in method.json_schema(FIVE)["properties"]
     ]
 )
 

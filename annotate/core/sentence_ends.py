@@ -1,0 +1,23 @@
+"""Sentences of a text, by rule."""
+
+import re
+
+# A sentence ends with its mark, and what quotes or brackets close there, before a blank and no small letter.
+SENTENCE_END = re.compile(r"""(?<=[.!?…。！？])(?P<closing>["'”’»)\]]*)\s+(?=[^\s.,;:a-z])|\n+""")
+SHORT_FORMS = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|e\.g|i\.e|z\.B|d\.h|bzw|Nr|No|Fig|approx|[A-Z])\.$"
+)
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the sentences of a text, by rule: marks that end sentences, but not after usual short forms."""
+    sentences: list[str] = []
+    begin = 0
+    for end in SENTENCE_END.finditer(text):
+        piece = text[begin : end.start()] + (end.group("closing") or "")
+        if SHORT_FORMS.search(piece):
+            continue
+        sentences.append(piece.strip())
+        begin = end.end()
+    sentences.append(text[begin:].strip())
+    return [each for each in sentences if each]

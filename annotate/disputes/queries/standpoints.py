@@ -1,0 +1,365 @@
+"""What the raters of a disputed unit hold, in the form of the question's kind."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotate.core.guideline import FrozenDimension, FrozenPoint
+from annotate.core.models import Membership, Rating, RatingChange
+from annotate.core.scale_text import name_on_page
+from annotate.disputes.scale_axis import Held
+from annotate.questions import Given, ItemContent, kind_of
+from annotate.questions.labels import labels_in
+from annotate.rating.evidence import Passage, passages_as_sent, passages_from_json
+
+
+def you() -> str:
+    """Return how a sentence calls who reads it."""
+    return _("you")
+
+
+def join_names(names: list[str]) -> str:
+    """Return names as a sentence lists them."""
+    return _(" and ").join(names)
+
+
+def describe_to(dimension: FrozenDimension, given: Given, order: Sequence[int]) -> str:
+    """Return an answer in a few words; outputs have the numbers of a reader who sees them in this order."""
+    if order:
+        given = Given(given.value, {**(given.data or {}), "order": list(order)})
+    return kind_of(dimension).describe(dimension, given)
+
+
+@dataclass(frozen=True)
+class Standpoint:
+    """What one rater holds about a disputed unit, before and after discussion.
+
+    order: in which order the reader of the page sees the outputs of a comparison.
+    """
+
+    rater: Membership
+    is_me: bool
+    first: Rating
+    last: Rating | None
+    last_change: RatingChange | None
+    dimension: FrozenDimension
+    order: Sequence[int] = ()
+
+    @property
+    def answer(self) -> Rating | None:
+        """What was answered in Round II, None where it was taken back."""
+        return self.last if self.last and self.last.value is not None else None
+
+    @property
+    def kept_because(self) -> str:
+        """The short reason with which the value was kept, or that we differ; empty without either."""
+        if self.last_change is None:
+            return ""
+        if self.differs:
+            return _("we differ")
+        return self.last_change.short_reason
+
+    @property
+    def differs(self) -> bool:
+        """Whether the value was kept because nothing new is left to say."""
+        return self.last_change is not None and self.last_change.cause == RatingChange.Cause.DIFFERS
+
+    @property
+    def value_before(self) -> float | None:
+        """The value of Round I."""
+        return self.first.value
+
+    @property
+    def comment_before(self) -> str:
+        """The reason given in Round I."""
+        return self.first.comment
+
+    @property
+    def value(self) -> float:
+        """The value that stands now."""
+        return self.given.value
+
+    @property
+    def data(self) -> dict[str, Any] | None:
+        """What the answer that stands now holds besides its value."""
+        return self.given.data
+
+    @property
+    def data_before(self) -> dict[str, Any] | None:
+        """The same of the answer of Round I."""
+        return self.first.data
+
+    @property
+    def rating(self) -> Rating:
+        """The rating with the answer that stands now."""
+        return self.answer or self.first
+
+    @property
+    def given(self) -> Given:
+        """The answer that stands now."""
+        assert self.rating.value is not None  # a rater gave one in Round I, and an answer is one
+        return Given(self.rating.value, self.rating.data)
+
+    @property
+    def given_before(self) -> Given:
+        """The answer of Round I."""
+        assert self.first.value is not None
+        return Given(self.first.value, self.first.data)
+
+    @property
+    def says(self) -> str:
+        """The answer that stands now, in words."""
+        return describe_to(self.dimension, self.given, self.order)
+
+    @property
+    def says_before(self) -> str:
+        """The answer of Round I, in words."""
+        return describe_to(self.dimension, self.given_before, self.order)
+
+    @property
+    def data_as_sent(self) -> str:
+        """The data of the answer that stands now, as the page sends it."""
+        return json.dumps(self.data) if self.data else ""
+
+    @property
+    def point(self) -> FrozenPoint | None:
+        """What that value means, None where nothing was written about it, or its name says it."""
+        return None if self.dimension.is_named else self.dimension.point(self.value)
+
+    @property
+    def revision(self) -> int:
+        """The revision of the answer that stands or was taken back, 0 where none was given."""
+        return self.last.revision if self.last else 0
+
+    @property
+    def name(self) -> str:
+        """How a sentence of the page calls this rater."""
+        return you() if self.is_me else self.rater.rater_name
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """What was marked in the texts as evidence: with the answer, else in Round I."""
+        return passages_from_json((self.answer and self.answer.evidence) or self.first.evidence)
+
+    @property
+    def evidence(self) -> str:
+        """The same as the page reads and sends it."""
+        return passages_as_sent(self.passages)
+
+    @property
+    def spans(self) -> Sequence[Mapping[str, Any]]:
+        """The spans that are the answer, of the kind that has spans."""
+        found: Sequence[Mapping[str, Any]] = (self.data or {}).get("spans", ())
+        return found
+
+    @property
+    def held(self) -> Held:
+        """The same as a mark at the scale, where names are short."""
+        return Held(you() if self.is_me else self.rater.alias, self.value, self.is_me)
+
+    @property
+    def moved(self) -> bool:
+        """Whether the answer was changed in discussion."""
+        return self.answer is not None and self.given != self.given_before
+
+
+@dataclass(frozen=True)
+class Category:
+    """A named answer, what it means, the raters who hold it, and whether it was decided."""
+
+    name: str
+    meaning: str
+    raters: Sequence[Standpoint]
+    is_decided: bool
+
+
+@dataclass(frozen=True)
+class HeldPart:
+    """A part of the item, counted from 1, and who gave it which label."""
+
+    number: int
+    text: str
+    labels: Sequence[Category]
+
+    @property
+    def differs(self) -> bool:
+        """Whether the raters gave it different labels."""
+        return sum(bool(each.raters) for each in self.labels) > 1
+
+
+@dataclass(frozen=True)
+class HeldRanks:
+    """An output by its number for the reader: the rank that each rater gave it, and the decided one."""
+
+    number: int
+    ranks: Sequence[str]
+    decided: str
+
+
+@dataclass(frozen=True)
+class HeldSpan:
+    """A span with its words, the raters who marked it so, and whether it was decided."""
+
+    span: Mapping[str, Any]
+    words: str
+    category: str
+    severity: str
+    raters: Sequence[Standpoint]
+    is_decided: bool
+
+    @property
+    def is_mine(self) -> bool:
+        """Whether the reader marked it so."""
+        return any(each.is_me for each in self.raters)
+
+    @property
+    def as_sent(self) -> str:
+        """The span as the page adds it to an answer."""
+        return json.dumps(self.span)
+
+
+def categories_held(
+    dimension: FrozenDimension, standpoints: Sequence[Standpoint], decided: float | None
+) -> list[Category]:
+    """Return the categories of a scale, each with who holds it."""
+    return [
+        Category(
+            name=name_on_page(dimension, value),
+            meaning=described.description if (described := dimension.point(value)) else "",
+            raters=[each for each in standpoints if each.value == value],
+            is_decided=decided == value,
+        )
+        for value in dimension.values
+    ]
+
+
+def preferences_held(
+    dimension: FrozenDimension,
+    standpoints: Sequence[Standpoint],
+    decided: Given | None,
+    content: ItemContent,
+) -> list[Category]:
+    """Return the choices from left to right, as the reader sees the outputs, each with who made it."""
+    choices = kind_of(dimension).input_context(dimension, None, content)["choices"]
+    return [
+        Category(
+            name=choice["name"],
+            meaning="",
+            raters=[each for each in standpoints if each.value == choice["value"]],
+            is_decided=decided is not None and decided.value == choice["value"],
+        )
+        for choice in choices
+    ]
+
+
+def labels_held(
+    dimension: FrozenDimension, standpoints: Sequence[Standpoint], decided: Given | None
+) -> list[Category]:
+    """Return the labels that a rater gave or that were decided; the last for who gave none of them."""
+    chosen = labels_in(decided) if decided else frozenset()
+    rows = [
+        Category(
+            name=label["name"],
+            meaning=label.get("description", ""),
+            raters=[each for each in standpoints if label["key"] in labels_in(each.given)],
+            is_decided=label["key"] in chosen,
+        )
+        for label in dimension.options["labels"]
+    ]
+    without = [each for each in standpoints if not labels_in(each.given)]
+    rows.append(Category(_("none of them"), "", without, is_decided=decided is not None and not chosen))
+    return [each for each in rows if each.raters or each.is_decided]
+
+
+def parts_held(
+    dimension: FrozenDimension,
+    standpoints: Sequence[Standpoint],
+    decided: Given | None,
+    content: ItemContent,
+) -> list[HeldPart]:
+    """Return the parts of the item with their labels, those that differ first."""
+
+    def label_of(given: Given | None, position: int) -> str | None:
+        labels: Sequence[str | None] = (given.data or {}).get("parts", ()) if given else ()
+        return labels[position] if position < len(labels) else None
+
+    rows = [
+        HeldPart(
+            number=position + 1,
+            text=text,
+            labels=[
+                row
+                for label in dimension.options["labels"]
+                for row in [
+                    Category(
+                        name=label["name"],
+                        meaning="",
+                        raters=[
+                            each for each in standpoints if label_of(each.given, position) == label["key"]
+                        ],
+                        is_decided=label_of(decided, position) == label["key"],
+                    )
+                ]
+                if row.raters or row.is_decided
+            ],
+        )
+        for position, text in enumerate(content.parts)
+    ]
+    return sorted(rows, key=lambda row: (not row.differs, row.number))
+
+
+def ranks_held(
+    dimension: FrozenDimension,
+    standpoints: Sequence[Standpoint],
+    decided: Given | None,
+    content: ItemContent,
+) -> list[HeldRanks]:
+    """Return the outputs in the reader's order with the ranks that they were given."""
+    best_worst = {1: _("best"), 2: "–", 3: _("worst")}
+
+    def rank_of(given: Given | None, side: int) -> str:
+        ranks: Sequence[int] = (given.data or {}).get("ranks", ()) if given else ()
+        if side >= len(ranks):
+            return ""
+        return best_worst[ranks[side]] if dimension.options["best_worst"] else str(ranks[side])
+
+    return [
+        HeldRanks(number, [rank_of(each.given, side) for each in standpoints], rank_of(decided, side))
+        for number, side in enumerate(content.order, start=1)
+    ]
+
+
+def spans_held(
+    dimension: FrozenDimension,
+    standpoints: Sequence[Standpoint],
+    decided: Given | None,
+    content: ItemContent,
+) -> list[HeldSpan]:
+    """Return every span that a rater marked or that was decided, in the order of the texts."""
+    names = {
+        kind: {each["key"]: each["name"] for each in dimension.options[kind]}
+        for kind in ("categories", "severities")
+    }
+    chosen = _spans_in(decided.data if decided else None)
+    by_rater = [(each, _spans_in(each.data)) for each in standpoints]
+    spans = {key: span for found in (*(own for _, own in by_rater), chosen) for key, span in found.items()}
+    return [
+        HeldSpan(
+            span=span,
+            words=content.texts[span["part"]][span["start"] : span["end"]],
+            category=names["categories"].get(span["category"], span["category"]),
+            severity=names["severities"].get(span["severity"], span["severity"]),
+            raters=[each for each, own in by_rater if key in own],
+            is_decided=key in chosen,
+        )
+        for key, span in sorted(spans.items())
+    ]
+
+
+def _spans_in(data: Mapping[str, Any] | None) -> dict[tuple[Any, ...], Mapping[str, Any]]:
+    names = ("part", "start", "end", "category", "severity")
+    spans: Iterable[Mapping[str, Any]] = (data or {}).get("spans", ())
+    return {tuple(span[name] for name in names): span for span in spans}

@@ -1,0 +1,42 @@
+"""How many comparisons a project has and can have."""
+
+from dataclasses import dataclass
+from math import comb
+
+from django.db.models import Count
+
+from annotate.core.models import Item, Project
+
+
+@dataclass(frozen=True)
+class ComparisonCount:
+    """The comparisons of one size: those drawn, and those that drawing would add."""
+
+    size: int
+    drawn: int
+    new: int
+    documents: int
+    """How many documents have enough outputs."""
+
+
+def drawn_by_size(project: Project) -> dict[int, int]:
+    """Return how many comparisons there are of each size. One query."""
+    comparisons = Item.objects.filter(document__project=project, kind=Item.Kind.COMPARISON)
+    found: dict[int, int] = {}
+    for sides in comparisons.annotate(count=Count("sides")).values_list("count", flat=True):
+        found[sides] = found.get(sides, 0) + 1
+    return dict(sorted(found.items()))
+
+
+def count_comparisons(project: Project, size: int, per_document: int | None) -> ComparisonCount:
+    """Return what `draw_comparisons` would add. Two queries."""
+    items = Item.objects.filter(document__project=project).order_by()
+    outputs = items.filter(kind=Item.Kind.OUTPUT).values_list("document")
+    counts = {document: count for document, count in outputs.annotate(count=Count("pk")) if count >= size}
+    comparisons = items.filter(kind=Item.Kind.COMPARISON).annotate(count=Count("sides")).filter(count=size)
+    have = list(comparisons.values_list("document", flat=True))
+    left = [count for document, count in counts.items() if document not in set(have)]
+    new = sum(
+        comb(count, size) if per_document is None else min(per_document, comb(count, size)) for count in left
+    )
+    return ComparisonCount(size, len(have), new, len(counts))

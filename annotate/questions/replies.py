@@ -1,0 +1,95 @@
+"""Parts of models' replies that several kinds have in common: keys, lists, letters and quotes."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.utils.translation import gettext
+
+from annotate.core.errors import InvalidValueError
+
+LETTERS = "ABCDEFGHIJ"
+"""By which a prompt names the sides of a comparison, in the order shown."""
+Choices = Sequence[Mapping[str, Any]]
+"""The {key, name, description} of an option."""
+
+
+def unreadable_reply(sentence: str) -> InvalidValueError:
+    """Return the error for a reply that holds no answer."""
+    return InvalidValueError(sentence)
+
+
+def list_choices(rows: Choices) -> str:
+    """Return a line for each choice, with its key first."""
+    return "\n".join(
+        f"- {row['key']}: {row['name']}" + (f" ({row['description']})" if row["description"] else "")
+        for row in rows
+    )
+
+
+def one_of_keys(rows: Choices) -> dict[str, Any]:
+    """Return the schema of a key."""
+    return {"type": "string", "enum": [row["key"] for row in rows]}
+
+
+def strict_object(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object with these fields and no others."""
+    return {
+        "type": "object",
+        "properties": dict(fields),
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def read_list(reply: Mapping[str, Any], name: str) -> list[Any]:
+    """Return the list in a field. Raises InvalidValueError."""
+    found = reply.get(name)
+    if not isinstance(found, list):
+        raise unreadable_reply(gettext("The reply has no list “{name}”.").format(name=name))
+    return found
+
+
+def read_key(rows: Choices, said: object) -> str:
+    """Return the key of the choice that a reply names by its key or name. Raises InvalidValueError."""
+    word = str(said).strip().casefold()
+    for field in ("key", "name"):
+        for row in rows:
+            if row[field].casefold() == word:
+                return str(row["key"])
+    shown = word if len(word) <= 40 else f"{word[:39]}…"
+    raise unreadable_reply(gettext("The reply names “{word}”, which is no choice.").format(word=shown))
+
+
+class QuotedPassage(NamedTuple):
+    """Where a quote stands: the number of the text and its characters."""
+
+    part: int
+    start: int
+    end: int
+
+
+class QuoteFinder:
+    """Finds quotes in texts: as they stand, else with any blanks between their words.
+
+    A quote that comes again is looked for behind where it stood before.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+        self._behind: dict[tuple[str, int], int] = defaultdict(int)
+
+    def find(self, quote: str, among: Iterable[int]) -> QuotedPassage | None:
+        """Return where a quote stands in the first of these texts that has it, None where none has."""
+        words = quote.split()
+        if not words:
+            return None
+        patterns = (re.escape(quote.strip()), r"\s+".join(map(re.escape, words)))
+        for pattern in patterns:
+            for part in among:
+                key = " ".join(words), part
+                if found := re.compile(pattern).search(self._texts[part], self._behind[key]):
+                    self._behind[key] = found.end()
+                    return QuotedPassage(part, found.start(), found.end())
+        return None

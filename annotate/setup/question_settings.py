@@ -1,0 +1,266 @@
+"""The settings of each question kind as fields of the dimension's page."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotate.core.errors import InvalidValueError
+from annotate.core.scale import int_if_whole
+from annotate.questions.kind import key_of_name
+from annotate.questions.labels import MOST_LABELS
+from annotate.questions.preference import MOST_STRENGTH
+from annotate.questions.spans import LARGEST_WEIGHT
+from annotate.questions.text import MOST_CHARACTERS
+
+Rows = Sequence[Mapping[str, Any]]
+USUAL_SEVERITIES = ({"name": "minor", "weight": 1}, {"name": "major", "weight": 5})
+CRITICAL = {"name": "critical", "weight": 25}
+ONE_LINE_EACH = _("One per line: “Name: description”. The description can be left out.")
+
+
+class QuestionSettings:
+    """The fields of one kind. A subclass has its fields, and reads and writes the kind's options."""
+
+    lists: Sequence[str] = ()
+    """The fields that list names and descriptions; their wording can change after Round I opened."""
+    weighted = "severities"
+
+    def fields(self) -> dict[str, forms.Field]:
+        """Return the form's fields."""
+        return {}
+
+    def initial(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the fields show of a question's options."""
+        texts = {name: write_rows(options[name]) for name in self.lists if name in options}
+        return {name: options[name] for name in self.fields() if name in options} | texts
+
+    def options(
+        self, values: Mapping[str, Any], before: Mapping[str, Any], *, frozen: bool
+    ) -> dict[str, Any]:
+        """Return the options as entered, for `QuestionKind.read_options`. Raises InvalidValueError.
+
+        before: the options so far; a row keeps its key while its name stays, and by its number once frozen.
+        """
+        named = {name: values.get(name) for name in self.fields() if name not in self.lists}
+        rows = {
+            name: keep_keys(
+                read_rows(values.get(name, ""), weighted=name == self.weighted),
+                before.get(name, ()),
+                by_number=frozen,
+            )
+            for name in self.lists
+        }
+        return {name: value for name, value in named.items() if value not in (None, "")} | rows
+
+
+class LabelsSettings(QuestionSettings):
+    """The labels, and how two sets of them are compared."""
+
+    lists = ("labels",)
+
+    def fields(self) -> dict[str, forms.Field]:
+        """Return the list and the distance."""
+        return {
+            "labels": _list(_("Labels"), most=MOST_LABELS),
+            "distance": forms.ChoiceField(
+                label=_("Distance between two answers"),
+                widget=forms.RadioSelect,
+                initial="jaccard",
+                choices=[
+                    ("jaccard", _("Jaccard: the share of labels that only one rater chose")),
+                    ("masi", _("MASI: as Jaccard, but a subset is nearer than another set")),
+                ],
+            ),
+        }
+
+
+class PartsSettings(QuestionSettings):
+    """The labels of parts, and the one that counts."""
+
+    lists = ("labels",)
+
+    def fields(self) -> dict[str, forms.Field]:
+        """Return the list and the label that counts."""
+        labels = _list(_("Labels"), most=6)
+        labels.initial = gettext("Yes") + "\n" + gettext("No")
+        return {
+            "labels": labels,
+            "counts": forms.CharField(
+                label=_("Label that counts"),
+                max_length=80,
+                required=False,
+                help_text=_("Its share of the parts is the value of the item. Empty: the first label."),
+                widget=forms.TextInput(attrs={"dir": "auto"}),
+            ),
+        }
+
+    def initial(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the labels, and the name of the one that counts."""
+        names = {each["key"]: each["name"] for each in options.get("labels", ())}
+        return {**super().initial(options), "counts": names.get(options.get("counts"), "")}
+
+    def options(
+        self, values: Mapping[str, Any], before: Mapping[str, Any], *, frozen: bool
+    ) -> dict[str, Any]:
+        """Return the same with the key of the label that counts."""
+        made = super().options(values, before, frozen=frozen)
+        if frozen:
+            return {**made, "counts": before.get("counts")}
+        name = str(values.get("counts", "")).strip()
+        named = (each for each in made["labels"] if each["name"].casefold() == name.casefold())
+        if label := next(named, None):
+            made["counts"] = label.get("key") or key_of_name(label["name"])
+        return made
+
+
+class PreferenceSettings(QuestionSettings):
+    """Ties, strength, and what disputes."""
+
+    def fields(self) -> dict[str, forms.Field]:
+        """Return three settings."""
+        return {
+            "strength": forms.TypedChoiceField(
+                label=_("Strength"),
+                coerce=int,
+                initial=1,
+                widget=forms.RadioSelect,
+                choices=[
+                    (1, _("one: an output is better")),
+                    (2, _("two: slightly better, better")),
+                    (MOST_STRENGTH, _("three: slightly better, better, much better")),
+                ],
+            ),
+            "ties": forms.BooleanField(label=_("Offer a tie"), required=False, initial=True),
+            "tie_disputes": forms.BooleanField(
+                label=_("A tie and a winner are a dispute"),
+                required=False,
+                help_text=_("Without it, only different winners are one."),
+            ),
+        }
+
+
+class RankingSettings(QuestionSettings):
+    """Ties, or only the best and the worst."""
+
+    def fields(self) -> dict[str, forms.Field]:
+        """Return two settings."""
+        return {
+            "ties": forms.BooleanField(label=_("Outputs can share a rank"), required=False, initial=True),
+            "best_worst": forms.BooleanField(
+                label=_("Only the best and the worst"),
+                required=False,
+                help_text=_("Best-worst scaling: raters choose two outputs, and none can share a rank."),
+            ),
+        }
+
+
+class SpansSettings(QuestionSettings):
+    """Categories, severities with weights, and the texts in which spans can be marked."""
+
+    lists = ("categories", "severities")
+
+    def fields(self) -> dict[str, forms.Field]:
+        """Return two lists and the texts."""
+        severities = _list(_("Severities"), most=9)
+        severities.help_text = _(
+            "One per line with its weight: “major = 5”, or “major = 5: description”. MQM weighs minor 1, "
+            "major 5 and critical 25. Weights go up to {most}."
+        ).format(most=LARGEST_WEIGHT)
+        severities.initial = write_rows((*USUAL_SEVERITIES, CRITICAL))
+        return {
+            "categories": _list(_("Categories"), most=50),
+            "severities": severities,
+            "where": forms.ChoiceField(
+                label=_("Spans are marked in"),
+                widget=forms.RadioSelect,
+                initial="output",
+                choices=[("output", _("the output")), ("both", _("the output and the document"))],
+            ),
+        }
+
+
+class TextSettings(QuestionSettings):
+    """How long an answer can be."""
+
+    def fields(self) -> dict[str, forms.Field]:
+        """Return the limit."""
+        return {
+            "longest": forms.IntegerField(
+                label=_("Longest answer, in characters"),
+                min_value=1,
+                max_value=MOST_CHARACTERS,
+                initial=1000,
+            )
+        }
+
+
+SETTINGS: Mapping[str, QuestionSettings] = {
+    "labels": LabelsSettings(),
+    "parts": PartsSettings(),
+    "preference": PreferenceSettings(),
+    "ranking": RankingSettings(),
+    "spans": SpansSettings(),
+    "text": TextSettings(),
+}
+
+
+def settings_of_kind(kind: str) -> QuestionSettings:
+    """Return the settings of a kind; a scale has none besides the dimension's own."""
+    return SETTINGS.get(kind, QuestionSettings())
+
+
+def write_rows(rows: Rows) -> str:
+    """Return names with weights and descriptions, a line for each."""
+    lines = []
+    for row in rows:
+        weight = f" = {int_if_whole(float(row['weight']))}" if "weight" in row else ""
+        description = f": {row['description']}" if row.get("description") else ""
+        lines.append(f"{row['name']}{weight}{description}")
+    return "\n".join(lines)
+
+
+def read_rows(text: str, *, weighted: bool = False) -> list[dict[str, Any]]:
+    """Return what `write_rows` writes. Raises InvalidValueError for a weight that is no number."""
+    rows = []
+    for line in text.splitlines():
+        head, _colon, description = line.strip().partition(": ")
+        row: dict[str, Any] = {"name": head.rstrip(": "), "description": description.strip()}
+        if weighted and head:
+            row["name"], _equals, weight = (each.strip() for each in head.rstrip(": ").rpartition("="))
+            row["weight"] = _read_weight(weight, line)
+        if head:
+            rows.append(row)
+    return rows
+
+
+def _read_weight(weight: str, line: str) -> float:
+    try:
+        return int_if_whole(float(weight.replace(",", ".")))
+    except (ValueError, OverflowError):
+        raise InvalidValueError(
+            gettext("“{line}” has no weight: write “name = number”.").format(line=line.strip()[:80])
+        ) from None
+
+
+def keep_keys(rows: list[dict[str, Any]], before: Iterable[Mapping[str, Any]], *, by_number: bool) -> Rows:
+    """Return rows with the keys that they had: by their number, or by their name."""
+    known = list(before)
+    if by_number and len(known) == len(rows):
+        return [{**row, "key": old["key"]} for row, old in zip(rows, known, strict=True)]
+    keys = {old["name"].casefold(): old["key"] for old in known}
+    return [
+        {**row, "key": keys[row["name"].casefold()]} if row["name"].casefold() in keys else row
+        for row in rows
+    ]
+
+
+def _list(label: Any, *, most: int) -> forms.CharField:
+    return forms.CharField(
+        label=label,
+        max_length=most * 600,
+        widget=forms.Textarea(attrs={"rows": 6, "dir": "auto"}),
+        help_text=ONE_LINE_EACH,
+    )

@@ -1,0 +1,60 @@
+"""Question kinds as the method of judges asks and reads them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.utils.translation import gettext
+
+from annotate.core.errors import InvalidValueError
+from annotate.core.guideline import FrozenDimension
+from annotate.questions import ItemContent, kind_of
+from annotate.questions.parts import PARTS
+from annotate.questions.replies import LETTERS
+from judges.methods.base import Subject
+from judges.methods.readings import Readable, Reading, Unreadable
+
+
+class AskedKinds:
+    """Asks the kind of each dimension; see judges.methods.questions."""
+
+    def prompt(self, dimension: FrozenDimension, subject: Subject) -> str:
+        """Return what is asked."""
+        return kind_of(dimension).prompt(dimension, content_of(subject))
+
+    def fields(self, dimension: FrozenDimension, subject: Subject) -> dict[str, Any]:
+        """Return the schemas of the answer's fields."""
+        return kind_of(dimension).reply_fields(dimension, content_of(subject))
+
+    def texts(self, dimension: FrozenDimension, subject: Subject) -> Sequence[tuple[str, str]]:
+        """Return the sides by their letters, or the text rated, with its parts if they are asked about."""
+        kind = kind_of(dimension)
+        if kind.compares:
+            shown = [subject.sides[side] for side in subject.order or range(len(subject.sides))]
+            return [(f"text_{letter}", text) for letter, text in zip(LETTERS, shown, strict=False)]
+        texts = [("text", subject.text)]
+        if kind.key == PARTS.key:
+            numbered = (f"{number}. {part}" for number, part in enumerate(subject.parts, start=1))
+            texts.append(("parts", "\n".join(numbered)))
+        return texts
+
+    def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], subject: Subject) -> Reading:
+        """Return the answer in a reply, with its reason, or why it has none."""
+        try:
+            value, data = kind_of(dimension).read(dimension, reply, content_of(subject))
+        except InvalidValueError as error:
+            return Unreadable(error.message)
+        if value is None:
+            return Unreadable(gettext("The reply answers only a part of the question."))
+        reason = reply.get("reason")
+        return Readable(value, reason if isinstance(reason, str) else "", data)
+
+
+def content_of(subject: Subject) -> ItemContent:
+    """Return a subject as kinds take it; each end of a line is one character, as where people mark spans."""
+    texts = [subject.text, *(text for _, text in subject.document_parts)]
+    return ItemContent(
+        texts=[each.replace("\r\n", "\n") for each in texts],
+        sides=subject.sides,
+        order=subject.order,
+        parts=subject.parts,
+    )

@@ -1,0 +1,191 @@
+"""Answers of judges and people to questions of other kinds than scales, compared by the kind's distance."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from agreement import Coefficient, Stream
+from agreement.comparison.answers import mean_closeness
+from annotate.core.guideline import FrozenDimension, FrozenGuideline
+from annotate.core.models import Item, Project, Rating, Round
+from annotate.questions import Given, kind_of
+from annotate.questions.preference import sign
+from judges.core.models import Judge, Judgment
+from judges.results.queries.scores import counted_judgments
+from judges.results.tables.streams import stream_of_judge
+
+PeopleByItem = Mapping[int, Mapping[int, Given]]
+"""By item and annotator."""
+
+
+@dataclass(frozen=True)
+class AnswersBesidePeople:
+    """A judge's answers to one question beside people's; None where the kind has no distance.
+
+    items: with an answer of the judge. among_people: of people with one another, about the same items.
+    same_in_both_orders: the share of comparisons, None unless both orders are asked. unmatched: quotes that
+    stand in no text.
+    """
+
+    judge: Judge
+    dimension: FrozenDimension
+    items: int
+    with_people: Coefficient | None
+    among_people: Coefficient | None
+    same_in_both_orders: float | None
+    unmatched: int
+
+
+def answers_beside_people(
+    project: Project,
+    judges: Sequence[Judge],
+    guideline: FrozenGuideline,
+    round: Round | None,
+    *,
+    with_corrected: bool = True,
+    shared_items: bool = False,
+) -> list[AnswersBesidePeople]:
+    """Return the judges' answers to each question of another kind beside those of people.
+
+    People hold their last answer up to the round. Documents that judges may have learned from are left out.
+    shared_items: only items with an answer of every judge that answers the question. Three queries; none
+    without such questions.
+    """
+    questions = [each for each in guideline.dimensions if not each.is_scale]
+    if not questions:
+        return []
+    people, documents = _people(questions, round), _documents(project)
+    said = _samples(judges, questions, with_corrected=with_corrected)
+    found = []
+    for dimension in questions:
+        samples = {judge.pk: said[judge.pk, dimension.id] for judge in judges}
+        answers = {judge: _combined(dimension, of, documents) for judge, of in samples.items()}
+        answers = {judge: own for judge, own in answers.items() if own}
+        if shared_items and answers:
+            everywhere = set.intersection(*map(set, answers.values()))
+            answers = {judge: {item: own[item] for item in everywhere} for judge, own in answers.items()}
+        for judge in judges:
+            if own := answers.get(judge.pk):
+                found.append(
+                    _compare(
+                        judge,
+                        dimension,
+                        own,
+                        {item: samples[judge.pk][item] for item in own},
+                        people[dimension.id],
+                        documents,
+                        stream_of_judge(project, judge, dimension),
+                    )
+                )
+    return found
+
+
+def _combined(
+    dimension: FrozenDimension, samples: Mapping[int, Sequence[Given]], documents: Mapping[int, int]
+) -> dict[int, Given]:
+    """Return the answer about each item of these documents, without items whose samples give none."""
+    kind = kind_of(dimension)
+    found = {item: kind.combine(dimension, own) for item, own in samples.items() if item in documents}
+    return {item: answer for item, answer in found.items() if answer is not None}
+
+
+def _compare(
+    judge: Judge,
+    dimension: FrozenDimension,
+    answers: Mapping[int, Given],
+    samples: Mapping[int, Sequence[Given]],
+    people: PeopleByItem,
+    documents: Mapping[int, int],
+    stream: Stream,
+) -> AnswersBesidePeople:
+    kind, items = kind_of(dimension), sorted(answers)
+    held = [list(people.get(item, {}).values()) for item in items]
+    raters = len({rater for item in items for rater in people.get(item, {})})
+    beside = [[(answers[item], each) for each in own] for item, own in zip(items, held, strict=True)]
+    among = [list(combinations(own, 2)) for own in held]
+    with_people, among_people = (
+        mean_closeness(
+            np.array([_closeness(dimension, each) for each in pairs], dtype=float),
+            [documents[item] for item in items],
+            answers=count,
+            raters=raters,
+            generator=stream.of(name),
+        )
+        if kind.has_distance
+        else None
+        for name, pairs, count in (
+            ("with people", beside, sum(map(len, held)) + len(items)),
+            ("among people", among, sum(map(len, held))),
+        )
+    )
+    return AnswersBesidePeople(
+        judge,
+        dimension,
+        len(items),
+        with_people,
+        among_people,
+        _same_in_both_orders(samples.values()) if kind.asks_both_orders else None,
+        sum(len((each.data or {}).get("unmatched", ())) for own in samples.values() for each in own),
+    )
+
+
+def _closeness(dimension: FrozenDimension, pairs: Iterable[tuple[Given, Given]]) -> float:
+    """Return the mean of 1 - distance, NaN without a pair."""
+    kind = kind_of(dimension)
+    found = [1 - (kind.distance(dimension, *pair) or 0) for pair in pairs]
+    return sum(found) / len(found) if found else np.nan
+
+
+def _same_in_both_orders(samples: Iterable[Sequence[Given]]) -> float:
+    """Return in which share of the comparisons all samples prefer the same, or none of them does."""
+    same = [len({sign(each.value) for each in own}) == 1 for own in samples]
+    return sum(same) / len(same)
+
+
+def _people(questions: Sequence[FrozenDimension], round: Round | None) -> Mapping[int, PeopleByItem]:
+    """Return by question what people hold at the end of a round. One query."""
+    found: dict[int, dict[int, dict[int, Given]]] = defaultdict(lambda: defaultdict(dict))
+    if round is None:
+        return found
+    ratings = Rating.objects.filter(
+        assignment__round__project=round.project_id,
+        assignment__round__number__lte=round.number,
+        assignment__annotator__counted=True,
+        dimension__in=[each.id for each in questions],
+        value__isnull=False,
+    )
+    columns = ("dimension", "assignment__item", "assignment__annotator", "value", "data")
+    for dimension, item, rater, value, data in ratings.order_by(
+        "assignment__round__number", "pk"
+    ).values_list(*columns):
+        assert rater is not None  # an annotator that counts
+        assert value is not None  # filtered
+        found[dimension][item][rater] = Given(value, data)
+    return found
+
+
+def _documents(project: Project) -> dict[int, int]:
+    """Return the documents of items, without those that judges may have learned from. One query."""
+    items = Item.objects.filter(document__project=project, document__development__isnull=True)
+    return dict(items.values_list("pk", "document"))
+
+
+def _samples(
+    judges: Sequence[Judge], questions: Sequence[FrozenDimension], *, with_corrected: bool
+) -> Mapping[tuple[int, int], Mapping[int, list[Given]]]:
+    """Return by judge and question the answers about each item, in the order of samples. One query."""
+    done = counted_judgments(with_corrected=with_corrected).filter(
+        judge__in=judges,
+        dimension__in=[each.id for each in questions],
+        other__isnull=True,
+        status=Judgment.Status.DONE,
+    )
+    found: dict[tuple[int, int], dict[int, list[Given]]] = defaultdict(lambda: defaultdict(list))
+    rows = done.order_by("item", "sample").values_list("judge", "dimension", "item", "value", "data")
+    for judge, dimension, item, value, data in rows.iterator(5000):
+        assert value is not None  # done
+        found[judge, dimension][item].append(Given(value, data))
+    return found

@@ -1,0 +1,58 @@
+"""What a judge is asked about: which items suit a question, and how often it is asked about each."""
+
+from collections.abc import Mapping
+from enum import IntFlag
+
+from django.db.models import Count, Q, QuerySet
+
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models import Item, ItemPart
+from annotate.questions import kind_of
+from judges.core.models import Judge
+
+
+class Offer(IntFlag):
+    """What an item offers to questions; a question needs one of these."""
+
+    OUTPUT = 1
+    PAIR = 2
+    COMPARISON = 4
+    PARTS = 8
+
+
+_NEEDS = {"preference": Offer.PAIR, "ranking": Offer.COMPARISON, "parts": Offer.PARTS}
+
+
+def need_of(dimension: FrozenDimension) -> Offer:
+    """Return what an item must offer to be asked about a dimension."""
+    return _NEEDS.get(dimension.kind, Offer.OUTPUT)
+
+
+def offer_in_sql(item: str) -> str:
+    """Return the SQL of an item's offers as a number; `item` is the alias of its table."""
+    sides = f"(SELECT count(*) FROM annotate_comparisonside side WHERE side.item_id = {item}.id)"
+    parts = f"EXISTS (SELECT 1 FROM annotate_itempart part WHERE part.item_id = {item}.id)"
+    return (
+        f"CASE WHEN {item}.kind = 'comparison' "
+        f"THEN {Offer.COMPARISON:d} + CASE WHEN {sides} = 2 THEN {Offer.PAIR:d} ELSE 0 END "
+        f"ELSE {Offer.OUTPUT:d} + CASE WHEN {parts} THEN {Offer.PARTS:d} ELSE 0 END END"
+    )
+
+
+def count_offers(items: QuerySet[Item]) -> Mapping[Offer, int]:
+    """Return how many of the items offer each of these. One query."""
+    is_comparison = Q(kind=Item.Kind.COMPARISON)
+    of_two = Item.objects.annotate(sides_count=Count("sides")).filter(sides_count=2).values("pk")
+    with_parts = ItemPart.objects.values("item")
+    found = items.aggregate(
+        output=Count("pk", filter=~is_comparison),
+        pair=Count("pk", filter=is_comparison & Q(pk__in=of_two)),
+        comparison=Count("pk", filter=is_comparison),
+        parts=Count("pk", filter=~is_comparison & Q(pk__in=with_parts)),
+    )
+    return {Offer[name.upper()]: count for name, count in found.items()}
+
+
+def samples_about(judge: Judge, dimension: FrozenDimension) -> int:
+    """Return how often a judge is asked about an item: each sample of a preference is one of each order."""
+    return judge.samples * (2 if kind_of(dimension).asks_both_orders else 1)
