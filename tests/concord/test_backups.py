@@ -25,6 +25,7 @@ from concord.schema.comparison import compare_database
 from concord.schema.reading import Schema
 from tests.concord.running import manage
 from tests.factories import Cast, make_project
+from tests.questions.everything import answer_every_kind, make_every_kind
 from tests.rating.rounds import assigned, opened, rate
 
 PASSPHRASE = "four words that nobody guesses"
@@ -151,6 +152,23 @@ def test_a_backup_made_under_saves_is_restored_row_by_row(
     assert sum(column_values(ChangeCount, "number", there)) == len(changes)
     kept = Path(elsewhere["CONCORD_DATA"], "uploads", "exports", "kept.jsonl")
     assert (kept.read_text(), kept.stat().st_mode & 0o777) == ("an export\n", 0o600)
+
+
+def test_comparisons_parts_and_answers_of_every_kind_are_restored(
+    transactional_db: None,
+    monkeypatch: pytest.MonkeyPatch,
+    elsewhere: dict[str, str],
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv("CONCORD_BACKUP_PASSPHRASE", PASSPHRASE)
+    answer_every_kind(make_every_kind(documents=1, annotators=1))
+    call_command("backup", str(tmp_path / "concord.backup"))
+    restored = on(elsewhere, "restore", str(tmp_path / "concord.backup"))
+    assert restored.returncode == 0, restored.stderr
+    here, there = rows_of(connect_here()), rows_of(connect(elsewhere))
+    for table in ("comparisonside", "itempart", "item", "system", "dimension", "rating", "ratingchange"):
+        assert here[f"annotate_{table}"]
+        assert there[f"annotate_{table}"] == here[f"annotate_{table}"], table
 
 
 def test_the_restored_host_goes_on_with_the_secrets_of_the_first(

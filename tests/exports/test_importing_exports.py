@@ -64,7 +64,7 @@ OF_OTHER_KINDS = {
     *(("guidelines", name) for name in ("options", "shown_if")),
     *(("comparisons", name) for name in TABLES["comparisons"].names),
     *(("parts", name) for name in TABLES["parts"].names),
-    *((table, "data") for table in ("ratings", "history", "dispute_events")),
+    *((table, "data") for table in ("ratings", "history", "dispute_events", "judgments")),
     ("disputes", "adjudicated_data"),
 }
 """Columns that only answers of other kinds fill; tests/exports/test_every_kind_in_exports.py has them."""

@@ -37,7 +37,7 @@ from annotate.rating.commands.revising import revise_value
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.setup.commands import create_project, delete_project
 from annotate.setup.queries import template_of
-from annotate.setup.template_file import TemplateRefusedError, from_json, to_json
+from annotate.setup.template_file import TemplateRefusedError, read_template, to_json
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_project
 from tests.material.files import jsonl, source
@@ -240,14 +240,14 @@ def test_the_api_sets_a_step_and_a_missing_one_is_1(cast: Cast) -> None:
 def test_a_template_keeps_steps_and_refuses_those_that_cannot_be(cast: Cast) -> None:
     Dimension.objects.filter(key="clarity").update(dispute_threshold=1.5, tolerance=0.5)
     template = template_of(cast.project)
-    again = from_json(to_json(template))
+    again = read_template(to_json(template))
     assert again.dimensions == template.dimensions
     made = create_project(user=cast.admin, name="Another", template=again).dimensions.get(key="clarity")
     assert (made.scale_step, made.dispute_threshold, made.tolerance) == (0.5, 1.5, 0.5)
     content = json.loads(to_json(template))
     content["dimensions"][1]["scale"]["step"] = 0.3
     with pytest.raises(TemplateRefusedError, match=r"dimensions\[1\]\.scale\.step: must divide the scale"):
-        from_json(json.dumps(content))
+        read_template(json.dumps(content))
 
 
 def test_a_revised_value_can_be_a_half_point(cast: Cast) -> None:

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotate.core.models import Assignment
+from annotate.core.models import Assignment, Document
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.formats.datasheet import datasheet
 from annotate.rating.queries.progress import progress
@@ -40,6 +40,7 @@ def read_pages(client: Client, cast: Cast) -> None:
 
 def test_each_page_is_shown_in_both_rounds(client: Client) -> None:
     cast = make_every_kind(documents=3)
+    Document.objects.update(metadata={"genre": "news"})
     answer_every_kind(cast)
     read_pages(client, cast)
     discuss_every_kind(cast)

@@ -42,6 +42,7 @@ ADDED_COLUMNS: Mapping[str, Row] = {
     "history": {"data": None},
     "disputes": {"adjudicated_data": None},
     "dispute_events": {"data": None},
+    "judgments": {"data": None},
 }
 """By table: what columns hold that exports of earlier versions do not have."""
 

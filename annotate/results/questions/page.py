@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext, gettext_lazy
 
+from annotate.core.errors import NotReadyError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
 from annotate.core.models import Project
@@ -25,6 +26,9 @@ def has_other_questions(project: Project) -> bool:
 
 def _questions(project: Project) -> Sequence[tuple[str, str]]:
     found = project.dimensions.exclude(kind=SCALE.key).order_by("position").values_list("key", "name")
+    if not found:
+        sentence = gettext("This project asks for values on scales only; see Agreement and Systems.")
+        raise NotReadyError(sentence)
     return list(found)
 
 
@@ -34,7 +38,7 @@ QUESTION = Parameter("question", gettext_lazy("Question"), _questions)
 def questions_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return the tables of the chosen question, none before Round I. Nine queries at most."""
     round = round_one(project)
-    dimension = guideline_at(project, round).dimension(chosen.get(QUESTION.name, "")) if round else None
+    dimension = guideline_at(project, round).dimension(chosen[QUESTION.name]) if round else None
     return [] if dimension is None else [question_section(project, dimension)]
 
 

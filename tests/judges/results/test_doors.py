@@ -19,6 +19,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotate.core.models import Document, Project, Rating, Role
+from annotate.core.specification import DimensionSpec
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.folder import write_folder
 from annotate.exports.formats.datasheet import datasheet
@@ -26,11 +27,13 @@ from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.results.registry import PAGES, Chosen
 from annotate.results.table import Cell, Column, ColumnKind, Table
 from annotate.results.text import number
+from annotate.setup.commands import add_dimension
 from judges.core.models import Judgment
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_member, make_project
 from tests.judges.factories import make_judge, make_judgments, make_metric, make_template
 from tests.judges.measured import begun, place
+from tests.questions.asking import OPTIONS
 from tests.results.typesetting import overfull
 
 pytestmark = pytest.mark.django_db
@@ -91,6 +94,10 @@ def scene(
     cast.project.seed = 20_261
     cast.project.save()
     Document.objects.filter(project=cast.project).update(metadata={"genre": "news"})
+    # Asked after few values only: with more ratings, a worker would compute the page of severity.
+    asked_if = {"dimension": "fluency", "values": [5]}
+    spec = DimensionSpec("Errors", "Which.", kind="labels", options=OPTIONS["labels"], shown_if=asked_if)
+    errors = add_dimension(project=cast.project, dimension=spec)
     round, now = begun(cast, every_item=True), timezone.now()
     ratings = []
     for person, annotator in enumerate(cast.annotators):
@@ -103,6 +110,13 @@ def scene(
                 ratings.append(
                     Rating(assignment=assignment, dimension=each, value=value, created_at=now, updated_at=now)
                 )
+            if people_value(person, number_, "fluency") < 5:
+                continue
+            labels = [key for key in ("grammar", "spelling") if people_value(person, number_, key) > 3]
+            answer = {"value": len(labels), "data": {"labels": labels}}
+            ratings.append(
+                Rating(assignment=assignment, dimension=errors, created_at=now, updated_at=now, **answer)
+            )
     Rating.objects.bulk_create(ratings)
     close_round_one(project=cast.project, by=cast.admin)
     open_round_two(project=cast.project, by=cast.admin)
