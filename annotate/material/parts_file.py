@@ -53,12 +53,12 @@ def _rows(rows: "csv.DictReader[str]") -> Iterator[tuple[str, str, list[str], in
         texts = (
             [given["part"]]
             if given.get("part") or "parts" not in given
-            else _listed(given["parts"], rows.line_num)
+            else _read_list(given["parts"], rows.line_num)
         )
         yield given.get("document", ""), given.get("system", ""), texts, rows.line_num
 
 
-def _listed(text: str, line: int) -> list[str]:
+def _read_list(text: str, line: int) -> list[str]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

@@ -492,11 +492,11 @@ def answers_of(dimension: Dimension) -> list[tuple[str, str]]:
     labels: dict[float, str] = {point.value: point.label for point in dimension.points.all() if point.label}
     is_named = dimension.measurement_level == MeasurementLevelChoices.NOMINAL
     return [
-        (str(value), labels.get(value, str(value)) if is_named else _named(value, labels)) for value in values
+        (str(value), labels.get(value, str(value)) if is_named else _name_value(value, labels)) for value in values
     ]
 
 
-def _named(value: float, labels: Mapping[float, str]) -> str:
+def _name_value(value: float, labels: Mapping[float, str]) -> str:
     label = labels.get(value)
     return f"{value}: {label}" if label else str(value)
 

@@ -116,7 +116,7 @@ def preview_page(project: Project, number: int) -> tuple[ItemPage, FrozenGuideli
     document_parts = item.document.parts if item else [_example_part()]
     text = item.text if item else gettext("Here stands the text to rate. Import items to see yours.")
     if is_comparison:
-        content = _compared(item, sides=2 if any(each.kind == "preference" for each in compares) else 3)
+        content = _content_of_sides(item, sides=2 if any(each.kind == "preference" for each in compares) else 3)
     else:
         parts = [each.text for each in item.parts.all()] if item else []
         texts = [text, *(part["text"] for part in document_parts)]
@@ -134,7 +134,7 @@ def preview_page(project: Project, number: int) -> tuple[ItemPage, FrozenGuideli
     ), guideline
 
 
-def _compared(item: Item | None, *, sides: int) -> ItemContent:
+def _content_of_sides(item: Item | None, *, sides: int) -> ItemContent:
     """Return the sides of a comparison, or of an example while none is drawn."""
     example = gettext("Here stands output {number}. Draw comparisons to see yours.")
     outputs = [each.output for each in item.sides.all()] if item else []

@@ -32,7 +32,7 @@ def preference_tables(project: Project, left_out: Set[ExportPart]) -> list[Expor
     differing, preferred = "pairs of items whose means differ", "outputs that most raters prefer"
     tables = {
         **{key: (differing, partial(_pairs, means=own)) for key, own in means.items() if own},
-        **{key: (preferred, partial(_preferred, given=own)) for key, own in given.items() if own},
+        **{key: (preferred, partial(_preferences, given=own)) for key, own in given.items() if own},
     }
     return [ExportTable(key, tables[key][0], columns, tables[key][1]) for key in kinds if key in tables]
 
@@ -48,7 +48,7 @@ def _pairs(project: Project, means: Mapping[int, float]) -> Iterator[Row]:
                 yield _row(chosen, rejected, means[chosen.pk], means[rejected.pk])
 
 
-def _preferred(project: Project, given: Mapping[int, Sequence[float]]) -> Iterator[Row]:
+def _preferences(project: Project, given: Mapping[int, Sequence[float]]) -> Iterator[Row]:
     """Yield comparisons of two outputs in which more than half of the raters prefer the same one."""
     sides = ComparisonSide.objects.filter(item__document__project=project, item__in=given)
     named = sides.select_related("output__document", "output__system").order_by("item", "position")

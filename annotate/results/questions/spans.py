@@ -31,7 +31,7 @@ def spans_tables(rounds: Rounds) -> list[Table]:
     options = rounds[0].dimension.options
     weights = SpanWeights({each["key"]: each["weight"] for each in options["severities"]})
     names = labels_by_key(rounds[0].dimension, "categories")
-    texts = [_spanned(each) for each in rounds]
+    texts = [_texts_with_spans(each) for each in rounds]
     drawn, plan = rounds[0].stream, rounds[0].resampling
     any_category = [_without_categories(each) for each in texts]
     found = [
@@ -94,7 +94,7 @@ def spans_tables(rounds: Rounds) -> list[Table]:
     return [agreement_table(found), systems, categories, by_category]
 
 
-def _spanned(answers: QuestionAnswers) -> list[SpannedText]:
+def _texts_with_spans(answers: QuestionAnswers) -> list[SpannedText]:
     """Return the texts of items, all that can be marked joined by a space each, with raters' spans."""
     both = answers.dimension.options["where"] == "both"
     found = []

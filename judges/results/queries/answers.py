@@ -62,7 +62,7 @@ def answers_beside_people(
     found = []
     for dimension in questions:
         samples = {judge.pk: said[judge.pk, dimension.id] for judge in judges}
-        answers = {judge: _combined(dimension, of, documents) for judge, of in samples.items()}
+        answers = {judge: _combine(dimension, of, documents) for judge, of in samples.items()}
         answers = {judge: own for judge, own in answers.items() if own}
         if shared_items and answers:
             everywhere = set.intersection(*map(set, answers.values()))
@@ -83,7 +83,7 @@ def answers_beside_people(
     return found
 
 
-def _combined(
+def _combine(
     dimension: FrozenDimension, samples: Mapping[int, Sequence[Given]], documents: Mapping[int, int]
 ) -> dict[int, Given]:
     """Return the answer about each item of these documents, without items whose samples give none."""
