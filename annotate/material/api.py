@@ -106,7 +106,7 @@ class SystemRow(serializers.ModelSerializer[System]):
 
 
 class ItemRow(serializers.ModelSerializer[Item]):
-    """A system's text for a document, or a comparison, which has no text of its own."""
+    """A system's text for a document, or a comparison without a text."""
 
     document = serializers.CharField(source="document.key")
     system = serializers.CharField(source="system.name")

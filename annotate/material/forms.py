@@ -393,7 +393,7 @@ def guessed_what(mapping: Mapping, opening: Opening) -> What:
 
 
 class ComparisonsForm(forms.Form):
-    """How many outputs a comparison has, and how many are drawn for each document."""
+    """The size of comparisons, and their number for each document."""
 
     size = forms.IntegerField(label=_("Outputs in a comparison"), min_value=2, max_value=MOST_SIDES)
     per_document = forms.IntegerField(

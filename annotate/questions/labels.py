@@ -18,7 +18,7 @@ from annotate.questions.kind import (
     named_list,
     refuse_data,
 )
-from annotate.questions.replies import list_choices, one_of_keys, read_key, read_list
+from annotate.questions.replies import choice_lines, one_of_keys, read_key, read_list
 
 DISTANCES = ("jaccard", "masi")
 MOST_LABELS = 50
@@ -66,7 +66,7 @@ class LabelsKind(QuestionKind):
     def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
         """Return the labels, and that none of them may apply."""
         return (
-            f"Choose every label that applies, or none:\n{list_choices(dimension.options['labels'])}\n\n"
+            f"Choose every label that applies, or none:\n{choice_lines(dimension.options['labels'])}\n\n"
             'Field "labels": the list of the keys that apply, empty if none does.'
         )
 

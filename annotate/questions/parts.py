@@ -19,7 +19,7 @@ from annotate.questions.kind import (
     refuse_data,
 )
 from annotate.questions.replies import (
-    list_choices,
+    choice_lines,
     one_of_keys,
     read_key,
     read_list,
@@ -72,7 +72,7 @@ class PartsKind(QuestionKind):
         """Return the labels, one of which each numbered part gets."""
         return (
             f"Give each of the {len(item.parts)} numbered parts one label:\n"
-            f"{list_choices(dimension.options['labels'])}\n\n"
+            f"{choice_lines(dimension.options['labels'])}\n\n"
             'Field "parts": a list with an object for every part, with its number ("part") and the key of '
             'its label ("label").'
         )

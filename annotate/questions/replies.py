@@ -11,7 +11,7 @@ from annotate.core.errors import InvalidValueError
 
 LETTERS = "ABCDEFGHIJ"
 """By which a prompt names the sides of a comparison, in the order shown."""
-Choices = Sequence[Mapping[str, Any]]
+ChoiceRows = Sequence[Mapping[str, Any]]
 """The {key, name, description} of an option."""
 
 
@@ -20,7 +20,7 @@ def unreadable_reply(sentence: str) -> InvalidValueError:
     return InvalidValueError(sentence)
 
 
-def list_choices(rows: Choices) -> str:
+def choice_lines(rows: ChoiceRows) -> str:
     """Return a line for each choice, with its key first."""
     return "\n".join(
         f"- {row['key']}: {row['name']}" + (f" ({row['description']})" if row["description"] else "")
@@ -28,7 +28,7 @@ def list_choices(rows: Choices) -> str:
     )
 
 
-def one_of_keys(rows: Choices) -> dict[str, Any]:
+def one_of_keys(rows: ChoiceRows) -> dict[str, Any]:
     """Return the schema of a key."""
     return {"type": "string", "enum": [row["key"] for row in rows]}
 
@@ -51,7 +51,7 @@ def read_list(reply: Mapping[str, Any], name: str) -> list[Any]:
     return found
 
 
-def read_key(rows: Choices, said: object) -> str:
+def read_key(rows: ChoiceRows, said: object) -> str:
     """Return the key of the choice that a reply names by its key or name. Raises InvalidValueError."""
     word = str(said).strip().casefold()
     for field in ("key", "name"):
@@ -81,7 +81,7 @@ class QuoteFinder:
         self._behind: dict[tuple[str, int], int] = defaultdict(int)
 
     def find(self, quote: str, among: Iterable[int]) -> QuotedPassage | None:
-        """Return where a quote stands in the first of these texts that has it, None where none has."""
+        """Return the position of a quote in the first of these texts with a match, else None."""
         words = quote.split()
         if not words:
             return None

@@ -22,7 +22,7 @@ from annotate.questions.kind import (
 )
 from annotate.questions.replies import (
     QuoteFinder,
-    list_choices,
+    choice_lines,
     one_of_keys,
     read_key,
     read_list,
@@ -99,8 +99,8 @@ class SpansKind(QuestionKind):
         where = ' Say where it stands ("in"): "text" or "document".' if both else ""
         return (
             f"Mark every passage {'of the text or the document' if both else 'of the text'} that has one of "
-            f"these:\n{list_choices(dimension.options['categories'])}\n\n"
-            f"Give each a severity:\n{list_choices(dimension.options['severities'])}\n\n"
+            f"these:\n{choice_lines(dimension.options['categories'])}\n\n"
+            f"Give each a severity:\n{choice_lines(dimension.options['severities'])}\n\n"
             'Field "spans": a list with an object for each passage, empty if there is none. Quote the '
             'passage exactly as it stands ("quote"), and no more of it than needed; give the keys of its '
             f'category ("category") and severity ("severity").{where}'

@@ -502,7 +502,7 @@ def _named(value: float, labels: Mapping[float, str]) -> str:
 
 
 def _other_kind(entered: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries with the usual settings of the kind chosen in place of those shown so far."""
+    """Return the entries with the usual settings of the chosen kind."""
     general = ("kind", "name", "definition", "guidelines", "condition", "condition_values", "not_applicable")
     kept = {name: entered[name] for name in general if name in entered}
     usual = {**initial_of(None)}

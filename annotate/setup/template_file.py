@@ -35,7 +35,7 @@ ENDS = (yaml.BlockEndToken, yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken)
 DEEPEST = 20
 FAMILY = "concord-template/"
 MOST_BYTES = 20 * 1024 * 1024
-# Words that stand in the place of a dimension's key in addresses.
+# URLs use these words instead of a dimension's key.
 RESERVED_KEYS = frozenset({"new"})
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 SMALLEST, LARGEST_VALUE = -1000, 1000
@@ -190,7 +190,7 @@ def _load(text: str | bytes) -> Any:
 
 
 def _check_yaml(words: str) -> None:
-    """Refuse what can grow without limit when it is read: aliases, and deep nesting."""
+    """Refuse aliases and deep nesting, which can exhaust the memory."""
     depth = 0
     for token in yaml.scan(words, Loader=_TemplateLoader):
         if isinstance(token, yaml.AliasToken | yaml.AnchorToken | yaml.TagToken):
@@ -358,7 +358,7 @@ def _dimension(reading: _Reading) -> DimensionSpec:
 
 
 def _question(reading: _Reading, kind: str) -> DimensionSpec:
-    """Return a question whose kind has options; the kind says what is wrong with them."""
+    """Return a question with options, which its kind checks."""
     options = reading.part("options").content
     try:
         complete = KINDS[kind].read_options(options) if kind in KINDS else None
@@ -392,7 +392,7 @@ def _condition(reading: _Reading) -> dict[str, Any] | None:
 
 
 def _check_conditions(reading: _Reading, template: ProjectTemplate) -> None:
-    """Refuse conditions on questions that do not come before, or that are not about the same texts."""
+    """Refuse conditions on later questions and on questions about other texts."""
     earlier: dict[str, DimensionSpec] = {}
     for number, dimension in enumerate(template.dimensions):
         if dimension.shown_if:

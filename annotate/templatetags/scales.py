@@ -69,13 +69,13 @@ def plural_number(value: float) -> int:
 
 @register.filter
 def kind_name(dimension: Dimension | FrozenDimension) -> str:
-    """Return what a question's kind is called."""
+    """Return the name of a question's kind."""
     return str(kind_of(dimension).name)
 
 
 @register.filter
 def answers_in_words(dimension: Dimension | FrozenDimension) -> str:
-    """Return in a line which answers a question takes."""
+    """Return the answers to a question in a line."""
     kind = kind_of(dimension)
     if kind.key == "scale":
         return f"{extent(dimension)}, {dimension.measurement_level}"
@@ -96,7 +96,7 @@ def _row_in_words(row: Mapping[str, Any]) -> str:
 def condition_in_words(
     dimension: Dimension | FrozenDimension, dimensions: Iterable[Dimension | FrozenDimension]
 ) -> str:
-    """Return after which answers a question is asked, empty where it always is."""
+    """Return the condition of a question in words, or an empty text."""
     if not dimension.shown_if:
         return ""
     asked = next((each for each in dimensions if each.key == dimension.shown_if["dimension"]), None)

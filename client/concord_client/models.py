@@ -99,6 +99,11 @@ class CertifiedPolicyInput(TypedDict):
     confidence_level: NotRequired[float]
 
 
+class ComparisonsInput(TypedDict):
+    size: NotRequired[int]
+    per_document: NotRequired[int | None]
+
+
 ConfidenceLevelEnum: TypeAlias = float
 
 
@@ -129,6 +134,7 @@ DealtByEnum: TypeAlias = Literal["documents", "items"]
 
 class Decision(TypedDict):
     value: NotRequired[float | None]
+    data: NotRequired[dict[str, Any] | None]
     note: NotRequired[str]
     reason: NotRequired[str]
     leave_open: NotRequired[bool]
@@ -154,6 +160,9 @@ class DevelopmentRow(TypedDict):
     most: int
 
 
+DimensionInputKindEnum: TypeAlias = Literal["scale", "category", "labels", "parts", "preference", "ranking", "spans", "text"]
+
+
 DimensionInputMeasurementLevelEnum: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 
 
@@ -176,7 +185,8 @@ DimensionVerdictRowUseEnum: TypeAlias = Literal["all", "part", "unknown", "refus
 
 
 class DisputeAnswer(TypedDict):
-    value: int | None
+    value: float | None
+    data: NotRequired[dict[str, Any] | None]
     comment: NotRequired[str]
     short_reason: NotRequired[str]
     differs: NotRequired[bool]
@@ -190,6 +200,12 @@ class DisputePart(TypedDict):
 
 
 DisputeRowStatusEnum: TypeAlias = Literal["open", "settled", "adjudicated", "left_open", "irresolvable"]
+
+
+class DisputeSide(TypedDict):
+    number: int
+    part: int
+    text: str
 
 
 DraftEnum: TypeAlias = Literal["clarification", "wording"]
@@ -215,6 +231,10 @@ class DrawPlanRow(TypedDict):
     warnings: list[str]
     refusal: str
     digest: str
+
+
+class DrawnComparisons(TypedDict):
+    made: int
 
 
 class EndpointInput(TypedDict):
@@ -282,7 +302,7 @@ class ExcludedShape(TypedDict):
 ExportRowStatusEnum: TypeAlias = Literal["waiting", "writing", "ready", "stopped"]
 
 
-FormatEnum: TypeAlias = Literal["jsonl", "csv", "parquet", "xlsx", "huggingface", "paper"]
+FormatEnum: TypeAlias = Literal["jsonl", "csv", "parquet", "xlsx", "huggingface", "paper", "preferences"]
 
 
 GoldRowUseEnum: TypeAlias = Literal["practice", "hidden"]
@@ -301,22 +321,17 @@ class HandedOverRow(TypedDict):
     begun: int
 
 
+class ImportedParts(TypedDict):
+    outputs: int
+
+
 class ItemInput(TypedDict):
     document: str
     system: str
     text: str
 
 
-class ItemRow(TypedDict):
-    document: str
-    system: str
-    text: str
-
-
-class ItemRowPage(TypedDict):
-    next: str | None
-    previous: str | None
-    results: list[ItemRow]
+ItemRowKindEnum: TypeAlias = Literal["output", "comparison"]
 
 
 class ItemsInput(TypedDict):
@@ -404,7 +419,7 @@ class Me(TypedDict):
     expires_at: datetime
 
 
-MethodEnum: TypeAlias = Literal["analyse_rate", "classes", "content_units", "direct", "facts_share", "facts_any", "g_eval", "h2h", "mcq", "mcq_reversed", "op", "op_i", "pairwise", "rate_explain", "recipe", "rts", "several", "stars", "summequal"]
+MethodEnum: TypeAlias = Literal["analyse_rate", "classes", "content_units", "direct", "facts_share", "facts_any", "g_eval", "h2h", "mcq", "mcq_reversed", "op", "op_i", "pairwise", "questions", "rate_explain", "recipe", "rts", "several", "stars", "summequal"]
 
 
 class NewPost(TypedDict):
@@ -476,6 +491,12 @@ class PartRow(TypedDict):
     rated: int
     wrong: int
     expected_wrong: float
+
+
+class PartsOfOutput(TypedDict):
+    document: str
+    system: str
+    parts: list[str]
 
 
 class PassageInput(TypedDict):
@@ -656,6 +677,7 @@ class RatingRow(TypedDict):
     dimension: str
     rater: str
     value: float | None
+    data: dict[str, Any] | None
     revised_value: NotRequired[float | None]
     unsure: NotRequired[bool]
     cannot_rate: NotRequired[bool]
@@ -788,6 +810,11 @@ class Settings(TypedDict):
     tolerance: NotRequired[int]
 
 
+class ShownIf(TypedDict):
+    dimension: str
+    values: list[Any]
+
+
 SplitEnum: TypeAlias = Literal["test", "validation", "train"]
 
 
@@ -795,8 +822,10 @@ class Standing(TypedDict):
     rater: str
     is_me: bool
     value_before: float | None
+    data_before: dict[str, Any] | None
     comment_before: str
     value: float
+    data: dict[str, Any] | None
     comment: NotRequired[str]
     short_reason: NotRequired[str]
     differs: bool
@@ -895,6 +924,12 @@ class WorkRowPage(TypedDict):
     results: list[WorkRow]
 
 
+class WorkSide(TypedDict):
+    number: int
+    part: int
+    text: str
+
+
 class WouldOpen(TypedDict):
     threshold: float
     disputes: int
@@ -902,6 +937,7 @@ class WouldOpen(TypedDict):
 
 class AnswerInput(TypedDict):
     value: NotRequired[float | None]
+    data: NotRequired[dict[str, Any] | None]
     unsure: NotRequired[bool]
     cannot_rate: NotRequired[bool]
     not_applicable: NotRequired[bool]
@@ -988,6 +1024,7 @@ class ChangeRow(TypedDict):
     comment: NotRequired[str]
     evidence: list[PassageRow] | None
     guideline_version: NotRequired[int | None]
+    data: dict[str, Any] | None
 
 
 class ChangeRowPage(TypedDict):
@@ -1017,6 +1054,9 @@ class DeliveryRowPage(TypedDict):
 
 
 class DimensionInput(TypedDict):
+    kind: NotRequired[DimensionInputKindEnum]
+    options: NotRequired[dict[str, Any] | None]
+    shown_if: NotRequired[ShownIf | None]
     points: NotRequired[list[PointInput]]
     note: NotRequired[str]
     name: str
@@ -1043,6 +1083,9 @@ class DimensionRow(TypedDict):
     dispute_threshold: float | None
     tolerance: float | None
     points: list[PointRow]
+    kind: NotRequired[str]
+    options: dict[str, Any] | None
+    shown_if: dict[str, Any] | None
 
 
 class DimensionRule(TypedDict):
@@ -1073,6 +1116,7 @@ class DisputeRow(TypedDict):
     threshold: float
     tolerance: float
     adjudicated_value: float | None
+    adjudicated_data: dict[str, Any] | None
     updated_at: datetime
 
 
@@ -1105,6 +1149,7 @@ class DocumentRow(TypedDict):
     document: str
     title: NotRequired[str]
     parts: list[Part]
+    metadata: NotRequired[Any]
 
 
 class DocumentRowPage(TypedDict):
@@ -1139,6 +1184,7 @@ class EventRow(TypedDict):
     at: datetime
     kind: EventRowKindEnum
     value: float | None
+    data: dict[str, Any] | None
     note: NotRequired[str]
 
 
@@ -1228,6 +1274,20 @@ class InvitedRow(TypedDict):
     waiting: list[str]
 
 
+class ItemRow(TypedDict):
+    document: str
+    system: str
+    kind: NotRequired[ItemRowKindEnum]
+    text: str
+    metadata: NotRequired[Any]
+
+
+class ItemRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[ItemRow]
+
+
 class JudgeInput(TypedDict):
     asked_together: NotRequired[list[str]]
     stop: NotRequired[list[str]]
@@ -1302,6 +1362,7 @@ class JudgmentRow(TypedDict):
     sample: NotRequired[int]
     status: NotRequired[JudgmentRowStatusEnum]
     value: float | None
+    data: NotRequired[Any]
     mapped_value: float | None
     rationale: NotRequired[str]
     reply: NotRequired[str]
@@ -1355,12 +1416,17 @@ class NewInvitations(TypedDict):
 
 class OwnAnswer(TypedDict):
     value: float | None
+    data: dict[str, Any] | None
     unsure: NotRequired[bool]
     cannot_rate: NotRequired[bool]
     not_applicable: NotRequired[bool]
     comment: NotRequired[str]
     evidence: list[PassageRow] | None
     revision: NotRequired[int]
+
+
+class PartsInput(TypedDict):
+    outputs: list[PartsOfOutput]
 
 
 class PendingRow(TypedDict):
@@ -1622,6 +1688,8 @@ class AskedDimension(TypedDict):
     scale_minimum: int
     scale_maximum: int
     scale_step: float
+    kind: str
+    options: dict[str, Any] | None
     rating: OwnAnswer | None
 
 
@@ -1636,10 +1704,12 @@ class DisputeDetail(TypedDict):
     status: str
     tolerance: float
     adjudicated_value: float | None
+    adjudicated_data: dict[str, Any] | None
     dimension: str
     title: str
     parts: list[DisputePart]
     text: str
+    sides: list[DisputeSide]
     takes_answers: bool
     standpoints: list[Standing]
     thread: list[PostRow]
@@ -1697,6 +1767,8 @@ class WorkItem(TypedDict):
     title: str
     parts: list[WorkPart]
     text: str
+    sides: list[WorkSide]
+    item_parts: list[str]
     dimensions: list[AskedDimension]
     previous: int | None
     next: int | None

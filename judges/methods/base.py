@@ -72,7 +72,7 @@ class Method(ABC):
         return None
 
     def refuses_kind(self, dimension: FrozenDimension) -> str | None:
-        """Return why questions of this kind cannot be asked this way, None where they can."""
+        """Return the reason if this method has no questions of the kind, else None."""
         if dimension.is_scale:
             return None
         return gettext("{dimension} has no scale; use the method “Questions of other kinds”.").format(

@@ -65,7 +65,7 @@ def ask_with(kinds: Kinds) -> None:
     _kinds[:] = [kinds]
 
 
-class Questions(Method):
+class KindMethod(Method):
     """Asks a question of its kind about a text, its parts, or texts side by side; the reply is JSON."""
 
     key = "questions"
@@ -176,4 +176,4 @@ def _read(reply: str, dimension: FrozenDimension, subject: Subject) -> Reading:
     return kinds.read(dimension, found, subject)
 
 
-METHOD = Questions()
+METHOD = KindMethod()

@@ -43,7 +43,7 @@ def test_an_admin_is_led_from_the_raw_file_to_an_open_round(context: BrowserCont
     expect(page.get_by_label("Highest value")).to_have_value("7")
     page.get_by_label("Offer “not applicable”").check()
     page.get_by_role("button", name="Save the dimension").click()
-    expect(page.get_by_text("1 to 7 · interval · may be “not applicable”")).to_be_visible()
+    expect(page.get_by_text("1 to 7, interval · may be “not applicable”")).to_be_visible()
 
     steps.get_by_role("link", name="Next: people").click()
     for made in ("1 of 3", "2 of 3", "3 invited"):

@@ -9,9 +9,11 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from annotate.core.models import Assignment, Dispute, Membership, Rating, RatingChange
+from annotate.core.models import Assignment, ComputedResult, Dispute, Membership, Rating, RatingChange
 from annotate.disputes.queries.page import DisputePage, dispute_page
 from annotate.rating.commands.rounds import close_round_one, open_round_two
+from annotate.results.queries.disagreements import Disagreement, UnitsApart
+from annotate.results.queries.kept import KeptPage
 from annotate.results.queries.spreads import spread_sections
 from tests.api.client import ApiClient
 from tests.factories import Cast
@@ -306,3 +308,15 @@ def test_spreads_of_sets_are_their_distance() -> None:
     dimension = cast.project.dimensions.get()
     rows = [[each.value for each in row[1:]] for row in section.tables[0].rows]
     assert (section.tables[0].rows[0][0].key, rows) == (str(dimension.pk), [[0.67, 1]])
+
+
+@pytest.mark.parametrize(("kind", "said"), [("labels", "Grammar"), ("preference", "Output 1 is better")])
+def test_disagreements_have_answers_in_words(client: Client, kind: str, said: str) -> None:
+    scene = disputed(kind)
+    kept = KeptPage(ComputedResult(), "", spread_sections(scene.cast.project, {}))
+    (unit,) = UnitsApart(scene.cast.project, Disagreement(), kept)[:10]
+    assert (unit.item.pk, unit.apart) == (scene.dispute.item_id, scene.dispute.spread)
+    assert (unit.given[0].name, unit.given[0].says) == ("Rater A", said)
+    client.force_login(scene.cast.admin)
+    url = reverse("disagreement", args=[scene.cast.project.slug, scene.dispute.item_id, kind])
+    assert f"<strong>{said}</strong>" in client.get(url).content.decode()

@@ -302,7 +302,10 @@ class DisputePage:
 
 
 def dispute_page(dispute: Dispute, *, reader: Membership | None) -> DisputePage:
-    """Return a disputed unit (see `access`) with values, reasons and thread. Nine queries."""
+    """Return a disputed unit (see `access`) with values, reasons and thread.
+
+    Nine queries; six more at most if its kind of question reads the item.
+    """
     item = Item.objects.select_related("document").get(pk=dispute.item_id)
     rounds = Round.objects.select_related("guideline").filter(project=dispute.round.project_id)
     by_number = {round.number: round for round in rounds}

@@ -1,4 +1,4 @@
-"""How many comparisons a project has and can have."""
+"""Numbers of comparisons."""
 
 from dataclasses import dataclass
 from math import comb
@@ -10,17 +10,17 @@ from annotate.core.models import Item, Project
 
 @dataclass(frozen=True)
 class ComparisonCount:
-    """The comparisons of one size: those drawn, and those that drawing would add."""
+    """The comparisons of one size, drawn and new."""
 
     size: int
     drawn: int
     new: int
     documents: int
-    """How many documents have enough outputs."""
+    """Documents with enough outputs."""
 
 
 def drawn_by_size(project: Project) -> dict[int, int]:
-    """Return how many comparisons there are of each size. One query."""
+    """Return the number of comparisons by size. One query."""
     comparisons = Item.objects.filter(document__project=project, kind=Item.Kind.COMPARISON)
     found: dict[int, int] = {}
     for sides in comparisons.annotate(count=Count("sides")).values_list("count", flat=True):
@@ -29,7 +29,7 @@ def drawn_by_size(project: Project) -> dict[int, int]:
 
 
 def count_comparisons(project: Project, size: int, per_document: int | None) -> ComparisonCount:
-    """Return what `draw_comparisons` would add. Two queries."""
+    """Return the numbers for `draw_comparisons`. Two queries."""
     items = Item.objects.filter(document__project=project).order_by()
     outputs = items.filter(kind=Item.Kind.OUTPUT).values_list("document")
     counts = {document: count for document, count in outputs.annotate(count=Count("pk")) if count >= size}
