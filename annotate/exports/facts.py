@@ -69,7 +69,7 @@ def facts_of(project: Project) -> Facts:
         documents=Document.objects.filter(project=project).count(),
         systems=System.objects.filter(project=project, compares=False).count(),
         items=items.get(Item.Kind.OUTPUT, 0),
-        comparisons=items.get(Item.Kind.COMPARISON, 0),
+        comparisons=sum(count for kind, count in items.items() if kind != Item.Kind.OUTPUT),
         rounds=[_facts_of_round(round) for round in rounds],
         plans={str(Assignment.Plan(plan).label): count for plan, count in plans},
         disputes=dict(disputes.annotate(count=Count("pk"))),

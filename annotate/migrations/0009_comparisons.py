@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
             model_name="item",
             name="kind",
             field=models.CharField(
-                choices=[("output", "output"), ("comparison", "comparison")],
+                choices=[("output", "output"), ("pair", "pair"), ("comparison", "comparison")],
                 db_default="output",
                 default="output",
                 max_length=10,

@@ -68,8 +68,8 @@ class QuestionKind:
     """One sentence for whoever chooses among the kinds."""
     template: ClassVar[str]
     """The input; its context is `input_context` as `question`, beside the row."""
-    compares: ClassVar[bool] = False
-    """Whether it is asked about comparisons rather than about single outputs."""
+    item_kind: ClassVar[str] = "output"
+    """The kind of item that it is about: "output", "pair", or "comparison" of three outputs or more."""
     asks_both_orders: ClassVar[bool] = False
     """Whether judges are asked twice, with the sides in either order."""
     reads_item: ClassVar[bool] = False
@@ -83,6 +83,11 @@ class QuestionKind:
     """Whether `value` alone does not tell the answer."""
     number_name: ClassVar[str | Promise]
     """What `value` counts, as columns call it."""
+
+    @property
+    def compares(self) -> bool:
+        """Whether it is about several outputs at a time."""
+        return self.item_kind != "output"
 
     def read_options(self, options: Options) -> dict[str, Any] | None:
         """Return the settings of a question, complete and checked. Raises InvalidValueError."""

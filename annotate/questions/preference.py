@@ -24,7 +24,7 @@ class PreferenceKind(QuestionKind):
     name = gettext_lazy("Preference")
     about = gettext_lazy("The better of two outputs for the same document, shown side by side.")
     template = "questions/preference.html"
-    compares = True
+    item_kind = "pair"
     asks_both_orders = True
     reads_item = True
     has_pieces = False

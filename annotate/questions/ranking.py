@@ -26,7 +26,7 @@ class RankingKind(QuestionKind):
     name = gettext_lazy("Ranking")
     about = gettext_lazy("Three or more outputs for the same document in order, or the best and the worst.")
     template = "questions/ranking.html"
-    compares = True
+    item_kind = "comparison"
     reads_item = True
     threshold = 0.5
     has_mean = False

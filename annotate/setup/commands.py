@@ -217,7 +217,7 @@ def _with_condition(project: Project, dimension: DimensionSpec, besides: Dimensi
         raise InvalidValueError(
             gettext("A question can depend on one that comes before it; {key} does not.").format(key=key)
         )
-    if kind_of(asked).compares != KINDS[dimension.kind].compares:
+    if kind_of(asked).item_kind != KINDS[dimension.kind].item_kind:
         raise InvalidValueError(
             gettext(
                 "A question about comparisons can depend on another one about comparisons only, "

@@ -149,8 +149,8 @@ class DimensionForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.frozen = frozen
         self.kind_key = self._kind()
-        compares = KINDS[self.kind_key].compares
-        about_same = [each for each in earlier if kind_of(each).compares == compares]
+        item_kind = KINDS[self.kind_key].item_kind
+        about_same = [each for each in earlier if kind_of(each).item_kind == item_kind]
         self.earlier = {each.key: each for each in about_same if answers_of(each)}
         self.question_settings = settings_of_kind(self.kind_key)
         if self.kind_key in SCALES:
@@ -492,7 +492,8 @@ def answers_of(dimension: Dimension) -> list[tuple[str, str]]:
     labels: dict[float, str] = {point.value: point.label for point in dimension.points.all() if point.label}
     is_named = dimension.measurement_level == MeasurementLevelChoices.NOMINAL
     return [
-        (str(value), labels.get(value, str(value)) if is_named else _name_value(value, labels)) for value in values
+        (str(value), labels.get(value, str(value)) if is_named else _name_value(value, labels))
+        for value in values
     ]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.apps import apps
-from django.db.models import Count, Exists, ForeignKey, Model, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Case, Count, Exists, ForeignKey, Model, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
@@ -104,23 +104,31 @@ def preview_page(project: Project, number: int) -> tuple[ItemPage, FrozenGuideli
     compares = [each for each in guideline.dimensions if kind_of(each).compares]
     single = [each for each in guideline.dimensions if not kind_of(each).compares]
     kinds = [Item.Kind.OUTPUT] if single or not compares else []
-    kinds += [Item.Kind.COMPARISON] if compares else []
+    kinds += sorted({Item.Kind(kind_of(each).item_kind) for each in compares})
     items = Item.objects.filter(document__project=project, kind__in=kinds)
     by_kind = dict(items.order_by().values_list("kind").annotate(Count("pk")))
-    lacks_example = bool(compares) and not by_kind.get(Item.Kind.COMPARISON)
+    lacks_example = bool(compares) and not set(by_kind) - {Item.Kind.OUTPUT}
     last = max(sum(by_kind.values()), 1 if Item.Kind.OUTPUT in kinds else 0) + lacks_example
     number = min(max(number, 1), last)
     found = items.select_related("document").prefetch_related("sides__output", "parts")
-    item = found.order_by("-kind", "pk")[number - 1 : number].first()
-    is_comparison = item.kind == Item.Kind.COMPARISON if item else lacks_example and number == last
+    item = found.order_by(Case(When(kind=Item.Kind.OUTPUT, then=0), default=1), "kind", "pk")[
+        number - 1 : number
+    ].first()
+    is_comparison = item.is_comparison if item else lacks_example and number == last
     document_parts = item.document.parts if item else [_example_part()]
     text = item.text if item else gettext("Here stands the text to rate. Import items to see yours.")
     if is_comparison:
-        content = _content_of_sides(item, sides=2 if any(each.kind == "preference" for each in compares) else 3)
+        content = _content_of_sides(
+            item, sides=2 if any(each.kind == "preference" for each in compares) else 3
+        )
     else:
         parts = [each.text for each in item.parts.all()] if item else []
         texts = [text, *(part["text"] for part in document_parts)]
         content = ItemContent(texts=texts, parts=parts or split_sentences(text))
+    asked = compares if is_comparison else single
+    if is_comparison:
+        item_kind = item.kind if item else kind_of(compares[0]).item_kind
+        asked = [each for each in compares if kind_of(each).item_kind == item_kind]
     return ItemPage(
         assignment=Assignment(round=round, position=number),
         title=item.document.title if item else gettext("A document"),
@@ -128,7 +136,7 @@ def preview_page(project: Project, number: int) -> tuple[ItemPage, FrozenGuideli
         text=text,
         format=item.format if item else TextFormat.PLAIN,
         sides=shown_sides(content, len(document_parts)),
-        rows=[Row(dimension, None, content) for dimension in (compares if is_comparison else single)],
+        rows=[Row(dimension, None, content) for dimension in asked],
         previous=number - 1 if number > 1 else None,
         next=number + 1 if number < last else None,
     ), guideline
@@ -292,7 +300,7 @@ def setup_of(project: Project, page: str = "") -> Setup | None:
         frozen=Exists(Round.objects.filter(project=OuterRef("pk"))),
         item_count=_count(Item.objects.filter(kind=Item.Kind.OUTPUT), "document__project"),
         compares=Exists(Dimension.objects.filter(project=OuterRef("pk"), kind__in=COMPARING)),
-        compared=Exists(Item.objects.filter(document__project=OuterRef("pk"), kind=Item.Kind.COMPARISON)),
+        compared=Exists(Item.objects.filter(document__project=OuterRef("pk")).exclude(kind=Item.Kind.OUTPUT)),
         dimension_count=_count(Dimension.objects.all(), "project"),
         annotator_count=_count(members, "project"),
         empty_count=_count(members.filter(user__isnull=True), "project"),

@@ -402,13 +402,13 @@ def _check_conditions(reading: _Reading, template: ProjectTemplate) -> None:
                 reading.refuse(
                     path, gettext("must be one of {names}.").format(names=", ".join(earlier) or "–")
                 )
-            elif _compares(asked) != _compares(dimension):
+            elif _item_kind(asked) != _item_kind(dimension):
                 reading.refuse(path, gettext("must be about outputs or comparisons, as this question is."))
         earlier[free_key(dimension.name, earlier)] = dimension
 
 
-def _compares(dimension: DimensionSpec) -> bool:
-    return dimension.kind in KINDS and KINDS[dimension.kind].compares
+def _item_kind(dimension: DimensionSpec) -> str:
+    return KINDS[dimension.kind].item_kind if dimension.kind in KINDS else ""
 
 
 def free_key(name: str, taken: Container[str]) -> str:

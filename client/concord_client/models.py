@@ -331,7 +331,7 @@ class ItemInput(TypedDict):
     text: str
 
 
-ItemRowKindEnum: TypeAlias = Literal["output", "comparison"]
+ItemRowKindEnum: TypeAlias = Literal["output", "pair", "comparison"]
 
 
 class ItemsInput(TypedDict):

@@ -300,7 +300,7 @@ def preview_of(
 
 def items_asked_about(project: Project, dimension: FrozenDimension) -> QuerySet[Item]:
     """Return the outputs of a project, or its comparisons where the dimension is about these."""
-    kind = Item.Kind.COMPARISON if kind_of(dimension).compares else Item.Kind.OUTPUT
+    kind = kind_of(dimension).item_kind
     return Item.objects.filter(document__project=project, kind=kind).order_by("document", "pk")
 
 

@@ -20,7 +20,7 @@ def dispute_each() -> Cast:
     """Open Round II about a preference, labels and spans of one document."""
     cast = open_questions("preference", "labels", "spans", documents=1, systems=2)
     one, other = cast.annotators
-    pair = cast.project.documents.get().items.get(kind="comparison").pk
+    pair = cast.project.documents.get().items.exclude(kind="output").get().pk
     output = cast.items[0].pk
     give(one, pair, "preference", value=-2)
     give(other, pair, "preference", value=1)

@@ -101,7 +101,7 @@ def make_pairs(project: Project, answers: Answers) -> None:
     }
     items = {
         (pair, key): Item(
-            document=documents[key], system=stands_for[pair], kind="comparison", text="", digest=f"{pair}"
+            document=documents[key], system=stands_for[pair], kind="pair", text="", digest=f"{pair}"
         )
         for pair, key in dict.fromkeys((pair, document) for pair, document, _, _ in answers)
     }
@@ -115,7 +115,7 @@ def make_pairs(project: Project, answers: Answers) -> None:
 
 def keep_answers(question: Dimension, places: list[Assignment], answers: Answers) -> None:
     place_of = {(place.item_id, place.slot): place for place in places}
-    rows = Item.objects.filter(kind="comparison").values_list("pk", "system__name", "document__key")
+    rows = Item.objects.exclude(kind="output").values_list("pk", "system__name", "document__key")
     item_of = {(tuple(name.split(" | ")), document): pk for pk, name, document in rows}
     now = timezone.now()
     Rating.objects.bulk_create(

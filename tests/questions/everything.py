@@ -109,4 +109,4 @@ def discuss_every_kind(cast: Cast) -> None:
 
 def comparisons_of(cast: Cast) -> list[Item]:
     """Return a project's comparisons."""
-    return list(Item.objects.filter(document__project=cast.project, kind="comparison").order_by("pk"))
+    return list(Item.objects.filter(document__project=cast.project).exclude(kind="output").order_by("pk"))

@@ -75,15 +75,15 @@ def test_an_adjudicated_answer_keeps_its_data() -> None:
 def test_only_comparisons_are_shared_out_where_only_they_are_asked_about() -> None:
     cast = open_questions("preference", systems=3, documents=2)
     kinds = set(Assignment.objects.values_list("item__kind", flat=True))
-    assert kinds == {"comparison"}
-    assert Item.objects.filter(kind="comparison").count() == 2 * 3
+    assert kinds == {"pair"}
+    assert Item.objects.exclude(kind="output").count() == 2 * 3
     assert cast.project.systems.filter(compares=True).count() == 3
 
 
 def test_each_item_is_asked_what_it_can_be_asked() -> None:
     cast = open_questions("labels", "preference")
     one = cast.annotators[0]
-    pair = Item.objects.filter(kind="comparison").order_by("pk")[0].pk
+    pair = Item.objects.exclude(kind="output").order_by("pk")[0].pk
     assert give(one, pair, "preference", value=1).assignment_complete
     assert give(one, cast.items[0].pk, "labels", data={"labels": []}).assignment_complete
 
@@ -91,7 +91,7 @@ def test_each_item_is_asked_what_it_can_be_asked() -> None:
 def test_sides_are_shown_in_an_order_of_the_annotators_own_that_is_recorded() -> None:
     cast = open_questions("preference", annotators=4, systems=2, documents=6)
     for annotator in cast.annotators:
-        for item in Item.objects.filter(kind="comparison"):
+        for item in Item.objects.exclude(kind="output"):
             give(annotator, item.pk, "preference", value=-1)
     orders = list(Rating.objects.values_list("data__order", flat=True))
     assert sorted(map(tuple, orders))[:: len(orders) - 1] == [(0, 1), (1, 0)]

@@ -48,7 +48,7 @@ def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def comparison(cast: Cast, document: int, *systems: str) -> int:
-    items = Item.objects.filter(document__project=cast.project, kind="comparison")
+    items = Item.objects.filter(document__project=cast.project).exclude(kind="output")
     key = cast.items[document * 3].document_id
     return items.get(document=key, system__name=" | ".join(systems)).pk
 
@@ -134,7 +134,7 @@ def test_the_preferred_system_is_the_strongest_whatever_side_it_is_on() -> None:
 
 def test_the_effect_of_the_position_counts_what_was_shown_first() -> None:
     cast = open_questions("preference", documents=6)
-    pairs = Item.objects.filter(kind="comparison").order_by("pk")
+    pairs = Item.objects.exclude(kind="output").order_by("pk")
     for annotator in cast.annotators:
         for pair in pairs:
             give(annotator, pair.pk, "preference", 1)

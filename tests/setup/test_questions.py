@@ -181,7 +181,7 @@ def test_comparisons_are_counted_drawn_and_removed(admin: Client, cast: Cast) ->
     setup = setup_of(cast.project)
     assert setup
     assert setup.needed == ["Draw comparisons."]
-    with pytest.raises(NotReadyError, match="Preference compares outputs: draw comparisons"):
+    with pytest.raises(NotReadyError, match="Preference compares two outputs: draw comparisons"):
         open_round_one(project=cast.project, by=cast.admin)
     page = at(cast, "comparisons/")
     assert "Drawing adds 6 comparisons of 2 outputs." in admin.get(page).content.decode()
@@ -191,7 +191,7 @@ def test_comparisons_are_counted_drawn_and_removed(admin: Client, cast: Cast) ->
     response = admin.post(page, {"size": "2", "per_document": "2"}, follow=True).content.decode()
     assert "4 comparisons are drawn." in response
     assert "Every document has its comparisons of 2 outputs." in response
-    assert Item.objects.filter(kind="comparison").count() == 4
+    assert Item.objects.exclude(kind="output").count() == 4
     setup = setup_of(cast.project)
     assert setup
     assert (setup.needed, setup.steps[0].says) == ([], "6 items")
@@ -206,7 +206,7 @@ def test_the_preview_shows_an_example_until_comparisons_are_drawn(admin: Client,
     assert page.count('class="side"') == 2
     admin.post(at(cast, "comparisons/"), {"size": "2"})
     page = admin.get(at(cast, "preview/"), {"item": "7"}).content.decode()
-    first = Item.objects.filter(kind="comparison").order_by("pk")[0]
+    first = Item.objects.exclude(kind="output").order_by("pk")[0]
     assert all(side.output.text in page for side in first.sides.all())
     assert 'id="name-preference"' in page
     assert 'id="name-fluency"' not in page
@@ -278,7 +278,7 @@ def test_the_api_sets_questions_of_every_kind_up(cast: Cast) -> None:
 def test_the_api_draws_comparisons_and_takes_parts(cast: Cast) -> None:
     program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/"
     assert program.post(f"{home}comparisons/", {"per_document": 1}).json() == {"made": 2}
-    assert {row["kind"] for row in program.get(f"{home}items/").json()["results"]} == {"output", "comparison"}
+    assert {row["kind"] for row in program.get(f"{home}items/").json()["results"]} == {"output", "pair"}
     assert len(program.get(f"{home}systems/").json()["results"]) == 3
     assert program.send("DELETE", f"{home}comparisons/").status_code == 204
     item = cast.items[0]

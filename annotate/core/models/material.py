@@ -68,11 +68,12 @@ class System(models.Model):
 class Item(models.Model):
     """One system's text for one document, or a comparison of several such texts.
 
-    A comparison has sides and no text of its own; its system stands for the systems that it compares.
+    A pair, or a comparison of three or more, has sides and no text; its system is the set of their systems.
     """
 
     class Kind(models.TextChoices):
         OUTPUT = "output", _("output")
+        PAIR = "pair", _("pair")
         COMPARISON = "comparison", _("comparison")
 
     document = models.ForeignKey(Document, models.CASCADE, related_name="items")
@@ -93,6 +94,11 @@ class Item(models.Model):
 
     def __str__(self) -> str:
         return f"item {self.pk}"
+
+    @property
+    def is_comparison(self) -> bool:
+        """Whether it sets several outputs side by side."""
+        return self.kind != Item.Kind.OUTPUT
 
 
 class ComparisonSide(models.Model):

@@ -57,7 +57,7 @@ def _restore_items(restored: Restored, archive: ExportArchive) -> None:
         name, key = row["system"], row["document"]
         if name not in systems:
             made = System.objects.create(
-                project=restored.project, name=name, compares=row["kind"] == Item.Kind.COMPARISON
+                project=restored.project, name=name, compares=row["kind"] != Item.Kind.OUTPUT
             )
             systems[name] = made.pk
         item = Item(
@@ -78,5 +78,5 @@ def _restore_items(restored: Restored, archive: ExportArchive) -> None:
 def _write_items(restored: Restored, waiting: list[tuple[tuple[str, str], Item]]) -> None:
     Item.objects.bulk_create([item for _, item in waiting])
     restored.items.update((unit, item.pk) for unit, item in waiting)
-    restored.comparisons.update(item.pk for _, item in waiting if item.kind == Item.Kind.COMPARISON)
+    restored.comparisons.update((item.pk, item.kind) for _, item in waiting if item.is_comparison)
     waiting.clear()

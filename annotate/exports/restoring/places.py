@@ -50,8 +50,7 @@ def _places(restored: Restored, round: Round, archive: ExportArchive) -> Iterato
         first = rows[0]
         rater = first["rater"]
         probabilities = {row["inclusion_probability"] for row in rows}
-        is_comparison = restored.item(first) in restored.comparisons
-        every = asked[Item.Kind.COMPARISON if is_comparison else Item.Kind.OUTPUT]
+        every = asked[restored.comparisons.get(restored.item(first), Item.Kind.OUTPUT)]
         partial = first["plan"] == Assignment.Plan.ROUTED or len(rows) < every or len(probabilities) > 1
         place = Assignment(
             round=round,

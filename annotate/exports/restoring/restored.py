@@ -22,7 +22,8 @@ class Known(dict[Key, Value]):
 class Restored:
     """A project on its way back into the database, with everything that rows of its tables refer to.
 
-    comparisons: the items that compare others. answered: the places of Round I on which nothing is missing.
+    comparisons: the kinds of the items that compare others. answered: the places of Round I on which nothing
+    is missing.
     """
 
     project: Project
@@ -31,7 +32,7 @@ class Restored:
     rounds: Known[int, Round] = field(default_factory=Known)
     documents: Known[str, int] = field(default_factory=Known)
     items: Known[tuple[str, str], int] = field(default_factory=Known)
-    comparisons: set[int] = field(default_factory=set)
+    comparisons: dict[int, str] = field(default_factory=dict)
     raters: Known[str, Membership] = field(default_factory=Known)
     answered: list[int] = field(default_factory=list)
     actors: dict[str, User] = field(default_factory=dict)

@@ -41,7 +41,7 @@ def draw_comparisons(*, project: Project, size: int = 2, per_document: int | Non
     enough = {document: items for document, items in outputs.items() if len(items) >= size}
     if not enough:
         raise NotReadyError(gettext("No document has outputs of {size} systems.").format(size=size))
-    there = Item.objects.filter(document__project=project, kind=Item.Kind.COMPARISON)
+    there = Item.objects.filter(document__project=project).exclude(kind=Item.Kind.OUTPUT)
     compared = {key for key, sides in _sizes(there) if sides == size}
     left = {document: items for document, items in enough.items() if document not in compared}
     made = 0
@@ -60,7 +60,7 @@ def remove_comparisons(*, project: Project) -> int:
     Raises FrozenError.
     """
     project = lock_configurable(project)
-    comparisons = Item.objects.filter(document__project=project, kind=Item.Kind.COMPARISON)
+    comparisons = Item.objects.filter(document__project=project).exclude(kind=Item.Kind.OUTPUT)
     count = comparisons.count()
     comparisons.delete()
     System.objects.filter(project=project, compares=True, items__isnull=True).delete()
@@ -106,7 +106,7 @@ def _make_comparison(project: Project, outputs: list[Item]) -> Item:
     item = Item.objects.create(
         document_id=outputs[0].document_id,
         system=system,
-        kind=Item.Kind.COMPARISON,
+        kind=Item.Kind.PAIR if len(outputs) == 2 else Item.Kind.COMPARISON,
         text="",
         digest=digest,
     )

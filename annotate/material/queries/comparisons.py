@@ -21,7 +21,7 @@ class ComparisonCount:
 
 def drawn_by_size(project: Project) -> dict[int, int]:
     """Return the number of comparisons by size. One query."""
-    comparisons = Item.objects.filter(document__project=project, kind=Item.Kind.COMPARISON)
+    comparisons = Item.objects.filter(document__project=project).exclude(kind=Item.Kind.OUTPUT)
     found: dict[int, int] = {}
     for sides in comparisons.annotate(count=Count("sides")).values_list("count", flat=True):
         found[sides] = found.get(sides, 0) + 1
@@ -33,7 +33,7 @@ def count_comparisons(project: Project, size: int, per_document: int | None) -> 
     items = Item.objects.filter(document__project=project).order_by()
     outputs = items.filter(kind=Item.Kind.OUTPUT).values_list("document")
     counts = {document: count for document, count in outputs.annotate(count=Count("pk")) if count >= size}
-    comparisons = items.filter(kind=Item.Kind.COMPARISON).annotate(count=Count("sides")).filter(count=size)
+    comparisons = items.exclude(kind=Item.Kind.OUTPUT).annotate(count=Count("sides")).filter(count=size)
     have = list(comparisons.values_list("document", flat=True))
     left = [count for document, count in counts.items() if document not in set(have)]
     new = sum(

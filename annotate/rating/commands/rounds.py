@@ -100,13 +100,17 @@ def open_or_unopened(project: Project) -> Round | None:
     items = Item.objects.filter(document__project=project)
     if not items.exists():
         raise NotReadyError(gettext("Import items before you open Round I."))
+    there = set(items.order_by().values_list("kind", flat=True).distinct())
     comparing = [each for each in project.dimensions.all() if KINDS[each.kind].compares]
-    if comparing and not items.filter(kind=Item.Kind.COMPARISON).exists():
-        raise NotReadyError(
-            gettext("{name} compares outputs: draw comparisons before you open Round I.").format(
-                name=comparing[0].name
+    if lacking := [each for each in comparing if KINDS[each.kind].item_kind not in there]:
+        says = (
+            gettext("{name} compares two outputs: draw comparisons of two before you open Round I.")
+            if lacking[0].kind == "preference"
+            else gettext(
+                "{name} compares outputs: draw comparisons of three or more before you open Round I."
             )
         )
+        raise NotReadyError(says.format(name=lacking[0].name))
     return None
 
 

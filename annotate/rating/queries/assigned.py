@@ -13,7 +13,6 @@ from annotate.core.models import (
     AssignedUnit,
     Assignment,
     DimensionOrder,
-    Item,
     Membership,
     Project,
     Rating,
@@ -62,9 +61,8 @@ def has_comparisons(guideline: FrozenGuideline) -> bool:
 
 
 def dimensions_of_kind(guideline: FrozenGuideline, item_kind: str) -> tuple[FrozenDimension, ...]:
-    """Return the dimensions that are asked about items of a kind: outputs or comparisons."""
-    compares = item_kind == Item.Kind.COMPARISON
-    return tuple(each for each in guideline.dimensions if kind_of(each).compares == compares)
+    """Return the dimensions that are asked about items of a kind."""
+    return tuple(each for each in guideline.dimensions if kind_of(each).item_kind == item_kind)
 
 
 def has_conditions(guideline: FrozenGuideline) -> bool:

@@ -141,16 +141,14 @@ def _rated_items(project: Project) -> list[tuple[int, int, int]]:
 
 def items_of_round_one(project: Project) -> QuerySet[Item]:
     """Return what Round I is about: the items that a question is about, but those with gold values."""
-    comparing = [kind.key for kind in KINDS.values() if kind.compares]
     asked = Dimension.objects.filter(project=project)
-    about_comparisons = Exists(asked.filter(kind__in=comparing))
-    about_outputs = Exists(asked.exclude(kind__in=comparing)) | ~about_comparisons
-    is_comparison = Q(kind=Item.Kind.COMPARISON)
-    return Item.objects.filter(
-        (is_comparison & about_comparisons) | (~is_comparison & about_outputs),
-        document__project=project,
-        gold__isnull=True,
-    )
+    comparing = [kind.key for kind in KINDS.values() if kind.compares]
+    asks_of_outputs = Exists(asked.exclude(kind__in=comparing)) | ~Exists(asked.filter(kind__in=comparing))
+    is_asked = Q(asks_of_outputs, kind=Item.Kind.OUTPUT)
+    for item_kind in Item.Kind.values[1:]:
+        own = [kind.key for kind in KINDS.values() if kind.item_kind == item_kind]
+        is_asked |= Q(Exists(asked.filter(kind__in=own)), kind=item_kind)
+    return Item.objects.filter(is_asked, document__project=project, gold__isnull=True)
 
 
 def names_of_items(project: Project) -> dict[str, int]:

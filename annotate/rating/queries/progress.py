@@ -1,5 +1,6 @@
 """How far an annotator is with Round I, how long that took, and how long the rest may take."""
 
+from collections import Counter
 from dataclasses import dataclass
 from statistics import median
 
@@ -93,17 +94,19 @@ def progress(round: Round, annotator: Membership, *, with_time: bool = False) ->
 def _count_questions(round: Round, annotator: Membership, items: int) -> int:
     """Return the number of questions about the items that are not complete, `items` of them.
 
-    Two queries where some are comparisons. A question with a condition counts, as answers may open it.
+    Two queries if some are comparisons. A question with a condition counts, as answers may open it.
     """
     guideline = guideline_of(round)
     if not has_comparisons(guideline):
         return items * len(guideline.dimensions)
     about = {kind: len(dimensions_of_kind(guideline, kind)) for kind in Item.Kind.values}
     open_ones = own_order(round, annotator).filter(completed_at__isnull=True, partial=False)
-    compared = open_ones.filter(item__kind=Item.Kind.COMPARISON).count()
+    counts = Counter(dict(open_ones.order_by().values_list("item__kind").annotate(Count("pk"))))
     if round.is_open:
-        compared += available_items(round, annotator).filter(kind=Item.Kind.COMPARISON).count()
-    return compared * about[Item.Kind.COMPARISON] + (items - compared) * about[Item.Kind.OUTPUT]
+        free = available_items(round, annotator).order_by()
+        counts.update(dict(free.values_list("kind").annotate(Count("pk"))))
+    counts[Item.Kind.OUTPUT] += items - counts.total()
+    return sum(count * about[kind] for kind, count in counts.items())
 
 
 def count_left(round: Round, annotator: Membership) -> int:

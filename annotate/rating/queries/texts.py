@@ -15,7 +15,7 @@ def texts_of(item: Item) -> list[str]:
     Each end of a line is one character. The item's document is loaded. One query for a comparison.
     """
     texts = [item.text, *(part["text"] for part in item.document.parts)]
-    if item.kind == Item.Kind.COMPARISON:
+    if item.is_comparison:
         sides = Item.objects.filter(comparisons__item=item).order_by("comparisons__position")
         texts += sides.values_list("text", flat=True)
     return [text.replace("\r\n", "\n") for text in texts]

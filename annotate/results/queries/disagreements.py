@@ -120,7 +120,7 @@ def _usual_thresholds(project: Project) -> dict[int, float]:
 
 def texts_of_sides(item: Item) -> list[str]:
     """Return the outputs of a comparison in their stored order, none of another item. One query."""
-    if item.kind != Item.Kind.COMPARISON:
+    if not item.is_comparison:
         return []
     return [each.output.text for each in item.sides.select_related("output")]
 

@@ -62,7 +62,7 @@ def overview(project: Project, *, for_admin: bool) -> Overview:
     by_kind = dict(items.order_by().values_list("kind").annotate(Count("pk")))
     return Overview(
         items=by_kind.get(Item.Kind.OUTPUT, 0),
-        comparisons=by_kind.get(Item.Kind.COMPARISON, 0),
+        comparisons=sum(count for kind, count in by_kind.items() if kind != Item.Kind.OUTPUT),
         dimensions=project.dimensions.count(),
         annotators=annotators,
         round_one=progress_one,

@@ -30,25 +30,22 @@ def need_of(dimension: FrozenDimension) -> Offer:
 
 def offer_in_sql(item: str) -> str:
     """Return the SQL of an item's offers as a number; `item` is the alias of its table."""
-    sides = f"(SELECT count(*) FROM annotate_comparisonside side WHERE side.item_id = {item}.id)"
     parts = f"EXISTS (SELECT 1 FROM annotate_itempart part WHERE part.item_id = {item}.id)"
     return (
-        f"CASE WHEN {item}.kind = 'comparison' "
-        f"THEN {Offer.COMPARISON:d} + CASE WHEN {sides} = 2 THEN {Offer.PAIR:d} ELSE 0 END "
+        f"CASE {item}.kind WHEN 'comparison' THEN {Offer.COMPARISON:d} WHEN 'pair' THEN {Offer.PAIR:d} "
         f"ELSE {Offer.OUTPUT:d} + CASE WHEN {parts} THEN {Offer.PARTS:d} ELSE 0 END END"
     )
 
 
 def count_offers(items: QuerySet[Item]) -> Mapping[Offer, int]:
     """Return how many of the items offer each of these. One query."""
-    is_comparison = Q(kind=Item.Kind.COMPARISON)
-    of_two = Item.objects.annotate(sides_count=Count("sides")).filter(sides_count=2).values("pk")
+    is_output = Q(kind=Item.Kind.OUTPUT)
     with_parts = ItemPart.objects.values("item")
     found = items.aggregate(
-        output=Count("pk", filter=~is_comparison),
-        pair=Count("pk", filter=is_comparison & Q(pk__in=of_two)),
-        comparison=Count("pk", filter=is_comparison),
-        parts=Count("pk", filter=~is_comparison & Q(pk__in=with_parts)),
+        output=Count("pk", filter=is_output),
+        pair=Count("pk", filter=Q(kind=Item.Kind.PAIR)),
+        comparison=Count("pk", filter=Q(kind=Item.Kind.COMPARISON)),
+        parts=Count("pk", filter=is_output & Q(pk__in=with_parts)),
     )
     return {Offer[name.upper()]: count for name, count in found.items()}
 

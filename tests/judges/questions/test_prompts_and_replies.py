@@ -227,6 +227,8 @@ def test_a_stored_answer_passes_the_check_of_people(kind: str) -> None:
     }[kind]
     found, about = read(kind, said), subject_of(kind)
     assert isinstance(found, Readable)
-    item = ItemContent([about.text, "A cat sat and ran."], about.sides, about.order, about.parts)
+    item = ItemContent(
+        texts=[about.text, "A cat sat and ran."], sides=about.sides, order=about.order, parts=about.parts
+    )
     checked = KINDS[kind].clean(question(kind), found.value, found.data, item)
     assert checked == (found.value, found.data)

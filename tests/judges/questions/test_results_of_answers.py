@@ -11,6 +11,7 @@ from django.urls import reverse
 from annotate.core.models import ComparisonSide, Item
 from annotate.exports.formats.text import export_table
 from annotate.exports.registry import TABLES
+from annotate.questions import KINDS
 from annotate.results.page import Section
 from judges.core.models import DevelopmentDocument, Judge, Judgment
 from judges.results.tables.other_kinds import with_reason_for_scales
@@ -38,8 +39,7 @@ def answer(judge: Judge, kind: str, *, item: Item, value: float, data: Any, samp
 
 def answer_as_people(judge: Judge, kind: str) -> None:
     """Give each item that a question is about the answer that all people gave."""
-    compares = kind in ("preference", "ranking")
-    items = Item.objects.filter(document__project=judge.project, kind="comparison" if compares else "output")
+    items = Item.objects.filter(document__project=judge.project, kind=KINDS[kind].item_kind)
     for item in items:
         if kind != "preference":
             answer(judge, kind, item=item, value=1, data=answer_of(kind, item))
@@ -63,7 +63,7 @@ def test_the_answers_of_people_agree_with_people(client: Client, cast: Cast, kin
     (row,) = rows(client, cast).values()
     assert row["judge"] == "Answerer"
     assert float(row["with_people"]) == float(row["among_people"]) == 1
-    assert int(row["items"]) == {"ranking": 12}.get(kind, 9)
+    assert int(row["items"]) == {"ranking": 3}.get(kind, 9)
     assert bool(row["both_orders"]) == (kind == "preference")
 
 
@@ -80,7 +80,7 @@ def test_agreement_is_one_minus_the_mean_distance(client: Client, cast: Cast) ->
 
 def test_orders_that_disagree_are_a_tie_and_one_order_is_no_answer(client: Client, cast: Cast) -> None:
     judge = make_judge(cast.project, "questions")
-    of_two = [item for item in Item.objects.filter(kind="comparison") if item.sides.count() == 2]
+    of_two = list(Item.objects.filter(kind="pair"))
     for sample, value in ((0, 1), (1, -1)):
         order = {"order": [sample, 1 - sample]}
         answer(judge, "preference", item=of_two[0], value=value, data=order, sample=sample)
