@@ -134,7 +134,7 @@ def renew_reservations(*, assignment: Assignment, annotator: Membership) -> list
     )
     waiting = in_reach.filter(started_at__isnull=True, reserved_until__lt=until - lasts / 10)
     waiting.update(reserved_until=until)
-    return list(in_reach.only("position", "annotator"))
+    return list(in_reach.order_by("position").only("position", "annotator"))
 
 
 def _refuse_closed(round: Round, asked: Asked[Round]) -> None:
