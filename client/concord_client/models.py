@@ -1362,7 +1362,7 @@ class JudgmentRow(TypedDict):
     sample: NotRequired[int]
     status: NotRequired[JudgmentRowStatusEnum]
     value: float | None
-    data: NotRequired[Any]
+    data: dict[str, Any] | None
     mapped_value: float | None
     rationale: NotRequired[str]
     reply: NotRequired[str]

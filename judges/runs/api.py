@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Input, Number, OneOf, Text, Whole
+from annotate.api.values import Data, Input, Number, OneOf, Text, Whole
 from annotate.core.access import project_for_admin, project_for_reader
 from annotate.core.models import Project
 from annotate.core.page import request_user
@@ -109,6 +109,7 @@ class JudgmentRow(serializers.ModelSerializer[Judgment]):
     value = serializers.FloatField(
         allow_null=True, help_text="As read: on the judge's own scale, if it has one."
     )
+    data = Data(allow_null=True)  # type: ignore[assignment]  # a field's name is no attribute
     mapped_value = serializers.FloatField(
         allow_null=True, help_text="On the dimension's scale; null where the judge has no scale of its own."
     )
