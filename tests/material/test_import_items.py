@@ -247,12 +247,12 @@ def test_report_of_the_version_before_lists_its_refused_lines() -> None:
 MESSAGES = [{"role": "user", "content": "Are they good? Tell me in one short sentence, please."}]
 
 
-def test_a_messages_column_becomes_a_chat_and_other_texts_stay_plain(tmp_path: Path) -> None:
-    record = {"model": "s1", "messages": MESSAGES, "response": "Yes, **all**."}
+def test_a_list_of_messages_becomes_a_chat_and_other_texts_stay_plain(tmp_path: Path) -> None:
+    record = {"model": "s1", "source": MESSAGES, "response": "Yes, **all**."}
     path = jsonl(tmp_path, *({"id": f"d{n}", **record} for n in (1, 2)))
     found = source(path, items=True)
     assert isinstance(found.mapping, ColumnMapping)
-    assert [part.column for part in found.mapping.parts] == ["messages"]
+    assert [part.column for part in found.mapping.parts] == ["source"]
     assert not load(empty_project(), path).refused_count
     part = Document.objects.get(key="d1").parts[0]
     assert (json.loads(part["text"]), part["format"]) == (MESSAGES, "chat")
