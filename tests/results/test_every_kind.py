@@ -61,7 +61,7 @@ def test_progress_counts_what_each_item_is_asked() -> None:
     cast = make_every_kind(documents=1, annotators=1)
     answer_every_kind(cast, most=0)
     round = cast.project.rounds.get()
-    outputs, comparisons = 3, 3 + 1
+    outputs, pairs, comparisons = 3, 3, 1
 
     def asked() -> dict[str, tuple[int, int]]:
         found = round_progress(round, with_labels=False).dimensions
@@ -69,7 +69,8 @@ def test_progress_counts_what_each_item_is_asked() -> None:
 
     before = asked()
     assert before["Labels"] == before["Fluency"] == (0, outputs)
-    assert before["Preference"] == before["Ranking"] == (0, comparisons)
+    assert before["Preference"] == (0, pairs)
+    assert before["Ranking"] == (0, comparisons)
     assert before["Harm"] == (0, 0)
     (one,) = cast.annotators
     give(one, cast.items[0].pk, "labels", data={"labels": []})
@@ -78,7 +79,7 @@ def test_progress_counts_what_each_item_is_asked() -> None:
     assert asked()["Harm"] == (0, 1)
     give(one, cast.items[0].pk, "harm", 2)
     assert asked()["Harm"] == (1, 1)
-    assert progress(round, one).total == outputs + comparisons
+    assert progress(round, one).total == outputs + pairs + comparisons
 
 
 def test_a_round_is_complete_although_hidden_questions_have_no_answer() -> None:

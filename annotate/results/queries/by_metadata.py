@@ -26,6 +26,11 @@ from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
 MOST_VALUES = 50
 
 
+def has_metadata(project: Project) -> bool:
+    """Return whether a document or an item has metadata."""
+    return bool(metadata_names(project))
+
+
 def _columns(project: Project) -> Sequence[tuple[str, str]]:
     if names := metadata_names(project):
         return [(name, name) for name in names]

@@ -17,7 +17,7 @@ from annotate.results.arrangements import (
 )
 from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import agreement_sections
-from annotate.results.queries.by_metadata import METADATA, metadata_sections
+from annotate.results.queries.by_metadata import METADATA, has_metadata, metadata_sections
 from annotate.results.queries.compared_systems import ABOUT
 from annotate.results.queries.passages import passages_sections
 from annotate.results.queries.severity import severity_sections, size_of_severity
@@ -95,6 +95,7 @@ OWN_PAGES = (
         version_of_ratings,
         ratings_of,
         [METADATA],
+        is_listed=has_metadata,
         arrangement=BY_METADATA,
     ),
     ResultsPage(
