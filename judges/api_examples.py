@@ -31,6 +31,7 @@ JUDGMENT = {
     "dimension": "fluency",
     "sample": 0,
     "value": 4.0,
+    "data": None,
     "rationale": "It reads well.",
     "input_tokens": 412,
     "output_tokens": 38,

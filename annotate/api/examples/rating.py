@@ -3,7 +3,7 @@
 PARTS = [{"label": "Review 1", "text": "Great boots, but they run small."}]
 TEXT = "People like these boots; order a size up."
 EVIDENCE = [{"part": 0, "start": 13, "end": 31}]
-ANSWER = {"value": 4, "unsure": False, "cannot_rate": False, "not_applicable": False}
+ANSWER = {"value": 4, "data": None, "unsure": False, "cannot_rate": False, "not_applicable": False}
 UNIT = {"document": "boots", "system": "a", "dimension": "fluency"}
 OWN_RULE = {"dimension": "fluency", "threshold": 3, "tolerance": None}
 POST = {"rater": "Rater B", "at": "2026-11-10T10:00:00Z", "text": "I see no error."}
@@ -47,6 +47,7 @@ EXAMPLES = {
         "cause": "rated",
         "value_before": None,
         "value_after": 4,
+        "data": None,
         "unsure": False,
         "cannot_rate": False,
         "not_applicable": False,
@@ -66,6 +67,8 @@ EXAMPLES = {
         "title": "Boots",
         "parts": PARTS,
         "text": TEXT,
+        "sides": [],
+        "item_parts": [],
         "dimensions": [
             {
                 "dimension": "fluency",
@@ -73,6 +76,8 @@ EXAMPLES = {
                 "scale_minimum": 1,
                 "scale_maximum": 5,
                 "scale_step": 1,
+                "kind": "scale",
+                "options": None,
                 "rating": None,
             }
         ],
@@ -93,6 +98,7 @@ EXAMPLES = {
         "threshold": 2,
         "tolerance": 1,
         "adjudicated_value": None,
+        "adjudicated_data": None,
         "updated_at": "2026-11-10T10:00:00Z",
     },
     "DisputeAnswer": {"value": 4, "comment": "You are right.", "revision": 0, "seen_status": "open"},
@@ -125,16 +131,20 @@ EXAMPLES = {
         "status": "open",
         "tolerance": 1,
         "adjudicated_value": None,
+        "adjudicated_data": None,
         "dimension": "fluency",
         "title": "Boots",
         "parts": PARTS,
         "text": TEXT,
+        "sides": [],
         "takes_answers": True,
         "standpoints": [
             {
                 "rater": "Rater A",
                 "is_me": True,
                 "value_before": 1,
+                "data_before": None,
+                "data": None,
                 "comment_before": "Two mistakes.",
                 "value": 4,
                 "comment": "You are right.",
@@ -144,6 +154,8 @@ EXAMPLES = {
             }
         ],
         "thread": [POST],
-        "history": [{"at": "2026-11-09T09:00:00Z", "kind": "opened", "value": None, "note": ""}],
+        "history": [
+            {"at": "2026-11-09T09:00:00Z", "kind": "opened", "value": None, "data": None, "note": ""}
+        ],
     },
 }

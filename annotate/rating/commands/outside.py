@@ -9,13 +9,20 @@ from annotate.rating.queries.places import met_together
 Outcome = OutsideRater.Outcome
 
 
-@transaction.atomic
 def complete_study(*, place: Membership) -> bool:
     """Record that a rater from outside has nothing left to rate; return whether the study is completed.
 
     False for everyone else, and for a rater who has rated no item: that one did no work to be paid for. Safe
-    to run twice. Locks the rater's row.
+    to run twice. Locks the rater's row, if anything has to be recorded: others do not wait for writers.
     """
+    outcome = OutsideRater.objects.filter(place=place).values_list("outcome", flat=True).first()
+    if outcome in (None, Outcome.COMPLETED):
+        return outcome is not None
+    return _complete(place)
+
+
+@transaction.atomic
+def _complete(place: Membership) -> bool:
     rater = _lock(place)
     if rater is None:
         return False
