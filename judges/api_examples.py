@@ -31,7 +31,6 @@ JUDGMENT = {
     "dimension": "fluency",
     "sample": 0,
     "value": 4.0,
-    "data": None,
     "rationale": "It reads well.",
     "input_tokens": 412,
     "output_tokens": 38,
@@ -308,6 +307,7 @@ EXAMPLES = {
     },
     "JudgmentRow": {
         **JUDGMENT,
+        "data": None,
         "id": 12,
         "run": 1,
         "other_system": None,

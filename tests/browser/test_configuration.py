@@ -41,8 +41,8 @@ def test_the_rows_of_a_scale_follow_its_ends_and_keep_what_was_written(page: Pag
 
 def test_enter_in_a_field_saves(page: Page, cast: Cast) -> None:
     page.goto(f"/projects/{cast.project.slug}/dimensions/fluency/")
-    page.get_by_label("Name").fill("Style")
-    page.get_by_label("Name").press("Enter")
+    page.get_by_label("Name", exact=True).fill("Style")
+    page.get_by_label("Name", exact=True).press("Enter")
     expect(page.get_by_text("Style is saved.")).to_be_visible()
     assert Dimension.objects.get().name == "Style"
 
@@ -69,7 +69,7 @@ def test_a_link_leads_a_new_person_into_the_project(page: Page, context: Browser
     page.goto(link)
     page.get_by_role("link", name="Make an account").click()
     prove_address(page, "rita@example.org")
-    page.get_by_label("Name").fill("Rita")
+    page.get_by_label("Name", exact=True).fill("Rita")
     page.get_by_label("Password", exact=True).fill("a long enough pass")
     page.get_by_label("Password (again)").fill("a long enough pass")
     page.get_by_role("button", name="Make the account and join").click()

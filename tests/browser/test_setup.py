@@ -20,7 +20,7 @@ def test_an_admin_is_led_from_the_raw_file_to_an_open_round(context: BrowserCont
     page = signed_in(context, make_project(documents=0, systems=0).admin)
     page.on("dialog", lambda dialog: dialog.accept())
     page.goto("/projects/new/")
-    page.get_by_label("Name").fill("SummEval-OP")
+    page.get_by_label("Name", exact=True).fill("SummEval-OP")
     page.get_by_label("Opinion summaries").check()
     page.get_by_role("button", name="Create the project").click()
     steps = page.get_by_role("navigation", name="Set-up")
@@ -86,7 +86,7 @@ def test_a_workbook_is_rated_by_who_joins_by_the_link_and_by_nobody_else(
     page.goto(link)
     page.get_by_role("link", name="Make an account").click()
     prove_address(page, "ann@example.org")
-    page.get_by_label("Name").fill("Ann")
+    page.get_by_label("Name", exact=True).fill("Ann")
     for field in page.locator("input[type=password]").all():
         field.fill(PASSWORD)
     page.get_by_role("button", name="Make the account and join").click()

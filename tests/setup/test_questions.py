@@ -297,10 +297,10 @@ def test_commands_draw_comparisons_and_import_parts(
     item = cast.items[0]
     path = tmp_path / "parts.csv"
     path.write_text(f"document,system,part\n{item.document.key},{item.system.name},A fact.\n")
-    call_command("parts", cast.project.slug, file=path, split=True)
-    assert capsys.readouterr().out.splitlines() == [
-        "1 outputs have the parts of the file.",
-        "5 outputs are split into sentences.",
+    call_command("parts", cast.project.slug, file=path, split=True, json=True)
+    assert json.loads(capsys.readouterr().out) == [
+        {"parts": "of the file", "outputs": 1},
+        {"parts": "sentences", "outputs": 5},
     ]
 
 

@@ -1,4 +1,4 @@
-"""manage.py parts PROJECT [--file FILE] [--split]."""
+"""manage.py parts PROJECT [--file FILE] [--split] [--json]."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotate.management.base import ConcordCommand
+from annotate.management.printing import print_rows
 from annotate.management.projects import project_called
 from annotate.material.commands.parts import import_parts, split_items
 from annotate.material.parts_file import read_parts
@@ -25,16 +26,19 @@ class Command(ConcordCommand):
             help="a CSV file with the columns document, system and part, or parts with a JSON list",
         )
         parser.add_argument("--split", action="store_true", help="split the other outputs into sentences")
+        parser.add_argument("--json", action="store_true", help="print the same as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Import, split, and print how many outputs got parts."""
         project = project_called(options["project"])
+        rows: list[dict[str, object]] = []
         if options["file"]:
             try:
                 content = options["file"].read_bytes()
             except OSError as error:
                 raise CommandError(f"“{options['file']}” cannot be read: {error}.") from error
             count = import_parts(project=project, parts=read_parts(content))
-            self.stdout.write(f"{count:,} outputs have the parts of the file.")
+            rows.append({"parts": "of the file", "outputs": count})
         if options["split"]:
-            self.stdout.write(f"{split_items(project=project):,} outputs are split into sentences.")
+            rows.append({"parts": "sentences", "outputs": split_items(project=project)})
+        print_rows(self.stdout, rows, as_json=options["json"], nothing="Name a file, or use --split.")
