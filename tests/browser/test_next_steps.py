@@ -50,7 +50,7 @@ def test_who_follows_each_next_step_comes_from_nothing_to_an_exported_benchmark(
     go_on(page, "Make the account")
     go_on(page, "New project")
     page.get_by_label("Name").fill("Shoes")
-    page.get_by_label("News").check()
+    page.locator("[name=template][value=news-summaries]").check()
     go_on(page, "Create the project")
     page.get_by_label("File").set_input_files(items_file(tmp_path))
     go_on(page, "Upload and preview")

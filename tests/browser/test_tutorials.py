@@ -43,7 +43,7 @@ def test_first_benchmark(
     admin.goto("/")
     reader.click("New project")
     admin.get_by_label("Name").fill("First")
-    admin.get_by_label("News").check()
+    admin.locator("[name=template][value=news-summaries]").check()
     reader.click("Create the project")
     admin.get_by_label("File").set_input_files(file)
     for name in ("Upload and preview", "Check and import"):
