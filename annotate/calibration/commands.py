@@ -1,6 +1,6 @@
-"""Calibration sessions begun, revealed and ended, and what was agreed in them put into the guidelines.
+"""Starting, revealing and ending calibration sessions, and adding agreements to the guidelines.
 
-A session is a project of its own with a copy of some documents: its Round I is the blind one, its Round II
+A session is a separate project with a copy of some documents: its Round I is the blind one, its Round II
 the discussion of everything on which the raters differ. So every kind of question, every statistic and every
 page works in it, and nothing of it counts in the results of the project that it calibrates.
 """
@@ -41,7 +41,7 @@ MOST_DOCUMENTS = 20
 def start_session(
     *, project: Project, documents: Sequence[int], annotators: Sequence[int], by: User | None
 ) -> Project:
-    """Begin a session on these documents with these annotators, by their keys; each answers everything.
+    """Start a session on these documents with these annotators, by their keys; each answers everything.
 
     Any two different answers will be discussed. Raises InvalidValueError, and NotReadyError where the project
     has no questions or items.
@@ -150,14 +150,14 @@ def end_session(*, session: Project, by: User | None) -> None:
 
 @transaction.atomic
 def add_to_guidelines(*, session: Project, text: str, by: User | None) -> Project:
-    """Put what was agreed at the end of the guidelines of the project that the session calibrates.
+    """Add an agreement to the guidelines of the project that the session calibrates.
 
     Raises InvalidValueError for nothing, and what changing the guidelines raises.
     """
     project = session.calibrates
     assert project is not None
     if not text.strip():
-        raise InvalidValueError(gettext("Write what was agreed."), fields={"text": gettext("Write it here.")})
+        raise InvalidValueError(gettext("Write the agreement."), fields={"text": gettext("Write it here.")})
     guidelines = f"{project.guidelines.rstrip()}\n\n{text.strip()}\n".lstrip()
     if rounds_of(project):
         note = gettext("Agreed in {session}.").format(session=session.name)

@@ -11,7 +11,7 @@ LISTED = 100  # documents to choose from
 
 
 class SessionForm(forms.Form):
-    """Which documents are answered, and by whom."""
+    """The documents and annotators of a session."""
 
     documents = forms.ModelMultipleChoiceField(
         queryset=Document.objects.none(), widget=forms.CheckboxSelectMultiple, label=_("Documents")
@@ -39,12 +39,12 @@ class SessionForm(forms.Form):
 
 
 class AgreedForm(forms.Form):
-    """What was agreed, to stand in the guidelines; emptiness is judged by the command."""
+    """An agreement for the guidelines; the command rejects an empty one."""
 
     text = forms.CharField(
         required=False,
         max_length=20_000,
-        label=_("What was agreed"),
+        label=_("Agreement"),
         widget=forms.Textarea(attrs={"rows": 4, "dir": "auto"}),
         help_text=_("Markdown. It is added at the end of the project’s guidelines."),
     )

@@ -1,4 +1,4 @@
-"""How far calibration sessions are, and how much raters agree before and after discussion."""
+"""The state of calibration sessions, and agreement before and after discussion."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from annotate.results.queries.material import rated_rounds
 
 @dataclass(frozen=True)
 class RaterState:
-    """A rater of a session: how many items are answered, of how many; how many disputes wait for them."""
+    """A rater of a session with their answered items, all items, and pending disputes."""
 
     rater: Membership
     done: int
@@ -52,7 +52,7 @@ class SessionState:
 
     @property
     def is_discussed(self) -> bool:
-        """Whether raters discuss what differs."""
+        """Whether raters discuss their differences."""
         return self.discussion is not None and self.discussion.is_open
 
 
@@ -72,7 +72,7 @@ def complete_sessions() -> QuerySet[Project]:
 
 
 def session_state(session: Project) -> SessionState:
-    """Return how far a session is. Seven queries, and those of agreement once it is revealed."""
+    """Return the state of a session. Seven queries, and more for agreement once it is revealed."""
     rounds = rounds_of(session)
     first, second = rounds.get(1), rounds.get(2)
     disputes = Dispute.objects.filter(round__project=session).aggregate(

@@ -40,7 +40,7 @@ def sessions(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def session(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Show one session; a POST reveals its answers, ends it, or puts what was agreed into the guidelines."""
+    """Show one session; a POST reveals its answers, ends it, or adds an agreement to the guidelines."""
     project, status = project_for_admin(request.user, slug), 200
     found = sessions_of(project).filter(pk=pk).first()
     if found is None:
@@ -60,12 +60,12 @@ def session(request: Request, slug: str, pk: int) -> HttpResponse:
 
 
 def _act(request: Request, session: Project, form: AgreedForm) -> str:
-    """Do what was asked; return the sentence that says so, empty where the form is not valid."""
+    """Carry out the request and return a message about it; empty if the form is invalid."""
     by = request_user(request)
     acts: dict[str, tuple[Callable[[], object], str]] = {
         "reveal": (
             lambda: reveal_session(session=session, by=by),
-            gettext("The answers are revealed. Raters see each other’s answers where they differ."),
+            gettext("The answers are revealed. Raters see all answers that differ."),
         ),
         "end": (lambda: end_session(session=session, by=by), gettext("The session is over.")),
     }
@@ -76,4 +76,4 @@ def _act(request: Request, session: Project, form: AgreedForm) -> str:
     if not form.is_valid():
         return ""
     add_to_guidelines(session=session, text=form.cleaned_data["text"], by=by)
-    return gettext("The guidelines have what was agreed.")
+    return gettext("The agreement is in the guidelines.")

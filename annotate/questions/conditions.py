@@ -1,4 +1,4 @@
-"""Questions that are asked only after certain answers to others."""
+"""Questions that depend on answers to other questions."""
 
 from collections.abc import Iterable, Mapping
 
@@ -24,6 +24,6 @@ def hidden_dimensions(dimensions: Iterable[FrozenDimension], answers: Mapping[in
 
 
 def said_values(given: Given) -> set[float | str]:
-    """Return what an answer says, for conditions: its labels if it has any, else its number."""
+    """Return the labels of an answer, else its number, for conditions."""
     labels = (given.data or {}).get("labels")
     return set(labels) if labels is not None else {given.value}

@@ -18,7 +18,7 @@ from annotate.core.scale_text import format_value
 Options = Mapping[str, Any]
 Data = dict[str, Any] | None
 Cleaned = tuple[float | None, Data]
-"""The number and the rest of an answer; without a number it was begun and is not complete."""
+"""The number and the rest of an answer. An incomplete answer has no number."""
 
 
 class Given(NamedTuple):
@@ -42,7 +42,7 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True)
 class ItemContent:
-    """What a question is about.
+    """The item of a question, as one rater sees it.
 
     texts: the text rated, then the parts of its document. sides: the texts that a comparison sets side by
     side, formats: how they are rendered. order: in which order this rater is shown the sides. parts: the
@@ -57,17 +57,17 @@ class ItemContent:
 
 
 class QuestionKind:
-    """One kind of question. A subclass says what is its own; `register_kind` makes it known.
+    """One kind of question: a base class with usual methods. `register_kind` adds a kind.
 
-    An answer always has a number, `value`, by which it is counted and sorted; `data` holds the rest.
+    A complete answer has a number, `value`, for counting and sorting; `data` holds the rest.
     """
 
     key: ClassVar[str]
     name: ClassVar[str | Promise]
     about: ClassVar[str | Promise]
-    """One sentence for whoever chooses among the kinds."""
+    """A short description for admins who choose a kind."""
     template: ClassVar[str]
-    """The input; its context is `input_context` as `question`, beside the row."""
+    """The template of the input. Its context has the row, and `input_context` as `question`."""
     item_kind: ClassVar[str] = "output"
     """The kind of item that it is about: "output", "pair", or "comparison" of three outputs or more."""
     asks_both_orders: ClassVar[bool] = False
@@ -100,7 +100,7 @@ class QuestionKind:
     def input_context(
         self, dimension: FrozenDimension, given: Given | None, item: ItemContent
     ) -> dict[str, Any]:
-        """Return what the template shows."""
+        """Return the context of the template."""
         return {}
 
     def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
@@ -123,7 +123,7 @@ class QuestionKind:
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
     ) -> Cleaned:
-        """Return an answer as it is stored. Raises InvalidValueError with one sentence."""
+        """Return the stored form of an answer. Raises InvalidValueError with a message."""
         raise NotImplementedError
 
     def describe(self, dimension: FrozenDimension, given: Given) -> str:
@@ -135,11 +135,11 @@ class QuestionKind:
         return json.dumps(given.data, ensure_ascii=False) if given.data else f"{given.value:g}"
 
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float | None:
-        """Return how far two answers lie apart, from 0, for coefficients; None where this kind has none."""
+        """Return the distance of two answers for coefficients, 0 for equal ones; None without a distance."""
         return None
 
     def dispute_distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
-        """Return what the threshold of disputes is compared with."""
+        """Return the distance that opens a dispute if it reaches the threshold."""
         return self.distance(dimension, one, other) or 0
 
     def apart_sentence(self, options: Options, apart: float) -> str:
@@ -153,7 +153,7 @@ class QuestionKind:
         return normalize(max((self.dispute_distance(dimension, *pair) for pair in pairs), default=0.0))
 
     def rule(self, threshold: float | None, tolerance: float | None) -> tuple[float, float]:
-        """Return from which distance answers are a dispute, and within which it is settled."""
+        """Return the distance that opens a dispute, and the distance that settles it."""
         opens = self.threshold if threshold is None else threshold
         nearest = normalize(opens - 10**-DECIMALS)
         return opens, max(nearest if tolerance is None else min(tolerance, nearest), 0)
@@ -191,5 +191,5 @@ def named_list(options: Options, name: str, *, fewest: int, most: int, what: str
 
 
 def key_of_name(name: str) -> str:
-    """Return a name as it stands in files: lower case, with dashes."""
+    """Return the key of a name: lower case, with dashes."""
     return "-".join("".join(letter if letter.isalnum() else " " for letter in name.lower()).split())[:60]

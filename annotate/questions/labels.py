@@ -52,7 +52,7 @@ class LabelsKind(QuestionKind):
     def input_context(
         self, dimension: FrozenDimension, given: Given | None, item: ItemContent
     ) -> dict[str, Any]:
-        """Return the labels with the digits that choose them, and whether none was chosen."""
+        """Return the labels with their digits, and whether the answer has no label."""
         chosen = (given.data or {}).get("labels", []) if given else []
         keys = [*"123456789", *[""] * MOST_LABELS]
         return {

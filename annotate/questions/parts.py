@@ -1,4 +1,4 @@
-"""One label for each part of an item: a sentence, a fact, a content unit."""
+"""One label for each part of an item, such as a sentence or a fact."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -118,7 +118,7 @@ class PartsKind(QuestionKind):
         return Given(normalize(share), {"parts": chosen})
 
     def describe(self, dimension: FrozenDimension, given: Given) -> str:
-        """Return how many parts have the label that counts."""
+        """Return the number of parts with the counted label."""
         chosen = [each for each in (given.data or {}).get("parts", []) if each is not None]
         counts = dimension.options["counts"]
         name = next(label["name"] for label in dimension.options["labels"] if label["key"] == counts)
@@ -131,7 +131,7 @@ class PartsKind(QuestionKind):
         return "|".join(each or "" for each in (given.data or {}).get("parts", ()))
 
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
-        """Return the share of parts, among those that both answered, that have different labels."""
+        """Return the share of parts with different labels, among parts with two labels."""
         own, theirs = ((each.data or {}).get("parts", []) for each in (one, other))
         both = [
             (mine, yours)

@@ -31,7 +31,7 @@ class PreferenceKind(QuestionKind):
     number_name = gettext_lazy("preference")
 
     def read_options(self, options: Options) -> dict[str, Any]:
-        """Return whether ties can be given and dispute, and how many strengths there are."""
+        """Return the settings of ties, and the number of strengths."""
         strength = options.get("strength", 1)
         if type(strength) is not int or not 1 <= strength <= MOST_STRENGTH:
             raise InvalidValueError(
@@ -122,7 +122,7 @@ class PreferenceKind(QuestionKind):
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
     ) -> Cleaned:
-        """Return the preference, with the order in which the sides were shown."""
+        """Return the preference with the order of the sides on the page."""
         low, high = self.bounds(dimension.options)
         if value is None or value != int(value) or not low <= value <= high:
             raise refuse_data(dimension)
@@ -167,7 +167,7 @@ def sign(value: float) -> int:
 
 
 def choice_name(step: int, strength: int) -> str:
-    """Return what a choice is called, from left (below 0) to right."""
+    """Return the name of a choice, from left (below 0) to right."""
     if step == 0:
         return gettext("Tie")
     output = 1 if step < 0 else 2

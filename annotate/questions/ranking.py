@@ -33,7 +33,7 @@ class RankingKind(QuestionKind):
     number_name = gettext_lazy("ranked first")
 
     def read_options(self, options: Options) -> dict[str, Any]:
-        """Return whether ranks may be shared, and whether only the best and the worst are asked for."""
+        """Return whether raters may share ranks, and whether they choose only the best and the worst."""
         best_worst = bool(options.get("best_worst", False))
         return {"best_worst": best_worst, "ties": bool(options.get("ties", True)) and not best_worst}
 
@@ -156,7 +156,7 @@ class RankingKind(QuestionKind):
         return apart / len(pairs) if pairs else 0.0
 
     def dispute_distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
-        """Return 1 where no output is first for both, else Kendall's distance."""
+        """Return 1 if both raters have different first outputs, else Kendall's distance."""
         firsts = [
             {side for side, rank in enumerate((each.data or {}).get("ranks", [])) if rank == 1}
             for each in (one, other)

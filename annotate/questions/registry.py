@@ -20,7 +20,7 @@ KINDS: Mapping[str, QuestionKind] = MappingProxyType(_kinds)
 
 
 class _Dimension(Protocol):
-    """A dimension, as it stands now or frozen."""
+    """A dimension of the project, or a frozen one."""
 
     @property
     def kind(self) -> str: ...
@@ -36,5 +36,5 @@ def kind_of(dimension: _Dimension) -> QuestionKind:
 
 
 def register_kind(kind: QuestionKind) -> None:
-    """Make a kind known; one of the same key takes its place."""
+    """Add a kind, or replace the one with the same key."""
     _kinds[kind.key] = kind

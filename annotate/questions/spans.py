@@ -82,7 +82,7 @@ class SpansKind(QuestionKind):
     def input_context(
         self, dimension: FrozenDimension, given: Given | None, item: ItemContent
     ) -> dict[str, Any]:
-        """Return what can be chosen, and the spans as the page reads them."""
+        """Return categories and severities for the input."""
         return {
             "categories": dimension.options["categories"],
             "severities": [
@@ -169,7 +169,7 @@ class SpansKind(QuestionKind):
         return Given(total, {"spans": spans})
 
     def describe(self, dimension: FrozenDimension, given: Given) -> str:
-        """Return how many spans are marked, and their sum."""
+        """Return the number of spans and their sum."""
         count = len((given.data or {}).get("spans", []))
         if not count:
             return gettext("none marked")

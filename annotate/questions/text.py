@@ -25,7 +25,7 @@ class TextKind(QuestionKind):
     number_name = gettext_lazy("characters")
 
     def read_options(self, options: Options) -> dict[str, Any]:
-        """Return how long an answer can be."""
+        """Return the length limit."""
         longest = options.get("longest", 1000)
         if type(longest) is not int or not 1 <= longest <= MOST_CHARACTERS:
             raise InvalidValueError(
@@ -45,7 +45,7 @@ class TextKind(QuestionKind):
         return {"text": text, "longest": dimension.options["longest"]}
 
     def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
-        """Return how long an answer can be."""
+        """Return the length limit."""
         return (
             "Answer in your own words.\n"
             f'Field "text": the answer, of at most {dimension.options["longest"]} characters.'

@@ -123,7 +123,7 @@ class ComparisonSide(models.Model):
 
 
 class ItemPart(models.Model):
-    """A sentence, fact or content unit of an item that is judged by itself."""
+    """A part of an item with its own label: a sentence, a fact or a content unit."""
 
     item = models.ForeignKey(Item, models.CASCADE, related_name="parts")
     position = models.PositiveSmallIntegerField()

@@ -21,11 +21,11 @@ LONGEST_NAME = 200
 
 @transaction.atomic
 def draw_comparisons(*, project: Project, size: int = 2, per_document: int | None = None) -> int:
-    """Make comparisons of `size` outputs within each document, and return how many are new.
+    """Make comparisons of `size` outputs within each document, and return the number of new ones.
 
-    Without `per_document` every set of systems is compared on every document that has them. With it, so many
-    sets are drawn for each document, such that systems, and then pairs of systems, are compared as evenly as
-    the documents allow; ties are broken by the project's seed. A document that has comparisons of this size
+    Without `per_document` each document gets every set of its systems. With it, a document gets this number
+    of sets: those with the least compared systems so far, then the least compared pairs; the project's seed
+    breaks ties. A document that has comparisons of this size
     keeps them and gets no others, so this is safe to run twice. Locks the project.
     Raises InvalidValueError, FrozenError, and NotReadyError without a document that has enough outputs.
     """
@@ -55,7 +55,7 @@ def draw_comparisons(*, project: Project, size: int = 2, per_document: int | Non
 
 @transaction.atomic
 def remove_comparisons(*, project: Project) -> int:
-    """Remove all comparisons, to draw others; return how many there were. Locks the project.
+    """Remove all comparisons and return their number. Locks the project.
 
     Raises FrozenError.
     """
@@ -77,7 +77,7 @@ def _sizes(comparisons: QuerySet[Item]) -> Iterator[tuple[int, int]]:
 def _draw_sets(
     project: Project, outputs: dict[int, list[Item]], size: int, per_document: int | None
 ) -> Iterator[list[Item]]:
-    """Yield the sets of outputs to compare; where not all are, those that were compared least so far."""
+    """Yield the sets of outputs to compare, the least compared first if not all are taken."""
     chance = Stream(project.seed).of("comparisons", size).shuffler()
     times: Counter[tuple[str, ...]] = Counter()
     for items in outputs.values():

@@ -1,4 +1,4 @@
-"""Parts of items, which are judged one by one: sentences, or facts that a person lists."""
+"""Parts of items: sentences by rule, or facts from a list."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,7 +17,7 @@ MOST_PARTS = 200
 
 @transaction.atomic
 def split_items(*, project: Project) -> int:
-    """Give every output without parts its sentences as parts; return how many items got some.
+    """Give every output without parts its sentences as parts; return the number of these outputs.
 
     Locks the project. Safe to run twice. Raises FrozenError.
     """
@@ -48,7 +48,7 @@ def set_parts(*, item: Item, texts: Sequence[str]) -> None:
 
 @transaction.atomic
 def import_parts(*, project: Project, parts: Mapping[tuple[str, str], Sequence[str]]) -> int:
-    """Make these the parts of the outputs of (document, system); return how many outputs got some.
+    """Make these the parts of the outputs of (document, system); return the number of outputs with new parts.
 
     All or none. Locks the project. Raises FrozenError, and ImportRefusedError for outputs that are not there.
     """

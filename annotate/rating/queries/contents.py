@@ -1,4 +1,4 @@
-"""What a question is about: the texts, sides and parts of an item, as an annotator is shown them."""
+"""The texts, sides and parts of an item, as its annotator sees them."""
 
 from agreement.streams import Stream
 from annotate.core.models import Assignment, Item, ItemPart, Rating
@@ -25,7 +25,7 @@ def content_of(assignment: Assignment) -> ItemContent:
 
 
 def order_of_sides(assignment: Assignment, sides: int) -> list[int]:
-    """Return in which order an assignment's annotator is shown the sides; drawn by its seed and annotator.
+    """Return the order of the sides for an assignment's annotator, at random by project and annotator.
 
     In Round II they see the order of Round I, so that the numbers in their reasons stay true.
     """
