@@ -33,9 +33,14 @@ const Causes = (() => {
     return found;
   }
 
-  function answerAsText({ about, shown, value, cannot_rate, unsure, comment }) {
+  // An answer of several pieces is copied whole: words as they are, everything else as it was sent.
+  function wholeAnswer(data) {
+    try { return JSON.parse(data || "{}").text ?? data; } catch { return data; }
+  }
+
+  function answerAsText({ about, shown, value, data, cannot_rate, unsure, comment }) {
     const isNote = value === undefined;
-    const answer = shown || value || (cannot_rate ? say("Cannot rate") : say("no value"));
+    const answer = wholeAnswer(data) || shown || value || (cannot_rate ? say("Cannot rate") : say("no value"));
     const parts = [!isNote && answer, unsure && say("unsure"), comment && `“${comment}”`];
     return `${about}: ${parts.filter(Boolean).join(", ")}`;
   }

@@ -75,7 +75,7 @@ const KeptAnswers = (() => {
   function tellRefusal(action, reply, data) {
     const place = reply.querySelector("#refusal .notice-bad") ?? reply.querySelector(".notice-bad, .apart");
     const message = place?.textContent.trim() ?? "";
-    const written = [data.get("value") ?? data.get("keep"), data.get("comment")].filter(Boolean).join(": ");
+    const written = [data.get("value") ?? data.get("keep") ?? data.get("data"), data.get("comment")].filter(Boolean).join(": ");
     const line = [...document.querySelectorAll(".notice[data-cause]")].find((each) => each.dataset.cause === message) ?? begin(message);
     const said = say("Your answer to dispute {number} was not taken: {written}", { number: numberOf(action), written });
     line.querySelector("ul").append(Object.assign(document.createElement("li"), { className: "text", textContent: said }));

@@ -104,7 +104,7 @@ const Questions = (() => {
       return isComplete(row) ? "done" : "taken";
     }
     const severity = row.querySelector(`[data-severity][data-digit="${key}"]`);
-    if (severity) { severity.click(); return "taken"; }
+    if (severity) { severity.click(); return ""; } // which saves what it marks
     const control = row.querySelector(`[data-digit="${key}"]`);
     if (!control) return "";
     control.click();
@@ -131,7 +131,7 @@ const Spans = (() => {
   function add(row, severity) {
     const main = row.closest("main");
     const everywhere = tool(row).dataset.where === "both";
-    const chosen = Passages.selected(main).map(Passages.passageOf).filter(([part]) => everywhere || part === 0);
+    const chosen = Passages.selected(main).map(Passages.passageOf).filter(Boolean).filter(([part]) => everywhere || part === 0);
     if (!chosen.length) return false;
     const category = tool(row).querySelector("[data-category]").value;
     const made = chosen.map(([part, start, end]) => ({ part, start, end, category, severity }));

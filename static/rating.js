@@ -90,7 +90,8 @@ function RatingPage(main) {
   function save(row) {
     changed.delete(row);
     Questions.compose(row);
-    if (showConditions()) for (const other of rows) describe(other);
+    const conditions = showConditions();
+    if (conditions.hasChanged) for (const other of rows) describe(other);
     if (note(row)) said.textContent = say("{name}: {value}.", { name: row.dataset.name, value: answerIn(row) || say("no value") });
     delete row.dataset.refused;
     describe(row);
@@ -116,6 +117,7 @@ function RatingPage(main) {
       revision: field(row, "revision").value,
       guideline: field(row, "guideline").value,
     });
+    for (const other of conditions.again) save(other);
   }
   // A private note goes the same way as an answer.
   const privateNote = form.querySelector("[name=note]");
@@ -136,6 +138,8 @@ function RatingPage(main) {
     if (reply.replaced) notice(say("{name} had been changed to {value} in another window; your {own} is saved now.", { name: row.dataset.name, value: spoken(reply.replaced.value, say("no value")), own: spoken(entry.value, say("answer")) }), "notice-warn");
     if (reply.overtaken && !Unsent.of(annotator, entry.url)) {
       setValue(row, reply.overtaken.value);
+      Questions.fill(row, reply.overtaken.data ? JSON.stringify(reply.overtaken.data) : "");
+      showConditions();
       given.set(row, state(row));
       notice(say("You gave a later answer, which counts: {name} is {value}.", { name: row.dataset.name, value: spoken(reply.overtaken.value, say("without a value")) }), "notice-warn");
     }
@@ -195,6 +199,7 @@ function RatingPage(main) {
     const isShown = valueOf(row) === entry.value && field(row, "comment").value === entry.comment;
     field(row, "revision").value = reply.revision;
     showAnswer(row, entry);
+    showConditions();
     if (main.isConnected) evidence.mark(focused());
     count(reply.complete);
     if (!isShown) notice(say("{name} was just changed to {value} in another window of yours.", { name: row.dataset.name, value: spoken(entry.value, say("no value")) }), "notice-warn");
@@ -219,7 +224,10 @@ function RatingPage(main) {
     }
     if (target.name.endsWith("-cannot_rate") && target.checked) Questions.fill(row, "");
     if (target.name.endsWith("-cannot_rate") && target.checked) setValue(row, null);
-    if (target.name.endsWith("-value") && valueOf(row) !== "") field(row, "cannot_rate").checked = false;
+    if (target.name.endsWith("-value") && valueOf(row) !== "") {
+      field(row, "cannot_rate").checked = false;
+      Questions.fill(row, "");
+    }
     save(row);
     if (Keys.forget()) saveChanged(); // the wait may be in another row
     if (target.type === "radio" && !target.matches("[data-field]")) {
@@ -231,6 +239,7 @@ function RatingPage(main) {
   function ratePointed(row, radio) {
     clicked = radio;
     if (radio.value !== "" && typed(row)) typed(row).value = "";
+    Questions.fill(row, "");
     field(row, "cannot_rate").checked = false;
     save(row);
     if (Keys.forget()) saveChanged();
@@ -270,6 +279,7 @@ function RatingPage(main) {
   }
   form.addEventListener("spans:changed", ({ target }) => {
     field(target, "cannot_rate").checked = false;
+    setValue(target, null); // "not applicable"
     save(target);
   });
   form.addEventListener("pointerdown", (event) => { if (event.target.closest("[data-severity]")) event.preventDefault(); }); // the selection stays
@@ -309,6 +319,7 @@ function RatingPage(main) {
     if (Questions.isComposed(row) && key !== "n") {
       const taken = Questions.digit(row, key);
       if (!taken) return;
+      setValue(row, null); // "not applicable"
       field(row, "cannot_rate").checked = false;
       save(row);
       if (taken === "done") moveOn(row);

@@ -47,27 +47,24 @@ function Rows(form) {
     place.title = [row.dataset.name, answerIn(row)].filter(Boolean).join(": ");
   });
 
-  // Questions that depend on an answer: shown where that has one of their values, as the server decides it again.
+  // Questions that depend on an answer appear with one of its values; the server decides it again. A hidden one keeps
+  // its answer here, in case it appears again. Returns what changed, and the answers that count again.
   function showConditions() {
-    let changed = false;
+    const found = { hasChanged: false, again: [] };
     for (const row of rows) {
       if (!row.dataset.shownIf) continue;
       const { dimension, values } = JSON.parse(row.dataset.shownIf);
       const asked = rowNamed(dimension);
       const said = asked && !asked.hidden ? (Questions.isComposed(asked) ? Questions.read(asked) : valueOf(asked)) : null;
-      const isShown = said !== null && said !== "" && values.some((value) => (Array.isArray(said) ? said.includes(value) : Number(said) === value));
-      changed ||= row.hidden === isShown;
+      const fits = (value) => (Array.isArray(said) ? said.includes(value) : Number(said) === value);
+      const isShown = !asked || (said !== null && said !== "" && values.some(fits));
+      if (row.hidden === !isShown) continue;
+      found.hasChanged = true;
       row.hidden = !isShown;
       step(row).closest("li").hidden = !isShown;
-      if (!isShown) clear(row);
+      if (isShown && hasAnswer(row)) found.again.push(row);
     }
-    return changed;
-  }
-
-  function clear(row) {
-    setValue(row, null);
-    Questions.fill(row, "");
-    field(row, "cannot_rate").checked = false;
+    return found;
   }
 
   function fill(row, answer) {

@@ -5,6 +5,7 @@ the discussion of everything on which the raters differ. So every kind of questi
 page works in it, and nothing of it counts in the results of the project that it calibrates.
 """
 
+import logging
 from collections.abc import Sequence
 
 from django.db import transaction
@@ -13,7 +14,7 @@ from django.utils.translation import gettext
 from annotate.calibration.queries import complete_sessions, sessions_of
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
-from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
 from annotate.core.models import (
     AssignmentPlan,
     ComparisonSide,
@@ -36,6 +37,7 @@ from annotate.setup.commands import create_project, reword_guidelines, update_pr
 from annotate.setup.queries import template_of
 
 MOST_DOCUMENTS = 20
+logger = logging.getLogger(__name__)
 
 
 def start_session(
@@ -108,7 +110,7 @@ def _copy_documents(project: Project, session: Project, keys: Sequence[int]) -> 
         each.pk: Item.objects.create(
             document=documents[each.document_id],
             system=systems[each.system.name],
-            **{name: getattr(each, name) for name in ("kind", "text", "digest")},
+            **{name: getattr(each, name) for name in ("kind", "text", "digest", "format", "metadata")},
         )
         for each in old_items
     }
@@ -136,7 +138,10 @@ def reveal_session(*, session: Project, by: User | None) -> None:
 def reveal_complete_sessions() -> None:
     """Reveal every session in which all have answered everything."""
     for session in complete_sessions():
-        reveal_session(session=session, by=None)
+        try:
+            reveal_session(session=session, by=None)
+        except DomainError as error:  # one that cannot be revealed now must not keep the others
+            logger.warning("%s could not be revealed: %s", session.slug, error)
 
 
 def end_session(*, session: Project, by: User | None) -> None:

@@ -62,13 +62,18 @@ def sessions_of(project: Project) -> QuerySet[Project]:
 
 
 def complete_sessions() -> QuerySet[Project]:
-    """Return the sessions whose blind round is open and has no unfinished assignment."""
+    """Return the sessions to reveal: all is answered, or the blind round closed and nothing followed."""
     unfinished = Assignment.objects.filter(round=OuterRef("pk"), completed_at=None)
     some = Assignment.objects.filter(round=OuterRef("pk"))
     rounds = Round.objects.filter(
         Exists(some), ~Exists(unfinished), number=1, status=Round.Status.OPEN, is_unfinished=False
     )
-    return Project.objects.filter(calibrates__isnull=False, pk__in=rounds.values("project"))
+    second = Round.objects.filter(project=OuterRef("project"), number=2)
+    halfway = Round.objects.filter(
+        ~Exists(second), number=1, status=Round.Status.CLOSED, is_unfinished=False, disputes__isnull=False
+    )
+    wanted = Q(pk__in=rounds.values("project")) | Q(pk__in=halfway.values("project"))
+    return Project.objects.filter(wanted, calibrates__isnull=False)
 
 
 def session_state(session: Project) -> SessionState:

@@ -51,7 +51,7 @@ class MetadataText(Func):
     def as_sqlite(self, compiler: Any, connection: Any, **_context: Any) -> tuple[str, tuple[Any, ...]]:  # noqa: ARG002
         """Return the expression of SQLite. SQLite stores true and false as numbers."""
         sql, values = compiler.compile(self.get_source_expressions()[0])
-        path = f"$.{json.dumps(self.name, ensure_ascii=False)}"
+        path = f"$.{json.dumps(self.name)}"
         kind, value = f"json_type({sql}, %s)", f"CAST(json_extract({sql}, %s) AS TEXT)"
         case = f"CASE WHEN {kind} IN ('true', 'false') THEN {kind} ELSE {value} END"
         return case, (*values, path) * 3

@@ -9,13 +9,16 @@ SHORT_FORMS = re.compile(
 )
 
 
+LONGEST_SHORT_FORM = 8  # characters, with the one before it
+
+
 def split_sentences(text: str) -> list[str]:
     """Return the sentences of a text, by rule: marks that end sentences, but not after usual short forms."""
     sentences: list[str] = []
     begin = 0
     for end in SENTENCE_END.finditer(text):
         piece = text[begin : end.start()] + (end.group("closing") or "")
-        if SHORT_FORMS.search(piece):
+        if SHORT_FORMS.search(piece[-LONGEST_SHORT_FORM:]):
             continue
         sentences.append(piece.strip())
         begin = end.end()

@@ -51,7 +51,7 @@ def _rows(rows: "csv.DictReader[str]") -> Iterator[tuple[str, str, list[str], in
             (name or "").strip(): (text or "").strip() for name, text in row.items() if isinstance(text, str)
         }
         texts = (
-            [given["part"]]
+            [given.get("part", "")]
             if given.get("part") or "parts" not in given
             else _read_list(given["parts"], rows.line_num)
         )

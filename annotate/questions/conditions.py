@@ -9,15 +9,16 @@ from annotate.questions.kind import Given
 def hidden_dimensions(dimensions: Iterable[FrozenDimension], answers: Mapping[int, Given | None]) -> set[int]:
     """Return the ids of the dimensions that these answers (by dimension id) hide.
 
-    A question whose condition is on one that is hidden, or that was not answered, is hidden as well.
+    A question whose condition is on one that is hidden, or that was not answered, is hidden as well. If the
+    other question is not among these, as in part of an item's work, the question is asked.
     """
     known = {each.key: each for each in dimensions}
     hidden: set[int] = set()
     for each in known.values():
-        if each.shown_if is None:
+        asked = known.get(each.shown_if["dimension"]) if each.shown_if else None
+        if each.shown_if is None or asked is None:
             continue
-        asked = known.get(each.shown_if["dimension"])
-        given = answers.get(asked.id) if asked and asked.id not in hidden else None
+        given = None if asked.id in hidden else answers.get(asked.id)
         if not given or not said_values(given) & set(each.shown_if["values"]):
             hidden.add(each.id)
     return hidden

@@ -159,6 +159,16 @@ class QuestionKind:
         return opens, max(nearest if tolerance is None else min(tolerance, nearest), 0)
 
 
+def is_storable(data: Data) -> bool:
+    """Return whether a database takes the texts in data: no NUL characters, no halves of surrogate pairs."""
+    try:
+        text = json.dumps(data, ensure_ascii=False)
+        text.encode()
+    except (ValueError, RecursionError):
+        return False
+    return "\\u0000" not in text
+
+
 def refuse_data(dimension: FrozenDimension) -> InvalidValueError:
     """Return the error for an answer that is not built as its kind is."""
     sentence = gettext("The answer about {name} cannot be read; choose it again.").format(name=dimension.name)

@@ -124,7 +124,7 @@ class PreferenceKind(QuestionKind):
     ) -> Cleaned:
         """Return the preference with the order of the sides on the page."""
         low, high = self.bounds(dimension.options)
-        if value is None or value != int(value) or not low <= value <= high:
+        if value is None or not low <= value <= high or value != int(value):
             raise refuse_data(dimension)
         if value == 0 and not dimension.options["ties"]:
             sentence = gettext("{name} takes no tie; choose one of the outputs.").format(name=dimension.name)

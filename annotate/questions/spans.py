@@ -160,7 +160,10 @@ class SpansKind(QuestionKind):
                 raise refuse_data(dimension)
             if not (0 <= part < len(texts) and 0 <= start < end <= len(texts[part])):
                 raise refuse_data(dimension)
-            if row.get("category") not in categories or row.get("severity") not in weights:
+            named = row.get("category"), row.get("severity")
+            if not all(isinstance(each, str) for each in named):
+                raise refuse_data(dimension)
+            if named[0] not in categories or named[1] not in weights:
                 raise refuse_data(dimension)
             names = ("part", "start", "end", "category", "severity")
             spans.append({name: row[name] for name in names})

@@ -19,7 +19,8 @@ ANYWHERE = 2_000_000_011  # stands for the position in what is kept
 def practice_rows_as_html(project: Project, page: ItemPage, address: str) -> SafeString:
     """Return the rows of an item that is practised on; what is answered is sent below this address."""
     round = page.assignment.round
-    context = {"project": project, "round": round, "rows": page.rows, "address": address}
+    # Practice asks for every gold value, whatever the others are.
+    context = {"project": project, "round": round, "rows": page.rows, "address": address, "practises": True}
     return render_to_string("rating/_rows.html", context)
 
 

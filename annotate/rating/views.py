@@ -462,7 +462,8 @@ def _reply(saved: Saved) -> dict[str, object]:
 def _answer_as_dict(answer: Answer | None) -> dict[str, object] | None:
     if answer is None:
         return None
-    return {"value": NOT_APPLICABLE if answer.not_applicable else answer.value, "comment": answer.comment}
+    value = NOT_APPLICABLE if answer.not_applicable else answer.value
+    return {"value": value, "data": answer.data, "comment": answer.comment}
 
 
 def _save_all(request: HttpRequest, assignment: Assignment) -> list[str]:

@@ -36,7 +36,7 @@ from annotate.core.models import (
 from annotate.core.models.audit import DELETED
 from annotate.core.pictures import LARGEST, key_of
 from annotate.core.rounds import rounds_of
-from annotate.core.scale import int_if_whole
+from annotate.core.scale import int_if_whole, is_on_scale
 from annotate.core.specification import DimensionSpec, ProjectTemplate
 from annotate.material.commands.uploads import forget_files
 from annotate.people.commands import add_member
@@ -227,7 +227,21 @@ def _with_condition(project: Project, dimension: DimensionSpec, besides: Dimensi
     if not isinstance(values, list) or not values or not all(type(each) in VALUE_TYPES for each in values):
         raise InvalidValueError(gettext("List the answers after which the question is asked."))
     whole = [each if isinstance(each, str) else int_if_whole(float(each)) for each in values]
+    if not all(_can_be_said(asked, each) for each in whole):
+        raise InvalidValueError(
+            gettext("{name} does not have each of these answers: {values}.").format(
+                name=asked.name, values=", ".join(map(str, whole))
+            )
+        )
     return replace(dimension, shown_if={"dimension": key, "values": whole})
+
+
+def _can_be_said(asked: Dimension, value: float | str) -> bool:
+    """Return whether a value or a label can be an answer; only scales and labels have such answers."""
+    if asked.kind == "scale":
+        scale = asked.scale_minimum, asked.scale_maximum, asked.scale_step
+        return not isinstance(value, str) and is_on_scale(value, *scale)
+    return asked.kind == "labels" and value in [each["key"] for each in (asked.options or {})["labels"]]
 
 
 def _fields(dimension: DimensionSpec) -> dict[str, Any]:

@@ -1690,6 +1690,7 @@ class AskedDimension(TypedDict):
     scale_step: float
     kind: str
     options: dict[str, Any] | None
+    shown_if: dict[str, Any] | None
     rating: OwnAnswer | None
 
 

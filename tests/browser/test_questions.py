@@ -5,10 +5,12 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotate.core.models import Rating
+from annotate.core.specification import DimensionSpec
+from annotate.setup.commands import add_dimension
 from tests.browser.people import signed_in
 from tests.browser.waiting import expect_stored
-from tests.factories import Cast
-from tests.questions.asking import make_questions
+from tests.factories import Cast, make_project
+from tests.questions.asking import OPTIONS, add_question, make_questions
 from tests.rating.rounds import opened
 
 KINDS = ("labels", "parts", "spans", "text")
@@ -113,3 +115,53 @@ def test_an_answer_is_taken_back_and_given_again(live_server: LiveServer, contex
     page.locator("[data-act=undo]").click()
     expect_stored(page, given, {"labels": {"labels": []}})
     expect(page.locator("[data-none]")).to_be_checked()
+
+
+def held() -> dict[str, float | None]:
+    """Return the stored numbers."""
+    return dict(Rating.objects.values_list("dimension__key", "value"))
+
+
+def test_a_hidden_answer_comes_back_with_the_one_that_hid_it(
+    live_server: LiveServer, context: BrowserContext
+) -> None:
+    cast = make_project(dimensions=(), annotators=1, raters_per_item=1, documents=1, systems=1)
+    add_question(cast.project, "labels")
+    spec = DimensionSpec("Harm", "How bad.", shown_if={"dimension": "labels", "values": ["grammar"]})
+    add_dimension(project=cast.project, dimension=spec)
+    opened(cast)
+    page = signed_in(context, cast.annotators[0].user)
+    page.goto(f"{live_server.url}/projects/{cast.project.slug}/rate/")
+    harm = page.locator('.row[data-key="harm"]')
+    expect(harm).to_have_attribute("hidden", "")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    page.keyboard.press("4")
+    expect_stored(page, held, {"labels": 1, "harm": 4})
+    page.locator('[data-go="labels"]').click()
+    page.keyboard.press("0")
+    expect(harm).to_have_attribute("hidden", "")
+    expect(page.locator("#progress")).to_contain_text("1 of 1")
+    expect_stored(page, held, {"labels": 0, "harm": None})
+    page.locator("[data-act=undo]").click()
+    expect_stored(page, held, {"labels": 1, "harm": 4})
+    expect(page.locator("#notices .notice")).to_have_count(0)
+
+
+def test_not_applicable_is_an_answer_to_every_kind(live_server: LiveServer, context: BrowserContext) -> None:
+    cast = make_project(dimensions=(), annotators=1, raters_per_item=1, documents=1, systems=1)
+    spec = DimensionSpec("Errors", "Which.", kind="labels", options=OPTIONS["labels"], not_applicable=True)
+    add_dimension(project=cast.project, dimension=spec)
+    opened(cast)
+    page = signed_in(context, cast.annotators[0].user)
+    page.goto(f"{live_server.url}/projects/{cast.project.slug}/rate/")
+    expect(page.locator(".row.focused")).to_have_count(1)
+    page.keyboard.press("1")
+    expect_stored(page, held, {"errors": 1})
+    page.locator(".row.focused").press("n")
+    expect_stored(page, held, {"errors": None})
+    assert Rating.objects.get().not_applicable
+    page.locator('[data-go="errors"]').click()
+    page.keyboard.press("2")
+    expect_stored(page, held, {"errors": 1})
+    assert not Rating.objects.get().not_applicable

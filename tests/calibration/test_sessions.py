@@ -16,6 +16,7 @@ from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
 from annotate.core.models import Assignment, Dispute, Project, Rating
 from annotate.core.projects import project_cards
 from annotate.disputes.commands.disputes import answer_dispute
+from annotate.rating.commands.rounds import close_round_one
 from annotate.results.queries.material import items_of
 from annotate.setup.commands import delete_project
 from tests.factories import Cast, make_project
@@ -63,6 +64,14 @@ def test_answers_are_revealed_by_themselves_when_all_are_in() -> None:
     reveal_complete_sessions()
     assert session_state(session).is_discussed
     assert session_state(other).is_blind
+
+
+def test_a_reveal_that_stopped_halfway_is_finished() -> None:
+    session = begin(make_project())
+    answer_all(session, 3, 5)
+    close_round_one(project=session, by=None)
+    reveal_complete_sessions()
+    assert session_state(session).is_discussed
 
 
 def test_alpha_is_shown_blind_and_after_discussion() -> None:

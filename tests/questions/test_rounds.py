@@ -1,16 +1,21 @@
 """Questions of other kinds through both rounds: saved, completed, disputed, discussed, decided."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from annotate.core.models import Assignment, Dispute, Item, Rating, RatingChange
+from annotate.core.errors import InvalidValueError
+from annotate.core.models import AssignedUnit, Assignment, Dispute, Item, Rating, RatingChange
 from annotate.core.specification import DimensionSpec
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute
+from annotate.material.commands.imports import import_file
+from annotate.rating.commands.ratings import Answer, SentAnswer, save_ratings
 from annotate.rating.commands.rounds import close_round_one, open_round_one, open_round_two
 from annotate.setup.commands import add_dimension
-from tests.factories import make_project
-from tests.questions.asking import add_question, give, open_questions
+from tests.factories import Cast, make_project
+from tests.material.files import item, jsonl, source
+from tests.questions.asking import add_question, give, open_questions, question_of
 
 pytestmark = pytest.mark.django_db
 
@@ -91,8 +96,8 @@ def test_each_item_is_asked_what_it_can_be_asked() -> None:
 def test_sides_are_shown_in_an_order_of_the_annotators_own_that_is_recorded() -> None:
     cast = open_questions("preference", annotators=4, systems=2, documents=6)
     for annotator in cast.annotators:
-        for item in Item.objects.exclude(kind="output"):
-            give(annotator, item.pk, "preference", value=-1)
+        for pair in Item.objects.exclude(kind="output"):
+            give(annotator, pair.pk, "preference", value=-1)
     orders = list(Rating.objects.values_list("data__order", flat=True))
     assert sorted(map(tuple, orders))[:: len(orders) - 1] == [(0, 1), (1, 0)]
 
@@ -124,3 +129,73 @@ def test_a_condition_hides_and_shows_a_question() -> None:
     hidden = Rating.objects.get(dimension__key="severity")
     assert (hidden.value, hidden.cannot_rate) == (None, False)
     assert list(hidden.changes.order_by("revision").values_list("value_after", flat=True)) == [4, None]
+
+
+def make_conditional() -> tuple[Cast, Assignment]:
+    """Make a project with errors and their severity, and give an item of its open Round I to an annotator."""
+    cast = make_project(dimensions=(), annotators=1, raters_per_item=1)
+    add_question(cast.project, "labels", "Errors")
+    spec = DimensionSpec("Severity", "How bad.", shown_if={"dimension": "errors", "values": ["grammar"]})
+    add_dimension(project=cast.project, dimension=spec)
+    round = open_round_one(project=cast.project, by=cast.admin)
+    places = Assignment.objects.filter(round=round, item=cast.items[0])
+    places.update(annotator=cast.annotators[0], position=1)
+    return cast, places.get()
+
+
+def test_a_question_is_asked_if_the_work_has_no_question_that_it_depends_on() -> None:
+    cast, assignment = make_conditional()
+    severity = cast.project.dimensions.get(key="severity")
+    Assignment.objects.filter(pk=assignment.pk).update(partial=True, inclusion_probability=None)
+    AssignedUnit.objects.create(assignment=assignment, dimension=severity, inclusion_probability=1)
+    assert give(cast.annotators[0], cast.items[0].pk, "severity", value=2).assignment_complete
+    assert Rating.objects.get(dimension=severity).value == 2
+
+
+def test_answers_that_come_together_are_kept_whatever_their_order() -> None:
+    cast, assignment = make_conditional()
+    errors, severity = (question_of(assignment, key) for key in ("errors", "severity"))
+    found = Answer(data={"labels": ["grammar"]})
+    given = [SentAnswer(severity, Answer(value=5)), SentAnswer(errors, found)]
+    (first, second) = save_ratings(assignment=assignment, given=given, by=cast.annotators[0].user)
+    assert not isinstance(first, InvalidValueError)
+    assert not isinstance(second, InvalidValueError)
+    assert second.assignment_complete
+    assert Rating.objects.get(dimension__key="severity").value == 5
+
+
+def test_an_emptied_answer_that_is_given_again_replaces_nothing_unseen() -> None:
+    cast, _ = make_conditional()
+    one, item = cast.annotators[0], cast.items[0].pk
+    give(one, item, "errors", data={"labels": ["grammar"]})
+    give(one, item, "severity", value=5)
+    give(one, item, "errors", data={"labels": []})
+    give(one, item, "errors", data={"labels": ["grammar"]})
+    assert give(one, item, "severity", value=5).replaced is None
+    assert Rating.objects.get(dimension__key="severity").value == 5
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "half \ud83d"])
+def test_texts_that_a_database_refuses_are_refused_in_words(text: str) -> None:
+    cast = open_questions("text")
+    with pytest.raises(InvalidValueError, match="cannot be read"):
+        give(cast.annotators[0], cast.items[0].pk, "text", data={"text": text})
+
+
+@pytest.mark.parametrize("values", [[7], ["grammar"], [1.25]])
+def test_a_condition_names_answers_that_can_be_given(values: list[float | str]) -> None:
+    cast = make_project()
+    spec = DimensionSpec("Why", "Why so.", shown_if={"dimension": "fluency", "values": values})
+    with pytest.raises(InvalidValueError, match="Fluency does not have"):
+        add_dimension(project=cast.project, dimension=spec)
+
+
+@pytest.mark.parametrize(("kind", "parts", "assigned"), [("parts", True, True), ("preference", False, False)])
+def test_outputs_that_come_later_get_parts_and_no_work_without_questions(
+    kind: str, parts: bool, assigned: bool, tmp_path: Path
+) -> None:
+    cast = open_questions(kind, systems=2, documents=1)
+    late = jsonl(tmp_path, item("late", system="system-1", text="It came late. It came."))
+    assert not import_file(project=cast.project, source=source(late, items=True), by=None).refused_count
+    made = Item.objects.get(document__key="late")
+    assert (made.parts.count() == 2, made.assignments.exists()) == (parts, assigned)

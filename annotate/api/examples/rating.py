@@ -78,6 +78,7 @@ EXAMPLES = {
                 "scale_step": 1,
                 "kind": "scale",
                 "options": None,
+                "shown_if": None,
                 "rating": None,
             }
         ],

@@ -81,7 +81,10 @@ def _ask_some(disputes: Sequence[Dispute]) -> dict[int, dict[int, datetime]]:
 def _waited_for(
     raters: dict[int, _Rater], counted: set[int], asked_again: datetime | None, *, has_ends: bool
 ) -> dict[int, datetime]:
-    own = {each: rater.holds.value if has_ends else rater.holds.canonical for each, rater in raters.items()}
+    own = {
+        each: rater.holds.value if has_ends else rater.holds.unordered.canonical
+        for each, rater in raters.items()
+    }
     of_counted = [own[each] for each in own if each in counted] or list(own.values())
     ends = {min(of_counted), max(of_counted)} if has_ends else set(of_counted)
     found = {}

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
+from math import comb
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -17,6 +18,8 @@ from annotate.questions.ranking import MOST_SIDES
 
 BETWEEN = " | "
 LONGEST_NAME = 200
+MOST_COMPARISONS = 10_000
+MOST_SETS = 20_000  # of the systems of one document
 
 
 @transaction.atomic
@@ -41,6 +44,14 @@ def draw_comparisons(*, project: Project, size: int = 2, per_document: int | Non
     enough = {document: items for document, items in outputs.items() if len(items) >= size}
     if not enough:
         raise NotReadyError(gettext("No document has outputs of {size} systems.").format(size=size))
+    sets = [comb(len(items), size) for items in enough.values()]
+    wanted = sum(sets if per_document is None else (min(per_document, each) for each in sets))
+    if wanted > MOST_COMPARISONS or max(sets) > MOST_SETS:
+        raise InvalidValueError(
+            gettext("These would be too many comparisons; up to {most:,} can be made. Choose fewer.").format(
+                most=MOST_COMPARISONS
+            )
+        )
     there = Item.objects.filter(document__project=project).exclude(kind=Item.Kind.OUTPUT)
     compared = {key for key, sides in _sizes(there) if sides == size}
     left = {document: items for document, items in enough.items() if document not in compared}

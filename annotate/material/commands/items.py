@@ -8,11 +8,14 @@ from annotate.core.metadata import ordered_metadata
 from annotate.core.models import DataImport, Document, Item, Project, Round, System
 from annotate.core.rendering.texts import choose_format, part_as_json
 from annotate.material.commands.holding import keep_lease
+from annotate.material.commands.parts import split_written
 from annotate.material.queries.catalogue import Catalogue, KnownDocument, KnownItem, KnownSystem
 from annotate.material.queries.items import ItemCheck
 from annotate.material.queries.metadata import MetadataOwners
 from annotate.material.reading.rows import ImportedDocument, ImportedItem
+from annotate.questions.parts import PARTS
 from annotate.rating.commands.rounds import add_places
+from annotate.rating.queries.plans import items_of_round_one
 
 DOCUMENT = ("project", "key", "title", "parts", "digest", "metadata", "brought_by")
 ITEM = ("document", "system", "text", "digest", "metadata", "brought_by", "format")
@@ -57,7 +60,10 @@ class ItemImporter(ItemCheck):
         for (known_item, _, _), pk in zip(self._items, written, strict=True):
             known_item.pk = pk
         if self.round and self.round.is_open and self.round.every_item:
-            add_places(round=self.round, items=written)
+            asked = items_of_round_one(self.project).filter(pk__in=written).order_by("pk")
+            add_places(round=self.round, items=asked.values_list("pk", flat=True))
+            if self.project.dimensions.filter(kind=PARTS.key).exists():
+                split_written(written)
         self._documents, self._items, self._characters = [], [], 0
 
     def new_document(self, digest: bytes, row: ImportedDocument | ImportedItem) -> KnownDocument:

@@ -79,6 +79,12 @@ def import_parts(*, project: Project, parts: Mapping[tuple[str, str], Sequence[s
     return len(items)
 
 
+def split_written(items: Sequence[int]) -> None:
+    """Split outputs that were just written, by their keys, also after Round I opened."""
+    for item in Item.objects.filter(pk__in=items, kind=Item.Kind.OUTPUT, parts__isnull=True):
+        _write(item, split_sentences(item.text)[:MOST_PARTS])
+
+
 def _write(item: Item, texts: Sequence[str]) -> None:
     ItemPart.objects.bulk_create(
         ItemPart(item=item, position=position, text=text) for position, text in enumerate(texts)

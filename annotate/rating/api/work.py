@@ -79,6 +79,11 @@ class AskedDimension(serializers.Serializer[Any]):
     scale_step = Points(source="dimension.scale_step")
     kind = serializers.CharField(source="dimension.kind", help_text="Of the question.")
     options = Data(source="dimension.options", allow_null=True, help_text="Of the question, by its kind.")
+    shown_if = Data(
+        source="dimension.shown_if",
+        allow_null=True,
+        help_text="Asked only after these answers to another one.",
+    )
     rating = OwnAnswer(allow_null=True)
 
 

@@ -18,7 +18,7 @@ from annotate.fastpath.statements import at_once
 from annotate.fastpath.writes import PreparedInsert, PreparedUpdate
 from annotate.questions import Given, ItemContent, kind_of
 from annotate.questions.conditions import hidden_dimensions
-from annotate.questions.kind import Data
+from annotate.questions.kind import Data, is_storable, refuse_data
 from annotate.rating.evidence import Passage, check_passages, passages_from_json, passages_to_json
 from annotate.rating.queries.assigned import asked_dimensions
 from annotate.rating.queries.contents import content_of, given_of
@@ -277,6 +277,8 @@ def checked_answer(dimension: FrozenDimension, answer: Answer, assignment: Assig
     if answer.value is None and answer.data is None:
         return answer
     item = content_of(assignment) if kind.reads_item else ItemContent()
+    if not is_storable(answer.data):
+        raise refuse_data(dimension)
     value, data = kind.clean(dimension, answer.value, answer.data, item)
     return replace(answer, value=value, data=data)
 
@@ -408,7 +410,7 @@ def _answer_of(rating: Rating) -> Answer:
 
 
 def _unseen_answer(rating: Rating | None, answer: Answer, seen_revision: int) -> Answer | None:
-    if rating is None or rating.revision <= seen_revision or _answer_of(rating) == answer:
+    if rating is None or rating.revision <= seen_revision or _answer_of(rating) in (answer, Answer()):
         return None
     return _answer_of(rating)
 

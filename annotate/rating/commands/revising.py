@@ -53,6 +53,8 @@ def revise_value(
     is not completely rated; RoundClosedError and PlaceGoneError as for ratings.
     """
     sent = sent or Sent()
+    if not dimension.is_scale:
+        raise InvalidValueError(gettext("Only values on a scale can be revised."))
     check_answer(dimension, Answer(value, comment=comment))
     _, _, ratings = lock_assignment(assignment)
     rating = ratings.get(dimension.id)

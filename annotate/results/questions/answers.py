@@ -92,11 +92,14 @@ class QuestionAnswers:
     def by_document(self, values: FloatArray) -> tuple[list[str], FloatArray]:
         """Return systems, and (documents, systems): means over raters of (raters, items); NaN for a gap."""
         systems, documents = sorted(set(self.systems)), sorted(set(self.documents))
+        row_of, column_of = (
+            {name: rank for rank, name in enumerate(names)} for names in (documents, systems)
+        )
         table = np.full((len(documents), len(systems)), np.nan)
         for place, item in enumerate(self.items):
             known = values[:, place][~np.isnan(values[:, place])]
             if len(known):
-                table[documents.index(item.document), systems.index(item.system)] = known.mean()
+                table[row_of[item.document], column_of[item.system]] = known.mean()
         return systems, table
 
 

@@ -145,7 +145,11 @@ def test_every_dimension_of_the_templates_can_be_judged(template):
         fields["points"] = tuple(FrozenPoint(**asdict(point)) for point in spec.points)
         scale = FrozenDimension(id=number, key=spec.name.lower(), **fields)
         for method in SINGLE:
-            assert method.refuses_kind(scale) or method.refuses(scale) or spec.definition in prompt(method, scale)
+            assert (
+                method.refuses_kind(scale)
+                or method.refuses(scale)
+                or spec.definition in prompt(method, scale)
+            )
 
 
 def test_methods_load_nothing_of_the_web_application():
