@@ -1,15 +1,15 @@
 """Agreement between raters, with NumPy and SciPy only.
 
 `ReliabilityData` is a table of ratings, raters by units. `COEFFICIENTS` of it are Krippendorff's alpha,
-percent agreement, kappas, Gwet's AC, intraclass correlations and Kendall's W; `advice` tells which a
-measurement level allows. `MEASURES` compare two arrays: correlations, RMSE, MAE and bias. Further functions
+percent agreement, kappas, Gwet's AC, intraclass correlations and Kendall's W; `advice` lists those allowed by
+a measurement level. `MEASURES` compare two arrays: correlations, RMSE, MAE and bias. Further functions
 model raters (severity, Dawid and Skene, MACE), compare systems (paired t, the crossed model, rank sets) and
 passages (gamma, alpha of units, F1 of words). Answers of other kinds are sets of labels, rankings, spans with
-categories and severities, and parts. A `Coefficient` has a value with interval and counts, or a reason why it
-has none; a `Stream` makes its interval the same in every run.
+categories and severities, and parts. A `Coefficient` has a value with interval and counts, or the reason for
+a missing value; a `Stream` makes its interval the same in every run.
 
 `agreement.comparison` compares a judge with people and reads their preferences, `agreement.biases` finds what
-a judge prefers, and `agreement.reliability` tells where it can be trusted.
+a judge prefers, and `agreement.reliability` finds the units on which it can be trusted.
 """
 
 from agreement.alpha import alpha_difference, checked_alpha, checked_alphas_of_parts, krippendorff_alpha

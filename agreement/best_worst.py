@@ -37,7 +37,7 @@ def best_worst_scores(
     1 with F = sum (1 + best - worst) / 2 over times shown, and its interval `ratio_interval`'s of F over
     documents. It depends on which other systems were shown: give each the same ones equally often, or use
     `plackett_luce`. Source: Kiritchenko and Mohammad 2017, ACL (short papers), 465-470.
-    ValueError if a system is named that was not shown, or the same one twice.
+    ValueError if an answer names a system outside `shown`, or the same system twice.
     """
     if not len(shown) == len(best) == len(worst):
         raise ValueError("Each answer needs the systems shown, the best and the worst.")

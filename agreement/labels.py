@@ -45,11 +45,11 @@ def masi_distance(first: LabelSet, second: LabelSet) -> float:
 class LabelAnswers:
     """The set of labels that each rater gave to each unit.
 
-    labels: every label that could be given, also unused ones. sets: the distinct sets that were given.
+    labels: every label on offer, also unused ones. sets: the distinct sets in the answers.
     codes: (raters, units), positions in `sets`, NaN for a gap, with the documents of the units.
     given: (raters, units, labels), whether a rater gave a label; False in gaps.
     documents: (units,), the document of each unit as an index; a unit without one is its own.
-    Raises ValueError for rows of different lengths, and for labels that could not be given.
+    Raises ValueError for rows of different lengths, and for labels outside `labels`.
     """
 
     labels: tuple[Hashable, ...]
@@ -161,7 +161,7 @@ def agreement_by_label(
 
     F1 of two raters is 2 both / (one + other) over the units that both answered, and 1 if neither gave the
     label. It is not corrected for chance. A label that no rater gives has an F1 but no alpha.
-    Alpha's interval is `krippendorff_alpha`'s, that of F1 `mean_ratio_interval`'s over documents.
+    Alpha's interval is `krippendorff_alpha`'s; F1's interval is `mean_ratio_interval`'s over documents.
     Source: van Rijsbergen 1979, chapter 7; of pairs of raters Hripcsak and Rothschild 2005, JAMIA 12,
     296-298. Undefined if no unit has two answers; alpha also if all or none of these contain the label.
     """

@@ -38,7 +38,7 @@ class RankedSystem:
 class RankingStrengths:
     """Systems by strength, the strongest first; without estimates `reason` says why.
 
-    documents: those with rankings. differences: every pair, in strength.
+    documents: the number with rankings. differences: of every pair, in strength.
     """
 
     systems: tuple[RankedSystem, ...]
@@ -117,7 +117,7 @@ def _choices(ranks: FloatArray, documents: IntArray) -> tuple[IntArray, npt.NDAr
     """(choices,) the system that is chosen, (choices, systems) those to choose from, (choices,) document."""
     chosen, offered, of_choice = [], [], []
     for system in range(ranks.shape[1]):
-        left = ranks >= ranks[:, [system]]  # False where either has no rank
+        left = ranks >= ranks[:, [system]]  # False if either has no rank
         choice = left.sum(axis=1) >= 2
         chosen.append(np.full(int(choice.sum()), system))
         offered.append(left[choice])

@@ -168,7 +168,7 @@ def concordances(rankings: Rankings) -> tuple[Coefficient, ...]:
 def mean_concordance(
     rankings: Rankings, *, generator: Randomness | None = None, resampling: Resampling | None = None
 ) -> Coefficient:
-    """The mean over items of Kendall's W; items without one are left out and counted.
+    """The mean over items of Kendall's W; items without one are excluded and counted.
 
     W is not corrected for chance: m raters who rank at random have 1 / m on average. The interval resamples
     documents. Source: Kendall and Gibbons 1990, chapter 6. Undefined without an item that has a W.

@@ -67,7 +67,7 @@ def rank_sets(systems: Sequence[str], differences: Iterable[ComparedPair]) -> tu
 def why_no_strengths(beaten: FloatArray, systems: Sequence[str]) -> str:
     """Why strengths have no finite estimate, "" if they have: a group of systems won or lost everything.
 
-    beaten: (systems, systems), above 0 where the system of the row ever won against that of the column. The
+    beaten: (systems, systems), above 0 if the row's system ever won against the column's system. The
     likelihood has a maximum if these wins lead from each system to each other. Source: Ford 1957, American
     Mathematical Monthly 64, 28-33.
     """

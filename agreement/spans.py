@@ -34,7 +34,7 @@ class MarkedSpan:
 
 @dataclass(frozen=True)
 class SpannedText:
-    """A text of `length` characters with the spans of each rater who answered, none being an answer.
+    """A text of `length` characters with the spans of each rater who answered; no spans is an answer, too.
 
     document: what intervals resample. Raises ValueError for a span that leaves the text.
     """
@@ -53,7 +53,7 @@ class SpannedText:
 
 @dataclass(frozen=True)
 class SpanOverlap:
-    """Spans of one rater against another's over the texts that both answered, by characters.
+    """Spans of one rater against another's over the items that both answered, by characters.
 
     credit: characters that both marked, half of one if their severities differ. first_marked, second_marked:
     characters that each marked. `first` is judged, `second` is the reference.
@@ -84,7 +84,7 @@ class SpanOverlap:
 
 
 def span_overlaps(texts: Sequence[SpannedText]) -> tuple[SpanOverlap, ...]:
-    """Every pair of raters who share a text, raters in alphabetical order."""
+    """Every pair of raters who share an item, raters in alphabetical order."""
     pairs, sums = _sums_by_text(texts)
     return tuple(
         SpanOverlap(*pair, int(shared), float(credit), int(one), int(other))
@@ -168,7 +168,7 @@ def _counts(texts: Sequence[SpannedText]) -> Counts:
 
 @dataclass(frozen=True)
 class SpanWeights:
-    """The weight of a span: that of its category and severity, else of its category, else of its severity.
+    """The weight of a span, by its category and severity, else by its category, else by its severity.
 
     MQM of Freitag and others 2021 has minor 1 and major 5, minor punctuation .1 and non-translation 25.
     """
@@ -191,10 +191,10 @@ class SpanWeights:
 def mqm_scores(
     texts: Sequence[SpannedText], weights: SpanWeights, *, per_1000_characters: bool = False
 ) -> FloatArray:
-    """(raters, texts): sums of the weights of a rater's spans in a text, NaN where a rater did not answer.
+    """(raters, texts): sums of the weights of a rater's spans in a text, NaN if the rater did not answer.
 
-    Lower is better. Raters are in alphabetical order. Published scores are by segment, as they are here by
-    default; per_1000_characters divides by the length, and is NaN for a text without characters.
+    Lower is better. Raters are in alphabetical order. Scores are by segment, like published ones;
+    per_1000_characters divides by the length, and is NaN for a text without characters.
     Source: Freitag and others 2021, TACL 9, 1460-1474.
     """
     scores = _by_rater(texts, lambda spans: sum(weights.of_span(span) for span in spans))
@@ -214,7 +214,7 @@ def mqm_alpha(
 ) -> Coefficient:
     """The interval `krippendorff_alpha` of `mqm_scores`; the interval resamples documents.
 
-    Undefined without a text that two raters answered, or all scores are the same.
+    Undefined if no text has answers of two raters, or if all scores are the same.
     """
     scores = mqm_scores(texts, weights, per_1000_characters=per_1000_characters)
     return _interval_alpha(texts, scores, substream(generator, "mqm"), resampling)
@@ -252,7 +252,7 @@ def unitizing_alpha_by_category(
     A rater who answered without such a span marked nothing, and counts. Overlapping spans of a rater are one;
     points have no characters and do not count. Each category is compared with the rest of the text: this is
     not the coefficient of several categories at once in Krippendorff and others 2016.
-    Undefined as `unitizing_alpha`, and where no rater marked the category.
+    Undefined as `unitizing_alpha`, and if the category was never marked.
     """
     found = {}
     for category in categories:
@@ -268,7 +268,7 @@ def unitizing_alpha_by_category(
 
 
 def _by_rater(texts: Sequence[SpannedText], statistic: Callable[[Sequence[MarkedSpan]], float]) -> FloatArray:
-    """(raters, texts): a number of each rater's spans, NaN where the rater did not answer."""
+    """(raters, texts): a number of each rater's spans, NaN if the rater did not answer."""
     names = sorted({rater for text in texts for rater in text.spans})
     table = np.full((len(names), len(texts)), np.nan)
     for row, name in zip(table, names, strict=True):

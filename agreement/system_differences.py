@@ -114,8 +114,8 @@ def differences_of_estimates(
 ) -> tuple[SystemDifference, ...]:
     """Every pair of systems, from one estimate of each and the covariance of all, with t intervals.
 
-    values: (systems,). covariance: (systems, systems). documents: what the covariance is summed over; t has
-    one degree of freedom less.
+    values: (systems,). covariance: (systems, systems). documents: the number that the covariance sums
+    over; t has one degree of freedom less.
     """
     pairs = list(combinations(range(len(systems)), 2))
     levels = levels_of(confidence_level, len(pairs))

@@ -1,10 +1,11 @@
 """A judge compared with people, from `Scores` of items and `Verdicts` on pairs of texts.
 
-Correlations are over items, systems or documents, by system (P and R) and over systems (M). Alpha is that of
-the judge with people, as one more rater, and of its own samples. Preferences between systems and texts, head-
-to-head points, position consistency and strengths (Bradley and Terry) are for judges that compare. Named
-categories have accuracy and F1. Two judges are compared on the same items, and a curve shows how many samples
-are enough. `PairwiseAnswers` are people's preferences between two outputs.
+Correlations are over items, systems or documents, by system (P and R) and over systems (M). Alpha compares
+the judge, as one more rater, with people, and the judge's samples with each other. Preferences between
+systems and outputs, head-to-head points, position consistency and strengths (Bradley and Terry) are for
+judges that compare. Named categories have accuracy and F1. Two judges are compared on the same items, and a
+curve shows the number of samples that is enough. `PairwiseAnswers` are people's preferences between two
+outputs.
 """
 
 from agreement.comparison.alpha import (

@@ -23,8 +23,8 @@ def mean_closeness(
     """The mean of 1 - distance over items, from 0 to 1; it is not corrected for chance.
 
     closeness: (items,), of each item the mean of 1 - distance over its pairs of answers, NaN for an item
-    without a pair. documents: (items,), which the interval draws. answers, raters: how many there are.
-    Each item counts once, however many raters it has. Undefined where no item has a pair.
+    without a pair. documents: (items,), which the interval resamples. answers, raters: their numbers.
+    Each item counts once, whatever its number of raters. Undefined if all items lack a pair.
     Source: observed agreement, as in Artstein and Poesio 2008, Computational Linguistics 34, 555-596.
     """
     compared = ~np.isnan(closeness)

@@ -29,7 +29,7 @@ class PairwiseAnswers:
     given. first, second: (comparisons,), names of systems. documents: (comparisons,), any labels, kept as
     indices; a comparison without one is its own. shown_first: (raters, comparisons), whether a rater saw the
     output of the first system first; None if this is unknown.
-    Raises ValueError with one sentence if these do not fit together.
+    Raises ValueError with a message if these do not fit together.
     """
 
     values: FloatArray
@@ -109,12 +109,12 @@ def preference_alpha(
 
     Which system a comparison names first is arbitrary. With every comparison and its mirror image, first and
     second are equally frequent, so chance does not depend on the order of names. By default alpha is nominal,
-    of winners with ties as a value of their own; by_strength it is the interval alpha of -strongest to
+    of winners, and a tie is a separate value; by_strength it is the interval alpha of -strongest to
     strongest. Names of systems as values would be wrong: a comparison has two of them, but chance agreement
-    would be that of all.
+    would count them all.
 
-    The interval resamples documents, so a comparison and its image stay together. Counts are those of the
-    comparisons. Source: Krippendorff 2011.
+    The interval resamples documents, so a comparison and its mirror image stay together. Counts include each
+    comparison once. Source: Krippendorff 2011.
     Undefined without a comparison that has two answers, and if all answers are ties. ValueError for
     resampling by units.
     """
@@ -148,7 +148,7 @@ def share_of_agreement(
 
 
 def strengths_by_preference(answers: PairwiseAnswers, *, confidence_level: float = 0.95) -> Strengths:
-    """`system_strengths` from people's answers: each answer is a verdict, by the side that was shown first.
+    """`system_strengths` from people's answers: each answer is a verdict, by the first side shown.
 
     How much better a system is does not count. Sets of ranks (`best`, `worst`) overlap for systems that do
     not differ. Undefined as `system_strengths`. ValueError if sides are unknown.

@@ -40,10 +40,10 @@ def send_mail(
     headers: Mapping[str, str] | None = None,
     not_sent: str = NOT_SENT,
 ) -> None:
-    """Send a message to one address; call it outside any transaction.
+    """Send a message to one recipient; call it outside any transaction.
 
-    not_sent: what is said where no mail server takes it, with `{email}` and `{error}`. Raises MailError.
-    Accounts without a mailbox have an address in `.invalid` (RFC 2606); nothing is sent there.
+    not_sent: the error message if the mail server rejects it, with `{email}` and `{error}`. Raises MailError.
+    Accounts without a mailbox have an e-mail in `.invalid` (RFC 2606); they get no mail.
     """
     if to.endswith(".invalid"):
         return

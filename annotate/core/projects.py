@@ -31,7 +31,7 @@ def project_cards(user: SomeUser) -> list[ProjectCard]:
     """Return this person's projects, the newest first. Three queries."""
     mine = Prefetch("memberships", places_of(user), to_attr="mine")
     rounds = Prefetch("rounds", Round.objects.select_related("guideline").order_by("number"))
-    # A calibration session is shown to its raters only while there is something to do in it.
+    # Raters see a calibration session only while they have something to do in it.
     own = projects_of(user).filter(Q(calibrates=None) | Q(rounds__status=Round.Status.OPEN)).distinct()
     projects = own.prefetch_related(mine, rounds).order_by("-created_at", "-pk")
     return [

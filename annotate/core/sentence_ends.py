@@ -2,7 +2,7 @@
 
 import re
 
-# A sentence ends with its mark, and what quotes or brackets close there, before a blank and no small letter.
+# The end of a sentence: its mark and any closing quotes or brackets, before a blank and no small letter.
 SENTENCE_END = re.compile(r"""(?<=[.!?…。！？])(?P<closing>["'”’»)\]]*)\s+(?=[^\s.,;:a-z])|\n+""")
 SHORT_FORMS = re.compile(
     r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|e\.g|i\.e|z\.B|d\.h|bzw|Nr|No|Fig|approx|[A-Z])\.$"
@@ -13,7 +13,7 @@ LONGEST_SHORT_FORM = 8  # characters, with the one before it
 
 
 def split_sentences(text: str) -> list[str]:
-    """Return the sentences of a text, by rule: marks that end sentences, but not after usual short forms."""
+    """Split a text at marks that end sentences, but not after usual short forms."""
     sentences: list[str] = []
     begin = 0
     for end in SENTENCE_END.finditer(text):

@@ -38,11 +38,11 @@ SILENT = [
 
 
 class DisputeAnswerForm(forms.Form):
-    """Keep one's answer (`keep` is what the page showed it to be) or change it, with reason and evidence.
+    """Keep one's answer (`keep`: its value on the page) or change it, with reason and evidence.
 
-    A short reason, and that we differ (`differs`), keep the answer, too. `take_over`: another rater's answer
-    becomes one's own. An answer of several pieces is sent as `data`; `kept_data` is the data of the one that
-    the page showed. `only_send`: what was written is a message to the others, and no answer.
+    A short reason, or `differs`, keeps the answer, too. `take_over` copies another rater's answer. The page
+    sends an answer of several pieces as `data`; `kept_data` is the data of the answer on the page.
+    `only_send`: the comment is a message to the other raters, and no answer.
     """
 
     keep = PointsFormField(required=False)

@@ -39,10 +39,10 @@ class ItemOrder(models.TextChoices):
 
 @dataclass(frozen=True)
 class ItemFilter:
-    """Which items are meant, and in which order: empty is any.
+    """A selection of items and its order; an empty field selects all.
 
-    words: in the text, or in key or title of its document. raters: completely rated by so many at least.
-    apart: with a disputed unit whose Round I values lie so far apart at least. An item has all of `marked`.
+    words: in the text, or in key or title of its document. raters: the minimum number of complete ratings.
+    apart: the minimum range of Round I values of a disputed unit. An item has all of `marked`.
     metadata: a name; metadata_value: its value, of the item or of its document.
     """
 
@@ -128,7 +128,7 @@ def found_keys(project: Project, chosen: ItemFilter) -> list[int]:
 
 
 def describe_contents(project: Project) -> str:
-    """Return the numbers of outputs, documents, systems and comparisons in a sentence. One query."""
+    """Return a summary with the numbers of outputs, documents, systems and comparisons. One query."""
     items = Item.objects.filter(document__project=project)
     is_output = Q(kind=Item.Kind.OUTPUT)
     counts = items.aggregate(
@@ -241,7 +241,7 @@ class ItemFacts:
 
 
 def item_facts(project: Project, item: Item) -> ItemFacts:
-    """Return everything about an item, whose document and system are at hand. Nine queries at most."""
+    """Return everything about an item with its document and system loaded. Up to nine queries."""
     dimensions = guideline_at(project, round_one(project)).dimensions
     places = Assignment.objects.filter(item=item, round__number__in=(1, 2))
     disputes = Dispute.objects.filter(item=item).select_related("dimension").order_by("dimension__position")

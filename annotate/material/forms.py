@@ -418,7 +418,7 @@ class PartsFileForm(forms.Form):
     )
 
     def clean_file(self) -> "UploadedFile[Any]":
-        """Refuse a file that is too large to read at once."""
+        """Reject a file that is too large to read at once."""
         file: UploadedFile[Any] = self.cleaned_data["file"]
         if (file.size or 0) > MOST_BYTES:
             raise forms.ValidationError(

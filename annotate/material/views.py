@@ -214,13 +214,13 @@ def _chosen_members(request: Request) -> dict[str, int]:
     return {name: int(pk) for name, pk in zip(names, members, strict=False) if pk.isdecimal()}
 
 
-# What questions about comparisons and parts need: comparisons drawn, parts made.
+# Steps before questions about comparisons and parts: make comparisons, make parts.
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def comparisons(request: Request, slug: str) -> HttpResponse:
-    """Show how many comparisons there are and would be; a POST draws or removes them."""
+    """Show the numbers of stored and possible comparisons; a POST makes or removes comparisons."""
     project = project_for_admin(request.user, slug)
     if "remove" in request.POST:
         with show_refusal(request):
@@ -254,7 +254,7 @@ def comparisons(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def item_parts(request: Request, slug: str) -> HttpResponse:
-    """Show how many outputs have parts; a POST splits outputs into sentences or imports parts."""
+    """Show the number of outputs with parts; a POST splits outputs into sentences or imports parts."""
     project = project_for_admin(request.user, slug)
     if "split" in request.POST:
         with show_refusal(request):

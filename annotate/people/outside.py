@@ -76,7 +76,7 @@ def count_raters(study: OutsideStudy) -> StudyCounts:
 
 
 def read_parameters(query: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return a link's parameters: at most 20, the platform's three first.
+    """Return a link's parameters: up to 20, the platform's three first.
 
     The first of two values counts. Long names and values are dropped: a cut ID could be another person's.
     """
@@ -101,12 +101,12 @@ def rater_of_account(study: OutsideStudy, user: User) -> OutsideRater | None:
 
 
 def is_outside_account(user: User) -> bool:
-    """Return whether a study made this account."""
+    """Return True if a study made this account."""
     return user.email.endswith(f"@{OUTSIDE}")
 
 
 def is_same_session(rater: OutsideRater, parameters: Mapping[str, str]) -> bool:
-    """Return whether a link has the same session of the platform as the rater's first visit.
+    """Return True if a link has the same session of the platform as the rater's first visit.
 
     The ID of a person is no proof: researchers and other studies know it.
     """

@@ -23,7 +23,7 @@ GUESSES_FROM_ADDRESS = (
 MAILS = (Limit("mails", 3, HOUR), Limit("mails", 6, DAY))
 MAILS_FROM_ADDRESS = Limit("mails from an address", 120, HOUR)
 
-# Raters who join by a study's open link, from one address: a laboratory sits behind one.
+# Raters who join by a study's open link, by IP address: a whole laboratory can share one.
 JOINS_FROM_ADDRESS = (Limit("joins from an address", 60, MINUTE), Limit("joins from an address", 300, HOUR))
 # Who comes with a rater's ID in another browser, and so may be guessing at that rater's session.
 RETURNS = (Limit("returns of a rater", 5, HOUR), Limit("returns of a rater", 20, DAY))

@@ -244,7 +244,7 @@ def finish_practice(*, place: Membership) -> Membership:
 
 @transaction.atomic
 def practise_again(*, place: Membership) -> None:
-    """Begin another attempt, where the last one is finished and was not enough. Locks the annotator's row.
+    """Start another attempt if the annotator finished the last one and failed it. Locks the annotator's row.
 
     Practice screens raters from outside, so they have one attempt.
     """

@@ -1,7 +1,7 @@
-"""Question kinds: what a dimension can ask, see docs/decisions/0035-a-question-kind-is-one-object.md.
+"""Question kinds of dimensions, see docs/decisions/0035-a-question-kind-is-one-object.md.
 
 A kind is one object in one module here, with one template below templates/questions/. `KINDS` is the
-registry; everything else asks `kind_of(dimension)`.
+registry; all other code calls `kind_of(dimension)`.
 """
 
 from annotate.questions.kind import Given, ItemContent, QuestionKind

@@ -9,8 +9,8 @@ from annotate.questions.kind import Given
 def hidden_dimensions(dimensions: Iterable[FrozenDimension], answers: Mapping[int, Given | None]) -> set[int]:
     """Return the ids of the dimensions that these answers (by dimension id) hide.
 
-    A question whose condition is on one that is hidden, or that was not answered, is hidden as well. If the
-    other question is not among these, as in part of an item's work, the question is asked.
+    A question is also hidden if its condition is on a hidden or unanswered question. It is shown if that
+    other question is not among these dimensions, as in part of an item's work.
     """
     known = {each.key: each for each in dimensions}
     hidden: set[int] = set()

@@ -34,7 +34,7 @@ class Given(NamedTuple):
 
     @property
     def unordered(self) -> "Given":
-        """The same, so that outputs have their stored numbers rather than those that the rater saw."""
+        """The answer with the stored numbers of outputs, instead of the numbers that the rater saw."""
         if not self.data or "order" not in self.data:
             return self
         return Given(self.value, {name: each for name, each in self.data.items() if name != "order"})
@@ -44,9 +44,9 @@ class Given(NamedTuple):
 class ItemContent:
     """The item of a question, as one rater sees it.
 
-    texts: the text rated, then the parts of its document. sides: the texts that a comparison sets side by
-    side, formats: how they are rendered. order: in which order this rater is shown the sides. parts: the
-    sentences or facts of an item.
+    texts: the output, then the parts of its document. sides: the outputs of a comparison. formats: a
+    TextFormat for each side. order: the order of the sides for this rater. parts: the sentences or facts of
+    an item.
     """
 
     texts: Sequence[str] = ()
@@ -71,7 +71,7 @@ class QuestionKind:
     item_kind: ClassVar[str] = "output"
     """The kind of item that it is about: "output", "pair", or "comparison" of three outputs or more."""
     asks_both_orders: ClassVar[bool] = False
-    """Whether judges are asked twice, with the sides in either order."""
+    """Whether a judge answers twice, with the sides in either order."""
     reads_item: ClassVar[bool] = False
     """Whether input or validation depend on the item's content."""
     threshold: ClassVar[float] = 1
@@ -104,7 +104,7 @@ class QuestionKind:
         return {}
 
     def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
-        """Return what a model is asked, in English: its choices, and which fields its JSON has."""
+        """Return the English prompt for a model: the choices, and the fields of the JSON reply."""
         raise NotImplementedError
 
     def reply_fields(self, dimension: FrozenDimension, item: ItemContent) -> dict[str, Any]:
@@ -112,7 +112,7 @@ class QuestionKind:
         raise NotImplementedError
 
     def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], item: ItemContent) -> Cleaned:
-        """Return the answer in a model's JSON. Raises InvalidValueError with one sentence."""
+        """Return the answer in a model's JSON. Raises InvalidValueError with a message."""
         raise NotImplementedError
 
     def combine(self, dimension: FrozenDimension, answers: Sequence[Given]) -> Given | None:
@@ -143,7 +143,7 @@ class QuestionKind:
         return self.distance(dimension, one, other) or 0
 
     def apart_sentence(self, options: Options, apart: float) -> str:
-        """Return in a sentence how far apart the answers about a unit lie, from their spread."""
+        """Return a message with the largest distance between the answers about a unit, their spread."""
         return gettext("The answers differ by {distance}.").format(distance=format_value(apart))
 
     def spread(self, dimension: FrozenDimension, answers: Iterable[Given]) -> float:
@@ -160,7 +160,7 @@ class QuestionKind:
 
 
 def is_storable(data: Data) -> bool:
-    """Return whether a database takes the texts in data: no NUL characters, no halves of surrogate pairs."""
+    """Return True if a database can store the data: no NUL characters, no halves of surrogate pairs."""
     try:
         text = json.dumps(data, ensure_ascii=False)
         text.encode()

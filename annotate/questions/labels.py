@@ -108,7 +108,7 @@ class LabelsKind(QuestionKind):
         return set_distance(dimension.options["distance"], labels_in(one), labels_in(other))
 
     def apart_sentence(self, options: Options, apart: float) -> str:
-        """Return how far the sets differ, or that they have nothing in common."""
+        """Return a message with the distance of the sets, or one for sets without a common label."""
         if apart >= 1:
             return gettext("The sets of labels have no label in common.")
         return gettext("The sets of labels differ by {distance}.").format(distance=format_value(apart))

@@ -141,7 +141,7 @@ class PartsKind(QuestionKind):
         return sum(mine != yours for mine, yours in both) / len(both) if both else 0.0
 
     def apart_sentence(self, options: Options, apart: float) -> str:
-        """Return how many of the parts have different labels, in percent."""
+        """Return a message with the percentage of parts with different labels."""
         return gettext("{percent} % of the parts have different labels.").format(percent=round(100 * apart))
 
 

@@ -82,7 +82,7 @@ class PreferenceKind(QuestionKind):
         return "\n".join(lines)
 
     def reply_fields(self, dimension: FrozenDimension, item: ItemContent) -> dict[str, Any]:
-        """Return the better text, and the strength where there are several."""
+        """Return the fields of the reply: the better output, and the strength if there are several."""
         choices = ["A", "B", *(["tie"] if dimension.options["ties"] else [])]
         fields: dict[str, Any] = {"better": {"type": "string", "enum": choices}}
         if (strength := dimension.options["strength"]) > 1:
@@ -90,7 +90,7 @@ class PreferenceKind(QuestionKind):
         return fields
 
     def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], item: ItemContent) -> Cleaned:
-        """Return the preference of a reply; letters are those of the order shown."""
+        """Return the preference of a reply; its letters follow the order shown."""
         better = str(reply.get("better", "")).strip().casefold()
         if better not in ("a", "b", "tie"):
             raise unreadable_reply(gettext("The reply does not say whether A or B is better."))
@@ -105,7 +105,7 @@ class PreferenceKind(QuestionKind):
         return self.clean(dimension, strength if side else -strength, None, item)
 
     def combine(self, dimension: FrozenDimension, answers: Sequence[Given]) -> Given | None:
-        """Return the preference over both orders; a tie where they disagree, None without both.
+        """Return the preference over both orders; a tie if they disagree, None without both.
 
         Of several samples in an order, the most frequent one counts.
         """
@@ -153,7 +153,7 @@ class PreferenceKind(QuestionKind):
         return 1.0 if apart and dimension.options["tie_disputes"] else apart
 
     def apart_sentence(self, options: Options, apart: float) -> str:
-        """Return whether outputs, or an output and a tie, are preferred."""
+        """Return a message: raters prefer different outputs, or an output and a tie."""
         if apart >= 1 and options["tie_disputes"]:
             return gettext("The raters do not agree which output is better.")
         if apart >= 1:

@@ -33,7 +33,7 @@ class RankingKind(QuestionKind):
     number_name = gettext_lazy("ranked first")
 
     def read_options(self, options: Options) -> dict[str, Any]:
-        """Return whether raters may share ranks, and whether they choose only the best and the worst."""
+        """Return two options: whether ranks can be shared, and whether raters choose only best and worst."""
         best_worst = bool(options.get("best_worst", False))
         return {"best_worst": best_worst, "ties": bool(options.get("ties", True)) and not best_worst}
 
@@ -58,7 +58,7 @@ class RankingKind(QuestionKind):
         }
 
     def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
-        """Return that texts are ranked, or the best and the worst of them chosen."""
+        """Return the prompt: rank the outputs, or choose the best and the worst."""
         letters = ", ".join(LETTERS[: len(item.sides)])
         if dimension.options["best_worst"]:
             return (
@@ -80,7 +80,7 @@ class RankingKind(QuestionKind):
         return {"ranking": {"type": "array", "items": group}}
 
     def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], item: ItemContent) -> Cleaned:
-        """Return the ranks of the sides; letters are those of the order shown."""
+        """Return the ranks of the sides; letters follow the order shown."""
         if dimension.options["best_worst"]:
             groups = [[reply.get("best")], [], [reply.get("worst")]]
         else:
@@ -164,7 +164,7 @@ class RankingKind(QuestionKind):
         return 1.0 if firsts[0].isdisjoint(firsts[1]) else self.distance(dimension, one, other)
 
     def apart_sentence(self, options: Options, apart: float) -> str:
-        """Return how far the orders differ, or that no output is first for all."""
+        """Return a message with the distance of the orders, or one for different first outputs."""
         if apart >= 1:
             return gettext("The raters rank different outputs first.")
         return gettext("The rankings differ by {distance}.").format(distance=format_value(apart))

@@ -63,7 +63,7 @@ def read_key(rows: ChoiceRows, said: object) -> str:
 
 
 class QuotedPassage(NamedTuple):
-    """Where a quote stands: the number of the text and its characters."""
+    """The position of a quote: the number of the text and the offsets of its characters."""
 
     part: int
     start: int
@@ -71,9 +71,9 @@ class QuotedPassage(NamedTuple):
 
 
 class QuoteFinder:
-    """Finds quotes in texts: as they stand, else with any blanks between their words.
+    """Finds quotes in texts: an exact match, else one with any blanks between the words.
 
-    A quote that comes again is looked for behind where it stood before.
+    The search for a repeated quote starts behind its previous match.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:

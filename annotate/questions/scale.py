@@ -71,11 +71,11 @@ class CategoryKind(ScaleKind):
         return float(one.value != other.value)
 
     def apart_sentence(self, options: Options, apart: float) -> str:
-        """Return that the categories differ: they have no distance."""
+        """Return the message for different categories; they have no distance."""
         return gettext("The raters chose different categories.")
 
     def rule(self, threshold: float | None, tolerance: float | None) -> tuple[float, float]:
-        """Return that different categories are a dispute, and only equal ones settle it."""
+        """Return the usual rule: different categories open a dispute, and only equal ones settle it."""
         return 1, 0
 
 

@@ -38,7 +38,7 @@ WHERE = ("output", "both")
 class SpansKind(QuestionKind):
     """Spans; `data` is {"spans": [{part, start, end, category, severity}]}, `value` the sum of weights.
 
-    part: 0 the text rated, then the parts of the document; offsets count characters, see
+    part: 0 the output, then the parts of the document; offsets count characters, see
     annotate.rating.evidence. where: "output", or "both" if the document can be marked too.
     """
 
@@ -118,7 +118,7 @@ class SpansKind(QuestionKind):
         return {"spans": {"type": "array", "items": strict_object(fields)}}
 
     def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], item: ItemContent) -> Cleaned:
-        """Return the spans whose quotes stand in the texts; `data` keeps the others as `unmatched`."""
+        """Return the spans of quotes found in the item; `data` keeps the other quotes as `unmatched`."""
         finder = QuoteFinder(item.texts)
         spans: list[dict[str, Any]] = []
         unmatched: list[dict[str, Any]] = []
@@ -141,7 +141,7 @@ class SpansKind(QuestionKind):
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
     ) -> Cleaned:
-        """Return spans in the order of the texts, each inside its text."""
+        """Return spans sorted by position, each inside its text."""
         rows = data.get("spans") if isinstance(data, dict) else None
         if not isinstance(rows, list) or not all(isinstance(each, Mapping) for each in rows):
             raise refuse_data(dimension)
@@ -199,7 +199,7 @@ class SpansKind(QuestionKind):
         return self.distance(dimension, one, other)
 
     def apart_sentence(self, options: Options, apart: float) -> str:
-        """Return how far the marked words differ, or that words or severities are different ones."""
+        """Return a message about marked words: their distance, or that words or severities differ."""
         if apart >= 1:
             return gettext("The raters mark different words, or give the same words different severities.")
         return gettext("The marked spans differ by {distance}.").format(distance=format_value(apart))

@@ -65,7 +65,7 @@ class TextKind(QuestionKind):
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
     ) -> Cleaned:
-        """Return the text without the blanks around it."""
+        """Strip the blanks around an answer."""
         text = data.get("text") if isinstance(data, dict) else None
         if not isinstance(text, str) or not text.strip():
             raise refuse_data(dimension)
@@ -78,7 +78,7 @@ class TextKind(QuestionKind):
         return Given(len(text), {"text": text})
 
     def describe(self, dimension: FrozenDimension, given: Given) -> str:
-        """Return the beginning of the text."""
+        """Return the start of an answer."""
         text = " ".join((given.data or {}).get("text", "").split())
         return text if len(text) <= 40 else f"{text[:39]}…"
 
@@ -87,7 +87,7 @@ class TextKind(QuestionKind):
         return str((given.data or {}).get("text", ""))
 
     def dispute_distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
-        """Return 0: texts are never a dispute."""
+        """Return 0: answers in words never open a dispute."""
         return 0.0
 
 

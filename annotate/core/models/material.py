@@ -66,7 +66,7 @@ class System(models.Model):
 
 
 class Item(models.Model):
-    """One system's text for one document, or a comparison of several such texts.
+    """One system's output for one document, or a comparison of several outputs.
 
     A pair, or a comparison of three or more, has sides and no text; its system is the set of their systems.
     """
@@ -123,7 +123,7 @@ class ComparisonSide(models.Model):
 
 
 class ItemPart(models.Model):
-    """A part of an item with its own label: a sentence, a fact or a content unit."""
+    """A part of an item that gets its own label, such as a fact or a content unit."""
 
     item = models.ForeignKey(Item, models.CASCADE, related_name="parts")
     position = models.PositiveSmallIntegerField()

@@ -1,1 +1,1 @@
-"""Texts shown as Markdown or as chat, with offsets into their source."""
+"""Rendering as Markdown or as chat, with offsets into the source."""

@@ -14,7 +14,7 @@ TOOL_ROLES = ("tool", "function")
 
 
 def write_chat(source: str, *, project: str, anchor: str) -> tuple[str, list[Heading]]:
-    """Return a chat as HTML, with its headings. Raises MisplacedRunError for a text that is no chat."""
+    """Return a chat as HTML, with its headings. Raises MisplacedRunError if the source is no chat."""
     messages = read_messages(source)
     if messages is None:
         raise MisplacedRunError("no list of messages")
@@ -65,7 +65,7 @@ class _Chat:
             self._write_string(part["text"], is_markdown=is_markdown)
         elif isinstance(address, LocatedString):
             self.writer.markup(f"<p>{_label(gettext('Image'))} ")
-            # An image within the text may be megabytes of letters.
+            # An embedded image may be megabytes of letters.
             address_shown = address.partition(",")[0] if address.startswith("data:") else address
             self.writer.markup(f"{escape(address_shown)}</p>\n")
         else:
@@ -101,7 +101,7 @@ class _Chat:
         self.writer.text(found.text, found.offsets)
 
     def _write_object(self, value: LocatedObject) -> None:
-        """Show an object as it is written."""
+        """Show the source of an object."""
         source = self.writer.source[value.start : value.end]
         self.writer.markup('<pre dir="ltr">')
         self.writer.text(source, range(value.start, value.end))

@@ -9,7 +9,7 @@ from latex2mathml import exceptions
 from annotate.core.lazy_module import LazyModule
 
 _converter = LazyModule("latex2mathml.converter")
-LONGEST = 2000  # characters; a longer one is shown as it is written
+LONGEST = 2000  # characters; pages show the source of a longer one
 _ELEMENTS = {
     *("math", "menclose", "mfrac", "mi", "mn", "mo", "mover", "mpadded", "mphantom", "mroot", "mrow", "ms"),
     *("mspace", "msqrt", "mstyle", "msub", "msubsup", "msup", "mtable", "mtd", "mtext", "mtr", "munder"),
@@ -44,7 +44,8 @@ _ALIGNED = re.compile(r"\\(begin|end)\{(?:aligned|gathered|gather\*?|multline\*?
 def formula_as_mathml(latex: str, *, is_block: bool) -> str | None:
     """Return a formula as MathML, None if it is no valid LaTeX.
 
-    The converter neither escapes texts nor omits `\\href` and `\\style`; only what is listed here passes.
+    The converter neither escapes its input nor omits `\\href` and `\\style`; only names in this
+    module's lists pass.
     """
     if not latex.strip() or len(latex) > LONGEST:
         return None

@@ -29,7 +29,7 @@ _PLAIN_TAGS = {"em", "strong", "s"}  # within a block
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading of a text. level: 1 for those below no other. anchor: the id of its element."""
+    """A heading of a text. level: 1 for a top heading. anchor: the id of its element."""
 
     level: int
     text: str
@@ -38,10 +38,10 @@ class Heading:
 
 @dataclass
 class MarkdownWriter:
-    """Writes Markdown texts of one source.
+    """Writes Markdown of one source.
 
-    project: the slug of the project whose images are shown. anchor: how the ids of headings begin; without
-    it they have none. keeps_lines: whether an end of a line in a paragraph is shown as one, as chats do.
+    project: the slug of the project that stores the images. anchor: the prefix of headings' ids; without
+    it they have no ids. keeps_lines: whether line breaks in a paragraph are kept, as in chats.
     """
 
     writer: RunWriter
@@ -64,7 +64,7 @@ class MarkdownWriter:
 
 
 class _Text:
-    """One Markdown text: its lines, and where its characters stand in the source."""
+    """One Markdown text: its lines, and the offsets of its characters in the source."""
 
     def __init__(self, to: MarkdownWriter, text: str, offsets: Sequence[int]) -> None:
         self.to, self.writer, self.text, self.offsets = to, to.writer, text, offsets
@@ -149,7 +149,7 @@ class _Text:
         return self._in_source(self._locate_lines(token.content, line))
 
     def _locate_lines(self, content: str, number: int) -> Sequence[int]:
-        """Return the offsets of the lines of a block. In a quote, they begin after `> `."""
+        """Return the offsets of the lines of a block. In a quote, they start after `> `."""
         lines = content.split("\n")
         if len(lines) == 1:
             start = self.starts[number] + self._start_in_line(content, number)
@@ -218,7 +218,7 @@ class _Text:
             self.writer.text(value, offsets[at : at + len(value)], _style(kind))
 
     def _write_formula(self, token: Token, first: int, last: int, *, is_block: bool) -> None:
-        """Write a formula that stands in the source between the offsets of its first and last character."""
+        """Write the formula between these offsets in the source, of its first and last character."""
         end = self.writer.end_of(last)
         html = formula_as_mathml(token.content, is_block=is_block)
         if html is None:
@@ -230,7 +230,7 @@ class _Text:
     # --- text of blocks ----------------------------------------------------------------------------------
 
     def _write_inline(self, tokens: Sequence[Token], content: str, offsets: Sequence[int]) -> None:
-        addresses: list[str] = []  # of links that are open
+        addresses: list[str] = []  # URLs of open links
         for token in tokens:
             match token.type:
                 case "text" | "text_special":
@@ -266,7 +266,7 @@ class _Text:
         if token.info == "escape":
             at += len(token.markup) - length
         elif is_address and content[at : at + 1] == "<":
-            at += 1  # an address such as <https://example.org>
+            at += 1  # a URL such as <https://example.org>
             if content[at : at + length] != token.content:  # decoded for reading
                 last = content.index(">", at) - 1
                 self.writer.unit(escape(token.content), offsets[at], self.writer.end_of(offsets[last]))
@@ -317,7 +317,7 @@ def _strip(line: str, cell: Sequence[int]) -> list[int]:
 
 
 def _direction(token: Token) -> str:
-    """Let each block of the text take its own direction."""
+    """Let each block take its own direction."""
     return ' dir="auto"' if token.level == 0 else ""
 
 

@@ -42,7 +42,7 @@ class JsonString:
 
 
 def read_messages(text: str) -> list[LocatedObject] | None:
-    """Return the messages of a chat, each an object with a role; None for any other text."""
+    """Return the messages of a chat, each an object with a role; None for any other source."""
     if not text.lstrip().startswith("["):
         return None
     try:
@@ -100,6 +100,6 @@ def _make_decoder() -> json.JSONDecoder:
 
     decoder.parse_string = parse_located_string
     decoder.parse_object = parse_located_object
-    decoder.scan_once = _scanning.py_make_scanner(decoder)  # the one in C knows no offsets
+    decoder.scan_once = _scanning.py_make_scanner(decoder)  # the one in C does not give offsets
     made: json.JSONDecoder = decoder
     return made

@@ -11,7 +11,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
-LINKED = {"http", "https", "mailto"}  # another address makes no link
+LINKED = {"http", "https", "mailto"}  # other URLs make no link
 MOST_LINES = 60  # of a formula
 _CLOSINGS = {"$$": "$$", "\\[": "\\]"}
 # `$5 and $6` holds no formula: one does not end before a digit, nor with a blank.
@@ -134,7 +134,7 @@ def _make_parser() -> MarkdownIt:
     parser.block.ruler.before(
         "fence", "formula", _formula_block, {"alt": ["paragraph", "reference", "blockquote", "list"]}
     )
-    parser.parse("*used*")  # rules are compiled at first use; a thread that comes meanwhile finds only some
+    parser.parse("*used*")  # compile the rules now: at first use, a second thread would find only some
     return parser
 
 
@@ -142,5 +142,5 @@ _parser = _make_parser()
 
 
 def parse_markdown(text: str) -> Sequence[Token]:
-    """Return the blocks of a Markdown text; HTML in it is text."""
+    """Return the blocks of a Markdown source; HTML in it is escaped."""
     return _parser.parse(text)

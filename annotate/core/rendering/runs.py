@@ -1,6 +1,6 @@
-"""HTML in which every shown piece of a source text knows its offset there, in code points.
+"""HTML that records the offset of each visible piece in its source, in code points.
 
-A run is `<span data-start="N">`: its characters are those of the source from N on. A unit is
+A run is `<span data-start="N">`: it shows the source's characters from N on, unchanged. A unit is
 `<span data-start="N" data-length="L">`: it shows L characters of the source in another form, such as a
 formula. Markup of the source is in neither. `static/passages.js` reads both.
 """
@@ -40,12 +40,12 @@ class RunWriter:
 
     @property
     def html(self) -> str:
-        """The HTML so far."""
+        """The HTML written until now."""
         self._close_run()
         return "".join(self._html)
 
     def markup(self, html: str) -> None:
-        """Add HTML that is no text of the source."""
+        """Add HTML that is not from the source."""
         self._close_run()
         self._html.append(html)
 
@@ -73,7 +73,7 @@ class RunWriter:
         )
 
     def end_of(self, offset: int) -> int:
-        """Return the offset behind the character that begins at an offset."""
+        """Return the offset behind the character at an offset."""
         return offset + self.lengths.get(offset, 1)
 
     def _pieces(self, offsets: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -17,7 +17,7 @@ from annotate.core.rendering.markdown_text import Heading, MarkdownWriter
 from annotate.core.rendering.messages import read_messages
 from annotate.core.rendering.runs import MisplacedRunError, RunWriter
 
-LONGEST = 400_000  # characters; a longer text is shown plain
+LONGEST = 400_000  # characters; pages show longer ones as plain text
 MOST_KEPT = 300_000  # characters of HTML; the cache of a process has 300 entries
 FEWEST_HEADINGS = 3  # of an outline
 
@@ -32,14 +32,14 @@ class RenderedText:
 
     @property
     def outline(self) -> Sequence[Heading]:
-        """The headings that lead through a long text; none of a short one."""
+        """The headings for the outline of a long text; none if it is short."""
         return self.headings if len(self.headings) >= FEWEST_HEADINGS else ()
 
 
 def render_text(text: str, format: str, *, project: str = "", anchor: str = "") -> RenderedText:
-    """Return a text as HTML; a text that cannot be read in its format is plain.
+    """Return a text as HTML; it is plain if its source does not follow its format.
 
-    project: the slug of the project whose images the text may show. anchor: how ids of headings begin.
+    project: the slug of the project whose images it may show. anchor: the prefix of headings' ids.
     """
     if format not in (TextFormat.MARKDOWN, TextFormat.CHAT) or len(text) > LONGEST:
         return RenderedText(SafeString(escape(text)))
@@ -67,9 +67,9 @@ def _render(text: str, format: str, project: str, anchor: str) -> RenderedText:
 
 
 def choose_format(text: str, wanted: str) -> str:
-    """Return the format of an imported text: a list of messages is a chat, other texts are as wanted.
+    """Return the format of an imported text: chat for a list of messages, else the format wanted.
 
-    wanted: a TextFormat; empty for plain texts except chats.
+    wanted: a TextFormat; PLAIN makes every text plain, empty every text except chats.
     """
     if wanted == TextFormat.PLAIN:
         return wanted
@@ -79,7 +79,7 @@ def choose_format(text: str, wanted: str) -> str:
 
 
 def part_as_json(label: str, text: str, wanted: str) -> dict[str, Any]:
-    """Return a part of a document as it is stored; without a format it is plain."""
+    """Return a document's part in its stored form; without a format it is plain."""
     format = choose_format(text, wanted)
     part = {"label": label, "text": text}
     return part if format == TextFormat.PLAIN else {**part, "format": str(format)}

@@ -1,9 +1,9 @@
-"""Whom an open dispute waits for, written down whenever something happens to it.
+"""Store the raters whose answer an open dispute needs; every event of the dispute updates them.
 
-A rater at either end of the values is asked until they have answered everything new: another value, or an
-argument, of somebody else. Between the ends nobody is asked, since moving from there settles nothing. Only
-numbers of a scale have ends; of other answers everybody is asked. Where nobody is asked any more and the
-answers are still apart, discussion cannot resolve the dispute.
+A dispute needs the raters with the lowest and the highest value until they have answered everything new:
+another rater's new value or argument. Raters in between need not answer, because their moves cannot settle
+the dispute. Only numbers of a scale have ends; with other answers, the dispute needs every rater. If it needs
+no rater and the answers still differ, discussion cannot resolve the dispute.
 """
 
 from collections import defaultdict

@@ -55,20 +55,20 @@ def answer_dispute(
 ) -> Dispute:
     """Keep or change the rater's answer about a disputed unit, and settle the unit if all answers have met.
 
-    Without `value` and `data` the answer is kept.
+    Without `value` and `data` the rater keeps the answer.
 
     A kept value needs a reason: a comment, a marked passage, one of the project's short reasons, or that the
-    raters differ (`differs`). A comment or a passage is an argument, and the other raters are asked anew; a
-    short reason, and that we differ, are none. Where nobody is asked any more and the values are apart, the
-    unit is irresolvable by discussion.
+    raters differ (`differs`). A comment or a passage is an argument, which the other raters must answer; a
+    short reason or `differs` is not. If no rater has to answer and the values still differ, the unit is
+    irresolvable by discussion.
 
     Locks the dispute's row before anything is read. Each answer, also a kept value, is a row of history.
-    Without `evidence` (None) what was marked with the answer before stays; where none is marked with an
-    answer, that of Round I stands.
+    Without `evidence` (None) the passages marked with the previous answer stay. An answer without marked
+    passages has those of Round I.
     `seen_revision` is the revision of the rater's answer that a page showed, 0 for the value of Round I: an
-    answer to what no longer stands is refused, unless it is the one that stands. None: there was no page.
-    `seen_status` is the dispute's on that page: an answer that would open a unit again which the page did not
-    show as settled is refused once, so that nobody undoes unknowingly what the others agreed on.
+    answer from an outdated page is rejected, unless it equals the current one. None: there was no page.
+    `seen_status` is the dispute's status on that page. An answer that would reopen a settled unit is rejected
+    once if the page did not show it as settled: raters must not undo an agreement unknowingly.
     `guideline_version` is of the wording that the page showed; None for the version in force.
     Raises NotYoursError, RoundClosedError, DisputeClosedError, InvalidValueError, ChangedElsewhereError.
     """
@@ -216,7 +216,7 @@ def post_message(*, dispute: Dispute, author: Membership, text: str) -> Post:
             fields={"text": gettext("Shorten the message or send it in parts.")},
         )
     post = Post.objects.create(dispute=dispute, author=author, text=text, at=timezone.now())
-    settle_or_reopen(dispute, current_answers(dispute), author.user)  # the others are asked about it
+    settle_or_reopen(dispute, current_answers(dispute), author.user)  # the others must answer it
     return post
 
 

@@ -1,4 +1,4 @@
-"""What every command about a dispute shares: the locked row, the answers that stand, what becomes of it."""
+"""Shared by every command about a dispute: the locked row, the current answers, the new status."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -79,9 +79,9 @@ def locked_for_discussion(dispute: Dispute, rater: Membership) -> tuple[Dispute,
 
 
 def settle_or_reopen(dispute: Dispute, answers: Mapping[int, Given], by: User | None) -> Dispute:
-    """Settle the dispute, open it, or end its discussion, as the raters' answers now ask for.
+    """Settle the dispute, open it, or end its discussion, depending on the raters' answers.
 
-    Something was said: `active_at` says when.
+    Sets `active_at`, the time of the last activity.
     """
     settle_or_reopen_all([dispute], {dispute.pk: answers}, by)
     return dispute
@@ -127,7 +127,7 @@ def _asked_again(disputes: Collection[Dispute]) -> dict[int, datetime]:
 
 
 def status_with(dispute: Dispute, answers: Mapping[int, Given]) -> Dispute.Status:
-    """Return whether these answers (by rater) settle the dispute."""
+    """Return True if these answers (by rater) settle the dispute."""
     asked = _asked_again([dispute])
     if asked and _waits_since(dispute, asked[dispute.pk]):
         return Dispute.Status.OPEN
@@ -135,7 +135,7 @@ def status_with(dispute: Dispute, answers: Mapping[int, Given]) -> Dispute.Statu
 
 
 def status_of(dispute: Dispute, answers: Mapping[int, Given]) -> Dispute.Status:
-    """Return whether these answers (by rater) have met, whoever is still asked for one."""
+    """Return SETTLED if these answers (by rater) agree, even if the dispute still needs one; else OPEN."""
     dimension = dimensions_of_disputes([dispute])[dispute.dimension_id]
     return _status_of(dispute, dimension, answers, _counted_raters([answers]))
 
@@ -155,7 +155,7 @@ def _counted_raters(answers: Iterable[Mapping[int, Given]]) -> set[int]:
 def _status_of(
     dispute: Dispute, dimension: FrozenDimension, answers: Mapping[int, Given], counted: Collection[int]
 ) -> Dispute.Status:
-    # Answers of raters whom the statistics count; of all of them where they count none.
+    # Answers of the raters that statistics include; of all raters if statistics include none of them.
     own = [answers[rater] for rater in answers if rater in counted] or list(answers.values())
     met = kind_of(dimension).spread(dimension, own) <= dispute.tolerance
     return Dispute.Status.SETTLED if met else Dispute.Status.OPEN

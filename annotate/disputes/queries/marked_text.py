@@ -1,4 +1,4 @@
-"""The texts of a disputed item, with who marked what of them."""
+"""The texts of a disputed item, with each rater's marks."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -9,14 +9,14 @@ from annotate.core.models.material import TextFormat
 from annotate.disputes.queries.standpoints import Standpoint
 from annotate.questions import ItemContent
 
-MOST_COLOURS = 2  # raters whose spans have a colour of their own
+MOST_COLOURS = 2  # raters with a separate colour for their spans
 
 
 @dataclass(frozen=True)
 class Mark:
-    """Characters `start` to before `end` of a text, and the name of who marked them.
+    """Characters `start` to before `end` of a text, and the name of the rater who marked them.
 
-    colour: which rater's span it is, "1" or "2" of two raters, "0" where there are more; empty for evidence.
+    colour: the rater of a span, "1" or "2" of two raters, "0" if there are more; empty for evidence.
     """
 
     name: str
@@ -27,9 +27,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class Segment:
-    """A piece of a text that the same people marked, none where `by` is empty.
+    """A piece of a text that the same raters marked; no rater did if `by` is empty.
 
-    colour: of whose span it is part; "both" where two raters marked it.
+    colour: that of the span that contains it; "both" if two raters marked it.
     """
 
     text: str
@@ -38,9 +38,9 @@ class Segment:
 
 
 def segments_of(text: str, marks: Iterable[Mark]) -> list[Segment]:
-    """Return the text in pieces as long as possible, each with those who marked it, in the order given.
+    """Return the text in pieces as long as possible, each with its raters in the order of `marks`.
 
-    What of a mark does not lie in the text is left out.
+    Marks are clipped to the text.
     """
     inside = [replace(each, start=max(0, each.start), end=min(len(text), each.end)) for each in marks]
     inside = [each for each in inside if each.start < each.end]
@@ -61,7 +61,7 @@ def _names_and_colour(marks: list[Mark], start: int, end: int) -> tuple[tuple[st
 
 @dataclass(frozen=True)
 class MarkedPart:
-    """A part of the document, or the text rated, with what its raters marked."""
+    """A part of the document, or the output, with its raters' marks."""
 
     label: str
     text: str
@@ -80,7 +80,7 @@ class DisputedSide:
 
 
 def mark_texts(item: Item, standpoints: list[Standpoint], content: ItemContent) -> list[MarkedPart]:
-    """Return the text rated, the document's parts and compared outputs, counted as passages count them."""
+    """Return the output, the document's parts and compared outputs, numbered as in passages."""
     plain = TextFormat.PLAIN
     parts = [("", item.text, item.format)]
     parts += [(part["label"], part["text"], part.get("format", plain)) for part in item.document.parts]

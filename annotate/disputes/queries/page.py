@@ -75,11 +75,11 @@ class OwnValue:
 class DisputePage:
     """Everything about one disputed unit that its raters may see; no system.
 
-    `not_applicable`: who said in Round I that the
-    dimension does not apply to the item, and so takes no part. `waits_for`: how the page calls those who are
-    to answer now. `invites`: the reader's value lies between the ends, so the reader may answer and need not.
-    `own_values`: what the reader holds on other dimensions of the item. `content`: what the question is
-    about, with outputs in the order of the reader; empty where the kind of question does not need it.
+    `not_applicable`: the ratings "not applicable" of Round I; their raters are not part of the dispute.
+    `waits_for`: the names of the raters who must answer now, as the page shows them. `invites`: the reader's
+    value is between the ends, so the reader may answer but need not. `own_values`: the reader's values on
+    other dimensions of the item. `content`: the item of the question, with outputs in the reader's order;
+    empty if the kind of question does not need it.
     """
 
     dispute: Dispute
@@ -151,7 +151,7 @@ class DisputePage:
 
     @property
     def choices(self) -> Sequence[ScaleChoice]:
-        """What the buttons give, with the digits that choose it."""
+        """The answers of the buttons, with the digits that choose them."""
         if self.kind is not PREFERENCE:
             return self.form_row.choices
         return [
@@ -161,7 +161,7 @@ class DisputePage:
 
     @property
     def others(self) -> list[Standpoint]:
-        """The raters whose answer the reader can take over: it differs from the reader's own."""
+        """The raters with another answer than the reader, who can copy it."""
         mine = self.mine
         return [
             each for each in self.standpoints if not each.is_me and (not mine or each.given != mine.given)
@@ -225,7 +225,7 @@ class DisputePage:
 
     @property
     def held_parts(self) -> list[HeldPart]:
-        """The parts of the item with who gave them which label."""
+        """The parts of the item, each with its labels and their raters."""
         return parts_held(self.dimension, self.standpoints, self.decided, self.content)
 
     @property
@@ -381,7 +381,7 @@ def _standpoints(
 def _content(
     round_one: Round, item: Item, reader: Membership | None, dimension: FrozenDimension
 ) -> ItemContent:
-    """Return what the question is about, as the reader is shown it. Six queries at most."""
+    """Return the item of the question as the reader sees it. Up to six queries."""
     if not kind_of(dimension).reads_item:
         return ItemContent()
     return content_of(Assignment(round=round_one, item=item, annotator=reader))

@@ -53,12 +53,12 @@ class RulePreview:
 
     @property
     def is_scale(self) -> bool:
-        """Whether distances are points of a scale; of other kinds they lie between 0 and 1."""
+        """Whether distances are points of a scale; distances of other kinds are between 0 and 1."""
         return kind_of(self.dimension) is SCALE
 
     @property
     def has_own_rule(self) -> bool:
-        """Whether the dimension can have a rule of its own."""
+        """Whether the dimension can have a separate rule."""
         return not self.is_named and kind_of(self.dimension).has_distance
 
     @property
@@ -78,9 +78,10 @@ class RulePreview:
 
 
 def rule_of(project: Project, dimension: Dimension) -> Rule:
-    """Return a dimension's rule; what opens a dispute never settles it.
+    """Return a dimension's rule; answers that open a dispute never settle it.
 
-    A scale without one of its own has the project's, every other kind of question the usual one of its kind.
+    A scale without a separate rule follows the project's rule; other questions follow the usual rule of
+    their kind.
     """
     kind = kind_of(dimension)
     if kind is not SCALE:
@@ -118,14 +119,14 @@ def spreads_of(round: Round) -> Iterator[ValueSpread]:
 def paired_answers(
     ratings: QuerySet[Rating], guideline: FrozenGuideline
 ) -> Iterator[tuple[int, FrozenDimension, list[Given]]]:
-    """Yield the answers to questions that are no scales, of units with two or more. At most one query."""
+    """Yield the answers to questions that are no scales, of units with two or more. Up to one query."""
     return (unit for unit in answers_by_unit(ratings, guideline) if len(unit[2]) >= 2)
 
 
 def answers_by_unit(
     ratings: QuerySet[Rating], guideline: FrozenGuideline
 ) -> Iterator[tuple[int, FrozenDimension, list[Given]]]:
-    """Yield the answers to questions that are no scales, unit by unit. At most one query."""
+    """Yield the answers to questions that are no scales, unit by unit. Up to one query."""
     others = {each.id: each for each in guideline.dimensions if not each.is_scale}
     if not others:
         return

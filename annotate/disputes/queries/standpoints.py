@@ -1,4 +1,4 @@
-"""What the raters of a disputed unit hold, in the form of the question's kind."""
+"""The answers of a disputed unit's raters, in the form of the question's kind."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,12 +17,12 @@ from annotate.rating.evidence import Passage, passages_as_sent, passages_from_js
 
 
 def you() -> str:
-    """Return how a sentence calls who reads it."""
+    """Return the pronoun for the reader."""
     return _("you")
 
 
 def join_names(names: list[str]) -> str:
-    """Return names as a sentence lists them."""
+    """Return names joined with "and"."""
     return _(" and ").join(names)
 
 
@@ -35,9 +35,9 @@ def describe_to(dimension: FrozenDimension, given: Given, order: Sequence[int]) 
 
 @dataclass(frozen=True)
 class Standpoint:
-    """What one rater holds about a disputed unit, before and after discussion.
+    """One rater's answers about a disputed unit, before and after discussion.
 
-    order: in which order the reader of the page sees the outputs of a comparison.
+    order: the order in which the reader of the page sees the outputs of a comparison.
     """
 
     rater: Membership
@@ -50,12 +50,12 @@ class Standpoint:
 
     @property
     def answer(self) -> Rating | None:
-        """What was answered in Round II, None where it was taken back."""
+        """The answer of Round II; None without one, and if the rater withdrew it."""
         return self.last if self.last and self.last.value is not None else None
 
     @property
     def kept_because(self) -> str:
-        """The short reason with which the value was kept, or that we differ; empty without either."""
+        """The short reason for keeping the value, or "we differ"; empty without either."""
         if self.last_change is None:
             return ""
         if self.differs:
@@ -64,7 +64,7 @@ class Standpoint:
 
     @property
     def differs(self) -> bool:
-        """Whether the value was kept because nothing new is left to say."""
+        """Whether the rater kept the value with the reason that the raters differ."""
         return self.last_change is not None and self.last_change.cause == RatingChange.Cause.DIFFERS
 
     @property
@@ -79,27 +79,27 @@ class Standpoint:
 
     @property
     def value(self) -> float:
-        """The value that stands now."""
+        """The current value."""
         return self.given.value
 
     @property
     def data(self) -> dict[str, Any] | None:
-        """What the answer that stands now holds besides its value."""
+        """The data of the current answer."""
         return self.given.data
 
     @property
     def data_before(self) -> dict[str, Any] | None:
-        """The same of the answer of Round I."""
+        """The data of the answer of Round I."""
         return self.first.data
 
     @property
     def rating(self) -> Rating:
-        """The rating with the answer that stands now."""
+        """The rating with the current answer."""
         return self.answer or self.first
 
     @property
     def given(self) -> Given:
-        """The answer that stands now."""
+        """The current answer."""
         assert self.rating.value is not None  # a rater gave one in Round I, and an answer is one
         return Given(self.rating.value, self.rating.data)
 
@@ -111,7 +111,7 @@ class Standpoint:
 
     @property
     def says(self) -> str:
-        """The answer that stands now, in words."""
+        """The current answer, in words."""
         return describe_to(self.dimension, self.given, self.order)
 
     @property
@@ -121,32 +121,32 @@ class Standpoint:
 
     @property
     def data_as_sent(self) -> str:
-        """The data of the answer that stands now, as the page sends it."""
+        """The data of the current answer, as the page sends it."""
         return json.dumps(self.data) if self.data else ""
 
     @property
     def point(self) -> FrozenPoint | None:
-        """What that value means, None where nothing was written about it, or its name says it."""
+        """The description of the current value; None without one, and if values have names."""
         return None if self.dimension.is_named else self.dimension.point(self.value)
 
     @property
     def revision(self) -> int:
-        """The revision of the answer that stands or was taken back, 0 where none was given."""
+        """The revision of the last answer of Round II, even if withdrawn; 0 without one."""
         return self.last.revision if self.last else 0
 
     @property
     def name(self) -> str:
-        """How a sentence of the page calls this rater."""
+        """The rater's name, or "you", for messages on the page."""
         return you() if self.is_me else self.rater.rater_name
 
     @property
     def passages(self) -> tuple[Passage, ...]:
-        """What was marked in the texts as evidence: with the answer, else in Round I."""
+        """The passages marked as evidence: with the answer, else in Round I."""
         return passages_from_json((self.answer and self.answer.evidence) or self.first.evidence)
 
     @property
     def evidence(self) -> str:
-        """The same as the page reads and sends it."""
+        """The passages in the form that the page reads and sends."""
         return passages_as_sent(self.passages)
 
     @property
@@ -168,7 +168,7 @@ class Standpoint:
 
 @dataclass(frozen=True)
 class Category:
-    """A named answer, what it means, the raters who hold it, and whether it was decided."""
+    """A named answer with its meaning, its raters, and whether an admin decided it."""
 
     name: str
     meaning: str
@@ -178,7 +178,7 @@ class Category:
 
 @dataclass(frozen=True)
 class HeldPart:
-    """A part of the item, counted from 1, and who gave it which label."""
+    """A part of the item, counted from 1, with its labels and their raters."""
 
     number: int
     text: str
@@ -258,7 +258,7 @@ def preferences_held(
 def labels_held(
     dimension: FrozenDimension, standpoints: Sequence[Standpoint], decided: Given | None
 ) -> list[Category]:
-    """Return the labels that a rater gave or that were decided; the last for who gave none of them."""
+    """Return the labels that a rater or a decision gave; the last is for raters who gave no label."""
     chosen = labels_in(decided) if decided else frozenset()
     rows = [
         Category(
@@ -280,7 +280,7 @@ def parts_held(
     decided: Given | None,
     content: ItemContent,
 ) -> list[HeldPart]:
-    """Return the parts of the item with their labels, those that differ first."""
+    """Return the parts of the item with their labels; parts with different labels come first."""
 
     def label_of(given: Given | None, position: int) -> str | None:
         labels: Sequence[str | None] = (given.data or {}).get("parts", ()) if given else ()
@@ -317,7 +317,7 @@ def ranks_held(
     decided: Given | None,
     content: ItemContent,
 ) -> list[HeldRanks]:
-    """Return the outputs in the reader's order with the ranks that they were given."""
+    """Return the outputs in the reader's order, each with its ranks."""
     best_worst = {1: _("best"), 2: "–", 3: _("worst")}
 
     def rank_of(given: Given | None, side: int) -> str:
@@ -338,7 +338,7 @@ def spans_held(
     decided: Given | None,
     content: ItemContent,
 ) -> list[HeldSpan]:
-    """Return every span that a rater marked or that was decided, in the order of the texts."""
+    """Return every span of a rater or of a decision, sorted by position."""
     names = {
         kind: {each["key"]: each["name"] for each in dimension.options[kind]}
         for kind in ("categories", "severities")

@@ -76,7 +76,7 @@ def _row(chosen: Item, rejected: Item, score_chosen: float, score_rejected: floa
 
 
 def _prompt(document: Document) -> str:
-    """Return the document's text. Several parts follow each other under their labels."""
+    """Return the document as one string. Several parts follow each other under their labels."""
     if len(document.parts) == 1:
         return str(document.parts[0]["text"])
     return "\n\n".join(f"{part['label']}\n{part['text']}".strip() for part in document.parts)

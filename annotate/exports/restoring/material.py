@@ -36,7 +36,7 @@ def restore_material(restored: Restored, archive: ExportArchive) -> None:
 
 
 def _restore_comparisons(restored: Restored, archive: ExportArchive) -> None:
-    """Make the sides; the digest of a comparison, by which sides are ordered, is that of their texts."""
+    """Make the sides; their texts give the comparison's digest, which sets the order of sides."""
     of_item = itemgetter("document", "system")
     for (document, _), found in groupby(archive.rows("comparisons"), key=of_item):
         rows = list(found)

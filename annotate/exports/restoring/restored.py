@@ -22,8 +22,7 @@ class Known(dict[Key, Value]):
 class Restored:
     """A project on its way back into the database, with everything that rows of its tables refer to.
 
-    comparisons: the kinds of the items that compare others. answered: the places of Round I on which nothing
-    is missing.
+    comparisons: the kinds of the items that compare others. answered: the complete assignments of Round I.
     """
 
     project: Project

@@ -67,7 +67,7 @@ def final_values_by_item(project: Project) -> Iterator[tuple[int, Row]]:
 
 
 def _shared_answer(values: Row, data: Row) -> Given | None:
-    """Return the answer that all raters gave, None where they differ. The order of sides does not count."""
+    """Return the answer shared by all raters, None if they differ. The order of sides does not count."""
     answers = [
         Given(
             value, {name: part for name, part in (data.get(rater) or {}).items() if name != "order"} or None

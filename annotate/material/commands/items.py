@@ -24,9 +24,9 @@ MOST_CHARACTERS = 4_000_000
 
 
 class ItemImporter(ItemCheck):
-    """Takes rows one by one and writes new ones. The caller holds the project.
+    """Reads row after row and writes new ones. The caller locks the project.
 
-    owners: has noted all rows of the file.
+    owners: has read all rows of the file.
     """
 
     def __init__(

@@ -32,7 +32,7 @@ def split_items(*, project: Project) -> int:
 
 @transaction.atomic
 def set_parts(*, item: Item, texts: Sequence[str]) -> None:
-    """Make these the parts of an item, in their order. Locks the project. Raises FrozenError.
+    """Store the parts of an item in the given order. Locks the project. Raises FrozenError.
 
     Raises InvalidValueError for an empty part, and for too many.
     """

@@ -10,7 +10,7 @@ from annotate.core.models import Item, Project
 
 @dataclass(frozen=True)
 class ComparisonCount:
-    """The comparisons of one size, drawn and new."""
+    """The comparisons of one size, stored and new."""
 
     size: int
     drawn: int

@@ -43,9 +43,9 @@ SILENT_FOR = {Status.WAITING: timedelta(0), Status.CHECKING: SILENT_AFTER, Statu
 
 @dataclass(frozen=True)
 class Preview:
-    """What the first records make: how much, the first items and ratings of it, and raters nobody knows.
+    """A preview of the first records: counts, the first items and ratings, and unknown raters.
 
-    new_raters: each with the member (by key) who was chosen for it, None without. document_metadata,
+    new_raters: each with the key of the member chosen for it, None without one. document_metadata,
     item_metadata: the names of columns.
     """
 

@@ -50,9 +50,9 @@ class ValueColumn:
 
 @dataclass(frozen=True, slots=True)
 class ColumnMapping:
-    """Columns of a flat file by what they mean; an empty name means that the file has none.
+    """Columns of a flat file by their meaning; an empty name means that the file has no such column.
 
-    format: how pages show the texts, see `choose_format`.
+    format: the rendering on pages, see `choose_format`.
     metadata: the columns that documents or items keep as metadata.
     """
 

@@ -81,7 +81,7 @@ class MqmSegments(ItemsOnly):
 
 
 def has_mqm_columns(columns: Collection[str]) -> bool:
-    """Return whether these are the columns of an MQM file."""
+    """Return True if these are the columns of an MQM file."""
     return set(MQM_COLUMNS) <= set(columns) and bool(set(SEGMENT_COLUMNS) & set(columns))
 
 

@@ -89,7 +89,7 @@ class Conversations(ItemsOnly):
 
 
 class OutputLists(ItemsOnly):
-    """A prompt with a list of outputs. An output is a text, or an object with text and model."""
+    """A prompt with a list of outputs. An output is a string, or an object with text and model."""
 
     name = "outputs"
     title = gettext_noop("Prompts with lists of outputs")
@@ -167,7 +167,7 @@ class PreferencePairs(ItemsOnly):
 
 
 def prompt_shape(fields: Fields) -> str:
-    """Return the name of the mapping for a record of prompts and outputs, or an empty text."""
+    """Return the name of the mapping for a record of prompts and outputs, or an empty string."""
     has_prompt = bool(_first(fields, (*PROMPT_COLUMNS, *SOURCE_COLUMNS)))
     if not is_blank(fields.get("chosen")) and not is_blank(fields.get("rejected")):
         own_prompt = _is_turns(fields["chosen"]) or _is_transcript(fields["chosen"])
@@ -190,7 +190,7 @@ def _model_column(fields: Fields) -> str:
 
 
 def _json(value: object) -> object:
-    """Return a cell's list or object. CSV stores it as text."""
+    """Return a cell's list or object. CSV stores it as JSON."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
             return json.loads(value)
@@ -253,7 +253,7 @@ def _content(turn: Mapping[str, object], name: str) -> str:
 
 
 def _last_text(value: object, name: str) -> str:
-    """Return an output: a text, or the last of its turns."""
+    """Return an output: a string, or the last of its turns."""
     if _is_turns(value) or _is_transcript(value):
         return _turns(value, name)[-1][1]
     return text_of(value, name)
@@ -289,7 +289,7 @@ def _parts_of_turns(turns: Turns, name: str) -> tuple[Part, ...]:
 
 
 def _key(fields: Fields, texts: tuple[Part, ...], columns: Sequence[str] = KEY_COLUMNS) -> str:
-    """Return the document's key: a column's value, else a hash of these texts."""
+    """Return the document's key: a column's value, else a hash of these strings."""
     column = _first(fields, columns)
     return key_of(fields[column], column) if column else key_from_parts(texts)
 

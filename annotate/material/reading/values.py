@@ -144,7 +144,7 @@ def _metadata_value(value: object, name: str) -> object:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, str | int | float):
-        text_of(value, name)  # refuses characters that no database holds
+        text_of(value, name)  # rejects characters that databases cannot store
         return value
     written = json.dumps(value, ensure_ascii=False, default=str)
     text_of(written.replace("\\u0000", "\0"), name)

@@ -130,7 +130,7 @@ def _keep_consent(
 
 
 def _consent_given(request: HttpRequest, study: OutsideStudy, parameters: dict[str, str]) -> Consent | None:
-    """Return the consent of this session, if it is this person's to this text."""
+    """Return the session's consent, if it is from this person and to this version of the study."""
     kept: dict[str, str] = request.session.get(CONSENT_IN_SESSION, {})
     wanted = _consent_key(study, parameters)
     if {name: kept.get(name) for name in wanted} != wanted:
@@ -139,7 +139,7 @@ def _consent_given(request: HttpRequest, study: OutsideStudy, parameters: dict[s
 
 
 def _consent_key(study: OutsideStudy, parameters: dict[str, str]) -> dict[str, str]:
-    """Return whose consent to which text it is; the session does not hold the person's ID."""
+    """Return hashes of the person and the consent; the session does not store the person's ID."""
     person = salted_hmac("annotate.outside.person", f"{study.pk}/{parameters.get(PERSON, '')}").hexdigest()
     return {"person": person, "digest": digest_of(study.consent)}
 
