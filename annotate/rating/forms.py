@@ -227,7 +227,7 @@ class EvidenceField(forms.Field):
 
 
 class DataField(forms.JSONField):
-    """What the question kind keeps of an answer besides its value: a JSON object, or nothing."""
+    """The data that the question kind stores in addition to the value: a JSON object, or empty."""
 
     def to_python(self, value: Any) -> Any:
         """Return the object or None."""

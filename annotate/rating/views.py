@@ -116,7 +116,7 @@ def rate(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _go_to_disputes(request: HttpRequest, slug: str) -> HttpResponse:
-    """Lead a rater who waits for a calibration session on, once its answers are revealed."""
+    """Redirect a rater in a calibration session once the session's answers are revealed."""
     url = reverse("disputes", args=[slug])
     return HttpResponseClientRedirect(url) if request.headers.get("HX-Request") else redirect(url)
 

@@ -83,14 +83,14 @@ class NumberParameter(Parameter):
 
 @dataclass(frozen=True)
 class ResultsPage:
-    """A page of results of every project: everything that is said about one question.
+    """A page of results of every project: all results about one question.
 
-    name: what its address ends with. sections: computes it, raising DomainError where nothing can be.
-    version: what changes whenever its figures might, in few and fast queries. size: how many values they rest
-    on; with many a worker computes them. version_of_choice: the same of data that only some choices take.
-    filled_by: the route, which takes the project's slug, of the step that an empty page leads to. shown_on:
-    the same of the page that shows a part, see `PARTS`. is_listed: whether a project lists it.
-    arrangement: which tables come first.
+    name: the end of its URL. sections: computes the results; raises DomainError if there are none. version:
+    a value that changes whenever a result can change, from few and fast queries. size: the number of values
+    behind the results; with many, a worker computes the page. version_of_choice: the version of data that
+    only some choices use. filled_by: the route, which takes the project's slug, of the step that an empty
+    page links to. shown_on: the route of the page that shows a part, see `PARTS`. is_listed: whether a
+    project lists it. arrangement: the tables that come first.
     """
 
     name: str

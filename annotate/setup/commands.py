@@ -186,9 +186,9 @@ def _put_in_order(order: Sequence[Dimension]) -> None:
 def checked_question(
     project: Project, dimension: DimensionSpec, *, besides: Dimension | None = None
 ) -> DimensionSpec:
-    """Return what a question is to be, its options complete. Raises InvalidValueError.
+    """Return the checked question with complete options. Raises InvalidValueError.
 
-    besides: the dimension that becomes it. One query where the question has a condition.
+    besides: the dimension that it replaces. One query if the question has a condition.
     """
     if dimension.kind not in KINDS:
         raise InvalidValueError(
@@ -237,7 +237,7 @@ def _with_condition(project: Project, dimension: DimensionSpec, besides: Dimensi
 
 
 def _can_be_said(asked: Dimension, value: float | str) -> bool:
-    """Return whether a value or a label can be an answer; only scales and labels have such answers."""
+    """Return True if a value or a label can be an answer; only scales and labels have such answers."""
     if asked.kind == "scale":
         scale = asked.scale_minimum, asked.scale_maximum, asked.scale_step
         return not isinstance(value, str) and is_on_scale(value, *scale)

@@ -72,7 +72,7 @@ LEVELS = [
 
 @dataclass(frozen=True)
 class KindChoice:
-    """A kind of question on the page: its key, name and sentence, its button, whether it is chosen."""
+    """A kind of question on the page: its key, name and description, its button, whether it is chosen."""
 
     key: str
     name: str | Promise
@@ -170,9 +170,9 @@ class DimensionForm(forms.Form):
 
     @classmethod
     def as_entered(cls, entered: Mapping[str, Any], earlier: Sequence[Dimension] = ()) -> "DimensionForm":
-        """Return the form as entered so far, not checked yet: for showing other settings or points.
+        """Return the form with the values entered, not checked yet, to show other settings or points.
 
-        `usual` puts a usual scale in place of the one entered; `more` adds a category.
+        `usual` replaces the scale entered with a usual one; `more` adds a category.
         """
         chosen = entered.getlist("condition_values") if isinstance(entered, QueryDict) else []
         initial = {**dict(entered.items()), "condition_values": chosen}
@@ -239,7 +239,7 @@ class DimensionForm(forms.Form):
         return [advice(level) for level in MeasurementLevelChoices.values]
 
     def clean(self) -> dict[str, Any]:
-        """Refuse scales without two points, ratio scales below zero, and categories without names.
+        """Reject scales without two points, ratio scales below zero, and categories without names.
 
         The settings of other kinds are checked by the kind itself.
         """

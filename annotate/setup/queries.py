@@ -75,7 +75,7 @@ class QuestionMaterial:
 
 
 def material_of_questions(project: Project) -> QuestionMaterial:
-    """Return what the project's questions need. Two queries."""
+    """Return the project's counts of the comparisons and parts that its questions need. Two queries."""
     kinds = set(project.dimensions.values_list("kind", flat=True))
     items = Item.objects.filter(document__project=project)
     is_output = Q(kind=Item.Kind.OUTPUT)
@@ -94,9 +94,9 @@ def material_of_questions(project: Project) -> QuestionMaterial:
 
 
 def preview_page(project: Project, number: int) -> tuple[ItemPage, FrozenGuideline]:
-    """Return the page of the project's item of this number, from 1, and what it is rated by. Eight queries.
+    """Return the page of the project's item of this number, from 1, and its guideline. Eight queries.
 
-    Nothing of it is a row: the assignment, its round and guideline exist on this page only.
+    The page stores no rows: the assignment, its round and guideline exist on this page only.
     """
     guideline = current_guideline(project)
     version = Guideline(project=project, version=1, digest=guideline.digest(), content=guideline.to_json())
@@ -143,7 +143,7 @@ def preview_page(project: Project, number: int) -> tuple[ItemPage, FrozenGuideli
 
 
 def _content_of_sides(item: Item | None, *, sides: int) -> ItemContent:
-    """Return the sides of a comparison, or of an example while none is drawn."""
+    """Return the sides of a comparison, or of an example if the project has no comparison."""
     example = gettext("Here stands output {number}. Draw comparisons to see yours.")
     outputs = [each.output for each in item.sides.all()] if item else []
     texts = [each.text for each in outputs]

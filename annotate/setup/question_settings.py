@@ -33,7 +33,7 @@ class QuestionSettings:
         return {}
 
     def initial(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what the fields show of a question's options."""
+        """Return the fields' initial values from a question's options."""
         texts = {name: write_rows(options[name]) for name in self.lists if name in options}
         return {name: options[name] for name in self.fields() if name in options} | texts
 
@@ -158,7 +158,7 @@ class RankingSettings(QuestionSettings):
 
 
 class SpansSettings(QuestionSettings):
-    """Categories, severities with weights, and the texts in which spans can be marked."""
+    """Categories, severities with weights, and whether raters mark the output or both texts."""
 
     lists = ("categories", "severities")
 
@@ -208,7 +208,7 @@ SETTINGS: Mapping[str, QuestionSettings] = {
 
 
 def settings_of_kind(kind: str) -> QuestionSettings:
-    """Return the settings of a kind; a scale has none besides the dimension's own."""
+    """Return the settings of a kind; a scale has only the dimension's own."""
     return SETTINGS.get(kind, QuestionSettings())
 
 
@@ -223,7 +223,7 @@ def write_rows(rows: Rows) -> str:
 
 
 def read_rows(text: str, *, weighted: bool = False) -> list[dict[str, Any]]:
-    """Return what `write_rows` writes. Raises InvalidValueError for a weight that is no number."""
+    """Read the output of `write_rows`. Raises InvalidValueError for a weight that is no number."""
     rows = []
     for line in text.splitlines():
         head, _colon, description = line.strip().partition(": ")

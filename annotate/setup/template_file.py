@@ -1,7 +1,7 @@
-"""A project's template as a YAML or JSON file, `concord-template/2`: written, read, or refused with reasons.
+"""A project's template as a YAML or JSON file, `concord-template/2`: written, read, or rejected with reasons.
 
 docs/reference/templates.md describes it. A file that this module writes reads back to the same template.
-Files of `concord-template/1`, which know scales only, are read as well.
+It also reads files of `concord-template/1`, which have only scales.
 """
 
 import base64
@@ -68,21 +68,21 @@ def to_yaml(template: ProjectTemplate) -> str:
 
 
 class _TemplateDumper(yaml.SafeDumper):
-    """Writes texts of several lines as they are."""
+    """Writes strings of several lines as blocks."""
 
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
-        """Return that everything is written out."""
+        """Write every value in full, without YAML aliases."""
         return True
 
     def represent_text(self, text: str) -> yaml.ScalarNode:
-        """Return a text, as a block if it has several lines."""
+        """Return a string, as a block if it has several lines."""
         return self.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
 
 
 _TemplateDumper.add_representer(str, _TemplateDumper.represent_text)
 
 
-# libyaml's loader reads a file with pictures ten times as fast.
+# libyaml's loader reads a file with images ten times as fast.
 _SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -190,7 +190,7 @@ def _load(text: str | bytes) -> Any:
 
 
 def _check_yaml(words: str) -> None:
-    """Refuse aliases and deep nesting, which can exhaust the memory."""
+    """Reject aliases and deep nesting, which can exhaust the memory."""
     depth = 0
     for token in yaml.scan(words, Loader=_TemplateLoader):
         if isinstance(token, yaml.AliasToken | yaml.AnchorToken | yaml.TagToken):
@@ -392,7 +392,7 @@ def _condition(reading: _Reading) -> dict[str, Any] | None:
 
 
 def _check_conditions(reading: _Reading, template: ProjectTemplate) -> None:
-    """Refuse conditions on later questions and on questions about other texts."""
+    """Reject conditions on later questions and on questions about other kinds of items."""
     earlier: dict[str, DimensionSpec] = {}
     for number, dimension in enumerate(template.dimensions):
         if dimension.shown_if:

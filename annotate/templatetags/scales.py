@@ -28,7 +28,7 @@ class _Answer(Protocol):
 
 @register.filter
 def answer_name(answer: _Answer, dimension: FrozenDimension) -> str:
-    """Return an answer in a few words, as its kind of question says it; a dash where there is none."""
+    """Return an answer in a few words from its kind of question, or a dash without an answer."""
     if answer.value is None:
         return "–"
     return kind_of(dimension).describe(dimension, Given(normalize(answer.value), answer.data))
@@ -45,7 +45,7 @@ def answer_to_all(answer: Rating | RatingChange, dimension: FrozenDimension) -> 
 
 @register.filter
 def apart_in_round_one(dispute: Dispute) -> str:
-    """Return how far apart answers that are no numbers of a scale lay in Round I, in a sentence."""
+    """Return a message with the distance of the Round I answers, for questions that are not on a scale."""
     return kind_of(dispute.dimension).apart_sentence(dispute.dimension.options or {}, dispute.spread)
 
 
@@ -96,7 +96,7 @@ def _row_in_words(row: Mapping[str, Any]) -> str:
 def condition_in_words(
     dimension: Dimension | FrozenDimension, dimensions: Iterable[Dimension | FrozenDimension]
 ) -> str:
-    """Return the condition of a question in words, or an empty text."""
+    """Return the condition of a question in words, or an empty string."""
     if not dimension.shown_if:
         return ""
     asked = next((each for each in dimensions if each.key == dimension.shown_if["dimension"]), None)

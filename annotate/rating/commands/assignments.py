@@ -27,11 +27,12 @@ LOADED_AHEAD = 8  # items of a page that were loaded ahead are reserved, too
 def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERVED_AT_ONCE) -> int:
     """Reserve up to `how_many` more items for the annotator, in the annotator's own random order.
 
-    Locks the annotator's row, then each place that it takes, skipping places that someone else is taking.
-    Places never taken go first; then places whose reservation ran out unused. Hidden checks follow what was
-    taken; by document only where a document ends. There an item of some documents is kept back: it comes
-    with a repeat of the document, as an ordinary return. A rater from outside takes no more ordinary items
-    than the study allows. Returns how many were taken.
+    Locks the annotator's row, then each assignment that it reserves. It skips assignments that someone else
+    is reserving. Assignments never reserved go first, then those with an expired, unused reservation. Hidden
+    checks follow the reserved items; if annotators rate by document, only at the end of a document. At that
+    point an item of some documents stays in reserve: it returns with a repeat of the document, as an ordinary
+    item. A rater from outside gets no more ordinary items than the study allows. Returns the number of
+    reserved items.
     """
     with at_once():
         _ANNOTATOR.ask(annotator.pk)

@@ -10,10 +10,10 @@ Outcome = OutsideRater.Outcome
 
 
 def complete_study(*, place: Membership) -> bool:
-    """Record that a rater from outside has nothing left to rate; return whether the study is completed.
+    """Record that a rater from outside has rated every item; return True if the study is completed.
 
-    False for everyone else, and for a rater who has rated no item: that one did no work to be paid for. Safe
-    to run twice. Locks the rater's row, if anything has to be recorded: others do not wait for writers.
+    False for everyone else, and for a rater without ratings, who did no work to be paid for. Safe to run
+    twice. Locks the rater's row only if it records something, so other raters do not block on writers.
     """
     outcome = OutsideRater.objects.filter(place=place).values_list("outcome", flat=True).first()
     if outcome in (None, Outcome.COMPLETED):
@@ -35,7 +35,7 @@ def _complete(place: Membership) -> bool:
 
 @transaction.atomic
 def screen_out(*, place: Membership) -> bool:
-    """Record that a rater from outside failed practice; return whether this is one. Locks the rater's row."""
+    """Record that a rater from outside failed practice; return False for others. Locks the rater's row."""
     rater = _lock(place)
     if rater is None:
         return False

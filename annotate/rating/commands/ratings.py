@@ -194,7 +194,7 @@ def _write(step: _Step, in_force: Guideline, by: User | None) -> Rating:
 def _answers_after(
     ratings: Mapping[int, Rating], steps: Sequence["_Step | InvalidValueError"]
 ) -> dict[int, Given | None]:
-    """Return what will be said about each dimension once the steps are written."""
+    """Return each dimension's answer after these steps."""
     answers = {key: given_of(rating) for key, rating in ratings.items()}
     for step in steps:
         if isinstance(step, _Step) and not step.overtaken:
@@ -268,9 +268,9 @@ def _is_overtaken(rating: Rating, sent: Sent) -> bool:
 
 
 def checked_answer(dimension: FrozenDimension, answer: Answer, assignment: Assignment) -> Answer:
-    """Return the answer as it is stored. Raises InvalidValueError as `check_answer` and its kind do.
+    """Return the stored form of an answer. Raises InvalidValueError as `check_answer` and its kind do.
 
-    One query where the kind reads the item; two for a comparison or parts.
+    One query if the kind reads the item; two for a comparison or parts.
     """
     kind = kind_of(dimension)
     check_answer(dimension, answer)

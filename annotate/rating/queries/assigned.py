@@ -56,24 +56,24 @@ def asked_dimensions(assignment: Assignment, guideline: FrozenGuideline) -> tupl
 
 
 def has_comparisons(guideline: FrozenGuideline) -> bool:
-    """Return whether some questions are about comparisons."""
+    """Return True if some questions are about comparisons."""
     return any(kind_of(each).compares for each in guideline.dimensions)
 
 
 def dimensions_of_kind(guideline: FrozenGuideline, item_kind: str) -> tuple[FrozenDimension, ...]:
-    """Return the dimensions that are asked about items of a kind."""
+    """Return the dimensions with questions about items of a kind."""
     return tuple(each for each in guideline.dimensions if kind_of(each).item_kind == item_kind)
 
 
 def has_conditions(guideline: FrozenGuideline) -> bool:
-    """Return whether some questions are only asked after certain answers to others."""
+    """Return True if some questions depend on answers to others."""
     return any(each.shown_if for each in guideline.dimensions)
 
 
 def count_opened_questions(round: Round) -> Counter[int]:
-    """Count by dimension the questions that answers of open assignments have opened and that wait for one.
+    """Count by dimension the unanswered questions that answers of open assignments have opened.
 
-    Questions with a condition only. Two queries, none where the guideline has no such question.
+    Questions with a condition only. Two queries; none if the guideline has no such question.
     """
     guideline = FrozenGuideline.from_json(round.guideline.content)
     opened: Counter[int] = Counter()

@@ -1,4 +1,4 @@
-"""The texts, sides and parts of an item, as its annotator sees them."""
+"""The output, sides and parts of an item, as its annotator sees them."""
 
 from agreement.streams import Stream
 from annotate.core.models import Assignment, Item, ItemPart, Rating

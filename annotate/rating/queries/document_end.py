@@ -128,10 +128,10 @@ def after_document(annotator: Membership, document: int) -> int | None:
 def document_end(
     round: Round, annotator: Membership, document: Document, key: str = ""
 ) -> DocumentEnd | None:
-    """Return a dimension's own values side by side, of the first dimension where the key is none of them.
+    """Return the annotator's values of a dimension side by side; of the first one if the key is unknown.
 
-    Only values of scales can be revised. None where there is nothing to compare: while an item is not
-    completely rated, or without two items.
+    Annotators can revise only values of scales. None if there are fewer than two items, or if an item is not
+    completely rated.
     Five queries.
     """
     own = list(own_in_document(annotator, document.pk).select_related("item", "round"))

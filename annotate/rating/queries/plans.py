@@ -140,7 +140,7 @@ def _rated_items(project: Project) -> list[tuple[int, int, int]]:
 
 
 def items_of_round_one(project: Project) -> QuerySet[Item]:
-    """Return what Round I is about: the items that a question is about, but those with gold values."""
+    """Return the items of Round I: all with a question about them, except items with gold values."""
     asked = Dimension.objects.filter(project=project)
     comparing = [kind.key for kind in KINDS.values() if kind.compares]
     asks_of_outputs = Exists(asked.exclude(kind__in=comparing)) | ~Exists(asked.filter(kind__in=comparing))

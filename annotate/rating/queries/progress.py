@@ -125,7 +125,7 @@ _TAKEN_OF_LIMIT = {
 
 
 def _within_limit(counts: dict[str, int | None], available: int) -> int:
-    """Return how many available items this annotator may take: all, but for raters from outside."""
+    """Return the number of available items that this annotator can get: fewer for raters from outside."""
     if (limit := counts["limit"]) is None:
         return available
     return max(min(available, limit - (counts["taken"] or 0)), 0)

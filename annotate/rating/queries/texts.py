@@ -10,7 +10,7 @@ def item_texts(item: int) -> list[str]:
 
 
 def texts_of(item: Item) -> list[str]:
-    """Return the text rated, its document's parts, and the sides of a comparison, by number of the part.
+    """Return the output, its document's parts, and the sides of a comparison, by number of the part.
 
     Each end of a line is one character. The item's document is loaded. One query for a comparison.
     """

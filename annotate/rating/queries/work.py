@@ -60,20 +60,20 @@ class Row:
 
     @property
     def question(self) -> dict[str, Any]:
-        """What the kind's template shows."""
+        """The context of the kind's template."""
         given = given_of(self.rating)
         if given is None and self.rating is not None and self.rating.data:
-            given = Given(0, self.rating.data)  # begun
+            given = Given(0, self.rating.data)  # started, without a number yet
         return self.kind.input_context(self.dimension, given, self.content)
 
     @property
     def data(self) -> str:
-        """What the answer holds besides its number, as the page reads and sends it."""
+        """The answer's data, without its number, in the form that the page reads and sends."""
         return json.dumps(self.rating.data) if self.rating and self.rating.data else ""
 
     @property
     def condition(self) -> str:
-        """Which answers to another question it is asked after, as the page reads it."""
+        """The condition of the question, an answer to another question, as the page reads it."""
         return json.dumps(self.dimension.shown_if)
 
     @property
@@ -218,7 +218,7 @@ def item_page(assignment: Assignment) -> ItemPage:
 
 
 def shown_sides(content: ItemContent, document_parts: int) -> list[ShownSide]:
-    """Return the sides of a comparison in the order in which they are shown."""
+    """Return the sides of a comparison in the order on the page."""
     return [
         ShownSide(number, document_parts + 1 + side, content.sides[side], content.formats[side])
         for number, side in enumerate(content.order, start=1)

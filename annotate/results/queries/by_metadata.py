@@ -27,7 +27,7 @@ MOST_VALUES = 50
 
 
 def has_metadata(project: Project) -> bool:
-    """Return whether a document or an item has metadata."""
+    """Return True if a document or an item has metadata."""
     return bool(metadata_names(project))
 
 
@@ -43,7 +43,7 @@ METADATA = Parameter("column", gettext_lazy("Metadata"), _columns)
 
 
 def metadata_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return the means of the last round and alpha of Round I, none before it. Eight queries at most."""
+    """Return the means of the last round and alpha of Round I, none before it. Up to eight queries."""
     rounds = rated_rounds(project, "documents")
     if not rounds:
         return []

@@ -32,7 +32,7 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class GivenValue:
-    """A value of a unit, who gave it, and the answer in words where it is more than the value."""
+    """A value of a unit with its rater, and the answer in words if it has more than a value."""
 
     name: str
     value: float
@@ -129,7 +129,7 @@ class UnitsApart(Sequence[UnitApart]):
     """Rated units, the farthest apart in Round I first; their names are read for those that are asked for."""
 
     def __init__(self, project: Project, meant: Disagreement, kept: KeptPage) -> None:
-        """Find the units that are meant among those that are kept. Three queries at most."""
+        """Select the wanted units from the stored page. Up to three queries."""
         self._project = project
         units = units_of(kept)
         least = np.full(len(units), meant.apart)
@@ -163,7 +163,7 @@ class UnitsApart(Sequence[UnitApart]):
     @overload
     def __getitem__(self, place: slice) -> list[UnitApart]: ...
     def __getitem__(self, place: int | slice) -> UnitApart | list[UnitApart]:
-        """Return a unit, or some of them with their names and values in four queries at most."""
+        """Return a unit, or several, with names and values, in up to four queries."""
         if isinstance(place, int):
             return self[slice(place, place + 1)][0]
         chosen = self._units[place]
@@ -249,7 +249,7 @@ def units_table(units: Sequence[UnitApart], *, with_systems: bool) -> Table:
 
 
 def unit_page(project: Project, item_id: int, key: str) -> UnitPage | None:
-    """Return everything about a unit, None where the project has none such. Six queries at most."""
+    """Return everything about a unit, None if the project does not have it. Up to six queries."""
     item = (
         Item.objects.filter(pk=item_id, document__project=project)
         .select_related("document", "system")

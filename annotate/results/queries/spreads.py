@@ -43,7 +43,7 @@ BATCH = 20_000
 
 
 def spread_sections(project: Project, _chosen: Chosen) -> list[Section]:
-    """Return how many units with two values or more lie how far apart, with all units beside.
+    """Return the number of units with at least two values by their range, and the table of all units.
 
     Three queries; one more if there are questions of other kinds than scales.
     """

@@ -17,7 +17,7 @@ from annotate.questions import Given, QuestionKind, kind_of
 
 @dataclass(frozen=True)
 class AnsweredItem:
-    """An item with answers. sides: the systems that a comparison compares; texts: as raters mark them."""
+    """An item with answers. sides: the systems of a comparison; texts: the strings that raters mark."""
 
     id: int
     document: str
@@ -46,12 +46,12 @@ class QuestionAnswers:
 
     @property
     def stream(self) -> Stream:
-        """What its intervals are drawn with: equal in both rounds, as equal answers have one interval."""
+        """The random stream of its intervals. Both rounds share it: equal answers get equal intervals."""
         return Stream(self.round.project.seed).of("people", self.dimension.key, "answers")
 
     @property
     def resampling(self) -> Resampling:
-        """How intervals are drawn."""
+        """The resampling of the intervals."""
         return Resampling(by="documents")
 
     @property
@@ -106,7 +106,7 @@ class QuestionAnswers:
 def answers_of_rounds(
     project: Project, dimension: FrozenDimension, *, with_texts: bool = False
 ) -> list[QuestionAnswers]:
-    """Return the answers to a question at the end of each round, Round I first. Five queries at most."""
+    """Return the answers to a question at the end of each round, Round I first. Up to five queries."""
     rounds = [round for _, round in sorted(rounds_of(project).items())]
     ratings = Rating.objects.filter(
         assignment__round__in=rounds,
@@ -155,7 +155,7 @@ def _items(keys: set[int], *, with_texts: bool) -> list[AnsweredItem]:
 
 
 def _texts(item: Item) -> list[str]:
-    """Return the text rated and the document's parts, each end of a line as one character."""
+    """Return the output and the document's parts, each end of a line as one character."""
     texts = [item.text, *(part["text"] for part in item.document.parts)]
     return [each.replace("\r\n", "\n") for each in texts]
 

@@ -39,7 +39,7 @@ _HOW_RANKED = gettext_lazy(
 
 
 def preference_tables(rounds: Rounds) -> list[Table]:
-    """Return agreement on the winner, strengths of systems, and what the position does."""
+    """Return agreement on the winner, strengths of systems, and the effect of the position."""
     answers = [_pairwise(each.where(lambda item: len(item.sides) == 2)) for each in rounds]
     options = rounds[0].dimension.options
     drawn = rounds[0].stream
@@ -101,7 +101,7 @@ def _pairwise(answers: QuestionAnswers) -> PairwiseAnswers:
 
 
 def _position(answers: PairwiseAnswers, strengths: Strengths) -> Table:
-    """Return how often the output shown first is preferred."""
+    """Return the share of answers that prefer the first output."""
     won = ~np.isnan(answers.values) & (answers.values != 0)
     assert answers.shown_first is not None
     first = int((won & ((answers.values > 0) == answers.shown_first)).sum())

@@ -31,7 +31,7 @@ from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
 
 
 def labels_tables(rounds: Rounds) -> list[Table]:
-    """Return alpha of sets, agreement on each label, and how often systems have each label."""
+    """Return alpha of sets, agreement on each label, and each label's rate by system."""
     dimension = rounds[0].dimension
     distance = {"jaccard": jaccard_distance, "masi": masi_distance}[dimension.options["distance"]]
     names = labels_by_key(dimension, "labels")

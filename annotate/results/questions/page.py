@@ -20,7 +20,7 @@ from annotate.results.registry import Chosen, Parameter
 
 
 def has_other_questions(project: Project) -> bool:
-    """Return whether a project asks something that is not on a scale. One query."""
+    """Return True if a project has a question that is not on a scale. One query."""
     return project.dimensions.exclude(kind=SCALE.key).exists()
 
 
@@ -36,7 +36,7 @@ QUESTION = Parameter("question", gettext_lazy("Question"), _questions)
 
 
 def questions_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return the tables of the chosen question, none before Round I. Nine queries at most."""
+    """Return the tables of the chosen question, none before Round I. Up to nine queries."""
     round = round_one(project)
     dimension = guideline_at(project, round).dimension(chosen[QUESTION.name]) if round else None
     return [] if dimension is None else [question_section(project, dimension)]

@@ -1,4 +1,4 @@
-"""What the tables of several kinds of questions share."""
+"""Shared by the tables of several kinds of questions."""
 
 from collections.abc import Iterable, Sequence
 
@@ -110,5 +110,5 @@ def alike_cell(system: str, differences: Iterable[SystemDifference], reason: str
 
 
 def end_of(rounds: Rounds) -> str:
-    """Return of which round the answers are."""
+    """Return a message with the round of the answers."""
     return gettext("Answers at the end of {round}.").format(round=rounds[-1].round)

@@ -57,7 +57,7 @@ def _distance_alpha(answers: QuestionAnswers) -> Coefficient:
 
 
 def text_tables(rounds: Rounds) -> list[Table]:
-    """Return how many texts raters wrote, and how long they are."""
+    """Return the number of written answers, and their lengths."""
     last = rounds[-1]
     columns = [
         Column("rater", gettext("Rater"), ColumnKind.TEXT),

@@ -79,9 +79,9 @@ class RoundProgress:
 
 
 def round_progress(round: Round, *, with_labels: bool) -> RoundProgress:
-    """Return how far Round I is. Seven queries, four once it is closed; the round needs its guideline.
+    """Return the progress of Round I. Seven queries, four once it is closed; the round needs its guideline.
 
-    Two more where questions are asked about comparisons, or after certain answers only.
+    Two more if there are questions about comparisons, or questions with a condition.
     """
     counts = _count_assignments(round)
     raters = _raters(round, counts, with_labels)
@@ -182,9 +182,9 @@ def _dimensions(
 
 
 def _dimensions_of_kinds(round: Round, guideline: FrozenGuideline) -> list[DimensionProgress]:
-    """Count what is asked where an item is not asked every question.
+    """Count the questions to answer by dimension, if items have different questions.
 
-    A question with a condition is asked once an answer has opened it.
+    A question with a condition counts once an answer has opened it.
     """
     given = Rating.objects.filter(has_answer(), assignment__round=round).order_by()
     rated = dict(given.values_list("dimension").annotate(Count("pk")))
@@ -214,9 +214,9 @@ def _pace(round: Round, guideline: FrozenGuideline, left: int) -> Pace:
 
 
 def _by_day(round: Round, guideline: FrozenGuideline) -> Counter[date]:
-    """Count ratings by day; those of a complete place on the day on which it was completed.
+    """Count ratings by day; a complete assignment's ratings count on the day of its completion.
 
-    Where items are not asked every question, each rating counts on the day on which it was first saved.
+    If items have different questions, each rating counts on the day on which it was first saved.
     """
     asks_all = not (has_comparisons(guideline) or has_conditions(guideline))
     since, imported = timezone.now() - LOOKED_BACK, Assignment.Plan.IMPORTED
