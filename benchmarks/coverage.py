@@ -1,4 +1,4 @@
-"""How often tests and intervals hold what they claim, on simulated ratings.
+"""Error rates of tests and coverage of intervals, on simulated ratings.
 
 python benchmarks/coverage.py crossed [--simulations 1000]
 python benchmarks/coverage.py skewed [--simulations 1000]
@@ -18,27 +18,27 @@ python benchmarks/coverage.py others [--simulations 600]
 python benchmarks/coverage.py questions [--simulations 400]
 
 crossed: shares of true nulls that are rejected at the 5 % level, by the crossed model of ratings and by the
-paired t test over documents, where every project has a panel of raters drawn anew.
-skewed: shares of 95 % intervals that hold the true alpha where about nine of ten values are the same, by the
-interval that Concord gives and by one that only draws what is in the sample, where there is one.
+paired t test over documents; every project has a new random panel of raters.
+skewed: shares of 95 % intervals that cover the true alpha if about nine of ten values are equal, of Concord's
+interval and of one that only resamples the sample, if it exists.
 kappas: the same shares of intervals of Fleiss' and weighted kappa.
-judges: shares of pairs of judges that are told apart although they agree with people equally well.
-strengths: shares of 95 % intervals of strengths, and of sets of ranks, that hold what they claim.
-severity: shares of 95 % intervals of raters' severities and of systems' fair means that hold.
-passages: shares of 95 % intervals of agreement on marked passages that hold.
-stopping: shares of projects in which alpha's interval holds at every look, always valid and usual.
-routing: shares of 95 % intervals of mean scores, differences and ranks after routing that hold the truth, by
-estimate, size of a system and least number of audited units, of all and of those shown without a warning.
-replacement: shares of judges that lose by just epsilon and are said to replace an annotator.
+judges: shares of pairs of judges found different although they agree with people equally well.
+strengths: shares of 95 % intervals of strengths, and of sets of ranks, that cover the true value.
+severity: shares of 95 % intervals of raters' severities and of systems' fair means that cover the true value.
+passages: shares of 95 % intervals of agreement on marked passages that cover the true value.
+stopping: shares of projects in which alpha's interval covers at every look, always valid and usual.
+routing: shares of 95 % intervals of mean scores, differences and ranks after routing that cover the truth, by
+estimate, size of a system and minimum number of audited units, of all and of those without a warning.
+replacement: shares of judges that lose by just epsilon and are reported to replace an annotator.
 controls: shares of judges that beat the controls, with knowledge of a system, a length or an item.
 one_more_rater: shares of judges that lower agreement, or do not lower it, by their noise.
-spread: shares of 95 % intervals of standard deviations, of the ratio of a judge's and people's, and of one
-category's F1, and of the accuracy on preferences between texts, that hold.
-meta: shares of 95 % intervals of the meta-correlation M that hold what as many documents show on average,
-and what endless ones would.
-others: shares of 95 % intervals of every other coefficient of ratings, and of values beside people's, that
-hold, and of order effects that are found where there are none.
-questions: shares of 95 % intervals of labels, preferences, rankings, spans and parts that hold.
+spread: shares of 95 % intervals that cover the true value, for standard deviations, the ratio of a judge's
+and people's, one category's F1, and the accuracy on preferences between outputs.
+meta: shares of 95 % intervals of the meta-correlation M that cover its mean over samples of this size, and
+its value for infinitely many documents.
+others: shares of 95 % intervals that cover, for every other coefficient of ratings and for values compared
+with people's; and the share of order effects found in data without one.
+questions: shares of 95 % intervals of labels, preferences, rankings, spans and parts that cover.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""How often intervals hold for labels, preferences, rankings, spans and parts (`coverage.py questions`)."""
+"""Coverage of intervals for labels, preferences, rankings, spans and parts (`coverage.py questions`)."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -172,8 +172,8 @@ def _find_truth(kind: str) -> dict[str, float]:
 
 
 def held_questions(kind: str, documents: int, simulations: int) -> dict[str, tuple[float, float]]:
-    """Return for each statistic the share of intervals that hold what very many documents give, and how
-    often there is one.
+    """Return for each statistic the share of intervals that cover the value for very many documents, and the
+    share of simulations with an interval.
     """
     draw, generator, truth = KINDS[kind], np.random.default_rng([SEED, documents]), _find_truth(kind)
     held: dict[str, list[bool]] = {name: [] for name in truth}

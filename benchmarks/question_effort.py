@@ -2,10 +2,10 @@
 
 python benchmarks/question_effort.py [--items 5]
 
-Serves a project for each kind from a database of its own and answers items as a person does. Each item has
+Serves a project for each kind from a separate database and answers items as a person does. Each item has
 one question. Actions and seconds are those of benchmarks/rating_effort.py; a scale in the same run is the
 yardstick. Labels: two of five. Parts: four. Spans: one word, selected by a double click or a double
-tap. Text: without the typing. Needs chromium.
+tap. Answers in words: without the typing. Needs chromium.
 """
 
 import argparse

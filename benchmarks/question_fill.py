@@ -80,7 +80,7 @@ def make_project(kind: str, items: int, people: int) -> dict[str, object]:
 
 
 def main() -> None:
-    """Make a project for each kind, with so many annotators and items."""
+    """Make a project for each kind, with these numbers of annotators and items."""
     people, items = int(sys.argv[1]), int(sys.argv[2])
     call_command("migrate", verbosity=0)
     collect_static_files()

@@ -33,7 +33,7 @@ const Causes = (() => {
     return found;
   }
 
-  // An answer of several pieces is copied whole: words as they are, everything else as it was sent.
+  // Copy an answer of several pieces whole: words unchanged, everything else in the form sent by the server.
   function wholeAnswer(data) {
     try { return JSON.parse(data || "{}").text ?? data; } catch { return data; }
   }

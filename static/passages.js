@@ -58,7 +58,7 @@ const Passages = (() => {
   }
   const isRendered = (element) => element.classList.contains("rendered");
 
-  // The positions of a passage in a text's string; both 0 for markup alone.
+  // The positions of a passage in an element's string; both 0 for markup alone.
   function placesOf(element, start, end) {
     if (!isRendered(element)) return [unitAt(textOf(element), start), unitAt(textOf(element), end)];
     const met = runsOf(element).filter((run) => run.start < end && start < run.end);

@@ -1,5 +1,5 @@
-// Answers of several pieces: labels, one choice for each part or side, words, marked spans. What the controls of a
-// question say is put together as JSON in its hidden field, which the server checks; the template names each piece.
+// Answers of several pieces: labels, one choice for each part or side, words, marked spans. The script collects
+// a question's controls as JSON in its hidden field, which the server checks; the template names each piece.
 "use strict";
 
 const Questions = (() => {
@@ -15,7 +15,7 @@ const Questions = (() => {
 
   const entered = (row) => row.querySelector("[data-field]:not([type=radio], [type=checkbox])");
 
-  // One value for each entry; where only some are asked for, the others have the default.
+  // One value for each entry. If the list has a default, entries without a choice get it.
   function listed(row) {
     const values = entries(row).map(() => null);
     for (const control of row.querySelectorAll("[data-field]:checked")) values[Number(control.dataset.index)] = valueOf(control);
@@ -46,7 +46,7 @@ const Questions = (() => {
     return value !== null && !(list(row) && value.includes(null));
   }
 
-  // What was chosen, as the trail says it.
+  // The choice in words, for the trail.
   function shown(row) {
     const value = read(row);
     if (value === null) return "";
@@ -89,7 +89,7 @@ const Questions = (() => {
     return document.activeElement.closest?.("[data-entry]") ?? open ?? entries(row)[0];
   }
 
-  // Takes a digit; says whether the question has an answer now that moves on by itself.
+  // Handles a digit; returns "done" if all entries of a list have a choice, "taken" for other choices, else "".
   function digit(row, key) {
     if (list(row)) {
       const entry = current(row);
@@ -114,7 +114,7 @@ const Questions = (() => {
   return { compose, isComplete, shown, fill, settle, digit, isComposed, data: (row) => dataField(row)?.value ?? "", read };
 })();
 
-// Spans: what is selected in the texts is marked with a category and a severity.
+// Spans: a selection in the page's passages is marked with a category and a severity.
 const Spans = (() => {
   const tool = (row) => row.querySelector("[data-spans]");
   const hidden = (row) => row.querySelector(`input[type=hidden]:is([name="${row.dataset.key}-data"], [data-answer])`);
@@ -127,7 +127,7 @@ const Spans = (() => {
     row.dispatchEvent(new CustomEvent("spans:changed", { bubbles: true }));
   }
 
-  // Marks what is selected; says whether anything was.
+  // Marks the selection; returns false without one.
   function add(row, severity) {
     const main = row.closest("main");
     const everywhere = tool(row).dataset.where === "both";

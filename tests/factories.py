@@ -83,7 +83,7 @@ def _make_members(
 
 
 def make_outside_rater(place: Membership, **fields: Any) -> OutsideRater:
-    """Say of an annotator that the person joined by a study's link, which is closed meanwhile."""
+    """Record that an annotator joined by a study's link, which is now closed."""
     study, _ = OutsideStudy.objects.get_or_create(
         project=place.project, defaults={"pay_rule": "item", "pay_rate": "0.25", "currency": "GBP"}
     )

@@ -31,7 +31,7 @@ def contents_of(items: Collection[int]) -> dict[int, Subject]:
 
 
 def in_order_of_sample(subject: Subject, sample: int) -> Subject:
-    """Return a subject with its sides as a sample shows them: each begins with the next side."""
+    """Return a subject with its sides in a sample's order: each sample starts with the next side."""
     sides = range(len(subject.sides))
     first = sample % max(len(sides), 1)
     return replace(subject, order=(*sides[first:], *sides[:first]))

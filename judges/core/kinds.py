@@ -18,7 +18,7 @@ class AskedKinds:
     """Asks the kind of each dimension; see judges.methods.questions."""
 
     def prompt(self, dimension: FrozenDimension, subject: Subject) -> str:
-        """Return what is asked."""
+        """Return the prompt of the question's kind."""
         return kind_of(dimension).prompt(dimension, content_of(subject))
 
     def fields(self, dimension: FrozenDimension, subject: Subject) -> dict[str, Any]:
@@ -26,7 +26,7 @@ class AskedKinds:
         return kind_of(dimension).reply_fields(dimension, content_of(subject))
 
     def texts(self, dimension: FrozenDimension, subject: Subject) -> Sequence[tuple[str, str]]:
-        """Return the sides by their letters, or the text rated, with its parts if they are asked about."""
+        """Return the sides with their letters, or the output, with its parts for a question about parts."""
         kind = kind_of(dimension)
         if kind.compares:
             shown = [subject.sides[side] for side in subject.order or range(len(subject.sides))]

@@ -12,17 +12,17 @@ def scales_of(project: Project) -> QuerySet[Dimension]:
 
 
 def outputs_of(project: Project) -> QuerySet[Item]:
-    """Return the single texts of systems, without comparisons of them."""
+    """Return the single outputs of systems, without comparisons."""
     return Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT)
 
 
 def has_other_kinds(project: Project) -> bool:
-    """Return whether a project asks questions that are no scales. One query."""
+    """Return True if a project has questions that are no scales. One query."""
     return project.dimensions.exclude(kind=SCALE.key).exists()
 
 
 def names_of_scales(project: Project) -> tuple[list[tuple[str, str]], bool]:
-    """Return keys and names of the scales, and whether there are other questions besides. One query."""
+    """Return keys and names of the scales, and True if there are also other questions. One query."""
     rows = list(project.dimensions.values_list("key", "name", "kind"))
     scales = [(key, name) for key, name, kind in rows if kind == SCALE.key]
     return scales, len(scales) < len(rows)

@@ -32,8 +32,8 @@ class Subject:
     other: str | None = None
     reference: str = ""  # a text for the same document to hold it against
     sides: tuple[str, ...] = ()  # of a comparison, in its own order
-    order: tuple[int, ...] = ()  # in which the sides are shown
-    parts: tuple[str, ...] = ()  # of the text, judged one by one
+    order: tuple[int, ...] = ()  # the order of the sides in the prompt
+    parts: tuple[str, ...] = ()  # of the output, each judged separately
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Method(ABC):
     own_placeholders: ClassVar[frozenset[str]] = frozenset()
     asks_pairs: ClassVar[bool] = False
     asks_several: ClassVar[bool] = False  # dimensions in one call
-    asks_kinds: ClassVar[bool] = False  # other questions than those of scales, see annotate.questions
+    asks_kinds: ClassVar[bool] = False  # questions that are no scales, see annotate.questions
     takes_modifiers: ClassVar[bool] = False
     takes_steps: ClassVar[bool] = False  # several calls for a value, see judges.methods.steps
     document_section: ClassVar[str] = ""  # the first step, where one call serves all texts of a document

@@ -1,4 +1,4 @@
-"""Questions of other kinds than scales: a kind says what is asked, and reads the JSON of the reply."""
+"""Questions of other kinds than scales: a kind writes the prompt, and reads the JSON of the reply."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -45,13 +45,13 @@ class Kinds(Protocol):
     """Question kinds as this method needs them; the app hands them over, for they know Django."""
 
     def prompt(self, dimension: FrozenDimension, subject: Subject) -> str:
-        """Return what is asked: the choices, and which fields the reply has."""
+        """Return the question for the prompt: the choices, and the fields of the reply."""
 
     def fields(self, dimension: FrozenDimension, subject: Subject) -> dict[str, Any]:
         """Return the JSON schemas of the fields that hold the answer."""
 
     def texts(self, dimension: FrozenDimension, subject: Subject) -> Sequence[tuple[str, str]]:
-        """Return what is shown besides the document: tags and their texts."""
+        """Return the tags and contents that follow the document in the prompt."""
 
     def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], subject: Subject) -> Reading:
         """Return the answer in a JSON object, or why it has none."""
@@ -66,7 +66,7 @@ def ask_with(kinds: Kinds) -> None:
 
 
 class KindMethod(Method):
-    """Asks a question of its kind about a text, its parts, or texts side by side; the reply is JSON."""
+    """Asks a question of its kind about an output, its parts, or several outputs; the reply is JSON."""
 
     key = "questions"
     label = "Questions of other kinds"
@@ -82,7 +82,7 @@ class KindMethod(Method):
         return frozenset({*of_dimension, "what", "question", "texts", "schema"})
 
     def refuses_kind(self, dimension: FrozenDimension) -> str | None:
-        """Return that numbers have methods of their own, if these are numbers."""
+        """Return the message that rejects scales and named categories, which have other methods."""
         if not dimension.is_scale:
             return None
         return gettext(
@@ -90,17 +90,17 @@ class KindMethod(Method):
         ).format(dimension=dimension.name)
 
     def refuses_value(self, value: float, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
-        """Return that a number alone is no answer."""
+        """Return the message that a number alone is no answer."""
         return gettext("A number alone is no answer to {dimension}; give a reply.").format(
             dimension=dimension.name
         )
 
     def refuses_probabilities(self, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
-        """Return why there is no value from probabilities."""
+        """Return the reason for no value from probabilities."""
         return gettext("A reply is a JSON object; read it from the reply’s text.")
 
     def messages(self, template: str, subject: Subject, dimension: FrozenDimension) -> list[Message]:
-        """Return what to send; a ValueError says why it cannot be sent."""
+        """Return the messages to send. Raises ValueError with a reason if there are none."""
         if reason := self.refuses_kind(dimension):
             raise ValueError(reason)
         (kinds,) = _kinds
@@ -127,7 +127,7 @@ class KindMethod(Method):
         return object_of({"reason": {"type": "string"}, **fields})
 
     def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]:
-        """Return the same without a subject."""
+        """Return the schema without a subject."""
         return self.schema_about([dimension])
 
     def read_about(
@@ -149,7 +149,7 @@ class KindMethod(Method):
         return _read(reply, dimension, about)
 
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:
-        """Return that a reply alone has no value."""
+        """Return Unreadable: a reply has no value without its subject."""
         return self.read_about(reply, dimension, [dimension])
 
     def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
@@ -157,7 +157,7 @@ class KindMethod(Method):
         return self.read(reply, dimension)
 
     def answer_position(self, reply: str, dimension: FrozenDimension) -> int | None:  # noqa: ARG002
-        """Return that no token has the answer."""
+        """Return None: no token has the answer."""
         return None
 
     def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:  # noqa: ARG002

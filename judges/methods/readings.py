@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Readable:
-    """A value on the scale, what the model said for it, and what else answers of other kinds hold."""
+    """A value on the scale, the model's words for it, and the data of answers of other kinds."""
 
     value: float
     rationale: str = ""

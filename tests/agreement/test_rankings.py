@@ -1,4 +1,4 @@
-"""Rankings: by hand, beside SciPy, and with chance as all names of the systems in turn."""
+"""Rankings: by hand, compared with SciPy, and with chance as all names of the systems in turn."""
 
 from collections.abc import Sequence
 from itertools import permutations, product
@@ -150,7 +150,7 @@ def test_concordance_is_kendalls_w_of_each_item() -> None:
     ranks[0, 2] = [1, 2, 3, 4]
     made = rankings(ranks, documents=[1, 1, 2])
     first, second, third = concordances(made)
-    # Sums of ranks 4, 6, 8, 12 of 7.5 on average: S = 35 of at most 45.
+    # Sums of ranks 4, 6, 8, 12 with mean 7.5: S = 35; its maximum is 45.
     assert first.value == pytest.approx(35 / 45)
     assert first.value == kendall_w(ratings(ranks[:, 0], "ordinal")).value
     assert second.value == pytest.approx(0)

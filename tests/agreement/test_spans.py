@@ -1,4 +1,4 @@
-"""Spans: fractions by hand, characters one by one as WMT's script counts them, and MQM scores."""
+"""Spans: fractions by hand, single characters as in WMT's script, and MQM scores."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""Two raters discuss a preference, labels and spans in a browser; an admin decides what is left."""
+"""Two raters discuss a preference, labels and spans in a browser; an admin decides the rest."""
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -34,13 +34,13 @@ def dispute_each() -> Cast:
 
 
 def held(key: str) -> dict[str, object]:
-    """Return what raters answered in Round II, by their aliases."""
+    """Return the raters' answers in Round II, by their aliases."""
     ratings = Rating.objects.filter(assignment__round__number=2, dimension__key=key, value__isnull=False)
     return dict(ratings.values_list("assignment__annotator__alias", "data"))
 
 
 def change_to_theirs(page: Page) -> None:
-    """Press the button that prefers what the other rater prefers."""
+    """Press the button for the other rater's preference."""
     expect(page.locator(".side")).to_have_count(2)
     expect(page.locator(".apart")).to_have_text("The raters prefer different outputs.")
     theirs = page.locator(".standpoints li").filter(has_text="Rater B").inner_text().removeprefix("Rater B ")
@@ -67,7 +67,7 @@ def edit_spans(page: Page) -> None:
 
 
 def decide_as_rater_b(page: Page) -> None:
-    """Take over an answer as the decision, and write the reason."""
+    """Copy an answer into the decision, and write the reason."""
     page.get_by_role("button", name="Use the answer of Rater B").click()
     expect(page.locator("[data-span-list] li")).to_have_count(1)
     expect(page.locator("#note")).to_be_focused()
@@ -118,7 +118,7 @@ def test_raters_take_over_keep_and_edit(live_server: LiveServer, browser: Browse
 
 
 def select_last_word(page: Page) -> None:
-    """Select the last word of the text rated."""
+    """Select the last word of the output."""
     page.evaluate(
         """() => {
             const text = document.querySelector('.summary .text');

@@ -1,4 +1,4 @@
-"""An admin sets up questions of other kinds, draws comparisons and previews, at 1280 and 390 pixels."""
+"""An admin sets up questions of other kinds, makes comparisons and previews, at 1280 and 390 pixels."""
 
 import pytest
 from playwright.sync_api import Browser, expect

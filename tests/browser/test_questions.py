@@ -17,7 +17,7 @@ KINDS = ("labels", "parts", "spans", "text")
 
 
 def given() -> dict[str, object]:
-    """Return what is stored of each question."""
+    """Return the stored answer of each question."""
     return dict(Rating.objects.values_list("dimension__key", "data"))
 
 
@@ -32,7 +32,7 @@ def begin(
 
 
 def select_words(page: Page, start: int, end: int) -> None:
-    """Select characters of the text rated."""
+    """Select characters of the output."""
     page.evaluate(
         """([start, end]) => {
             const node = document.querySelector('.summary .text').firstChild;

@@ -1,4 +1,4 @@
-"""Calibration sessions: blind, revealed, discussed, and what was agreed put into the guidelines."""
+"""Calibration sessions: blind, revealed, discussed, and agreements added to the guidelines."""
 
 import pytest
 from django.test import Client
@@ -52,7 +52,7 @@ def test_everybody_answers_blind_then_sees_every_difference() -> None:
     assert not Dispute.objects.exists()
     reveal_session(session=session, by=cast.admin)
     reveal_session(session=session, by=cast.admin)
-    # One point apart is no dispute in the project; here everything that differs is discussed.
+    # A difference of one point is no dispute in the project; here raters discuss every difference.
     assert Dispute.objects.filter(round__project=session).count() == 2
     assert session_state(session).is_discussed
 

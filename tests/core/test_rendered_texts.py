@@ -1,4 +1,4 @@
-"""Sources and outputs as Markdown and as chats: what they show and keep out, and offsets of the source."""
+"""Sources and outputs as Markdown and as chats: visible and removed content, and offsets of the source."""
 
 import json
 import re

@@ -51,7 +51,7 @@ pytestmark = pytest.mark.django_db
 
 STRANGE = 'One, "two"\r\nthree\n; شكرا\u2028\u202e=1+1\t\U0001f642 </script> NA \\'
 ALL = ["project", "guidelines", "documents", "items", "benchmark", "ratings", "assignments", "final_values"]
-OF_COMPARISONS = ["comparisons", "parts"]  # without rows where no question is about them
+OF_COMPARISONS = ["comparisons", "parts"]  # no rows without a question about them
 ALL += [
     "soft_labels",
     "disputes",

@@ -1,4 +1,4 @@
-"""Preference pairs as TRL reads them, and marked passages with their texts."""
+"""Preference pairs as TRL reads them, and marked passages with their words."""
 
 import json
 from pathlib import Path

@@ -132,7 +132,7 @@ def keep_answers(question: Dimension, places: list[Assignment], answers: Answers
 
 
 def expected(of_whom: str, dimension: str, orders: int) -> dict[str, float]:
-    """Return each system's published points over all its pairs, with so many answers for each text."""
+    """Return each system's published points over all its pairs, with this number of answers for each text."""
     found: dict[str, float] = defaultdict(float)
     for (first, second), own in points(of_whom, dimension).items():
         found[first] += orders * own
@@ -155,5 +155,5 @@ def test_points_of_people_are_the_published_ones(dimension: str) -> None:
     rows = cells_of(project, "questions", "systems", question="preference")
     won = {row["system"].value: row["won"].value + row["tied"].value / 2 for row in rows}
     assert won == expected("human", dimension, orders=1)
-    # Each pair was shown in one order only, so the strength cannot be told from the position.
+    # Raters saw each pair in one order only, so the data cannot separate strength from position.
     assert "Texts were shown in one order only" in rows[0]["strength"].reason

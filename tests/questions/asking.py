@@ -41,7 +41,7 @@ def add_question(project: Project, kind: str, name: str = "", **options: Any) ->
 
 
 def make_questions(*kinds: str, annotators: int = 2, systems: int = 3, documents: int = 2) -> Cast:
-    """Make a project with a question of each kind, and what they are about."""
+    """Make a project with a question of each kind, and items for each."""
     cast = make_project(
         dimensions=(), annotators=annotators, raters_per_item=annotators, systems=systems, documents=documents
     )

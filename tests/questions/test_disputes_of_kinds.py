@@ -54,7 +54,7 @@ class Scene:
         return client.get(self.url("dispute")).content.decode()
 
     def send(self, client: Client, rater: Membership, **sent: Any) -> HttpResponse:
-        """Send what the page sends of a rater who has not answered yet."""
+        """Send the page's fields for a rater who has not answered yet."""
         assert rater.user
         client.force_login(rater.user)
         sent = {"seen_revision": 0, "rater": rater.alias, **sent}
@@ -91,7 +91,7 @@ def test_outputs_have_the_numbers_of_the_reader() -> None:
         assert page.standpoints[1].says == f"Output {3 - winner} is slightly better"
         held_by = {each.name: [one.rater.alias for one in each.raters] for each in page.categories}
         assert held_by[f"Output {winner} is better"] == [scene.raters[0].alias]
-    # Who saw another order is named beside the output: the numbers in their reasons are others.
+    # The page names raters who saw another order next to the output: their reasons use other numbers.
     decider = scene.page(None)
     for standpoint in decider.standpoints:
         differs = list((standpoint.data or {})["order"]) != list(decider.content.order)
@@ -271,7 +271,7 @@ def test_lists_say_answers_in_words(client: Client, kind: str) -> None:
     assert scene.page(one).standpoints[0].says in work
     client.force_login(scene.cast.admin)
     facts = client.get(reverse("item", args=[slug, item])).content.decode().replace("&gt;", ">")
-    # For all alike: outputs are numbered as they are listed on this page.
+    # Outputs have the numbers of the list on this page, for all raters.
     said = {"preference": "Output 1 is better", "ranking": "1 > 2 > 3", "labels": "Grammar"}
     assert f">{said.get(kind, scene.page(None).standpoints[0].says)}</strong>" in facts
     if kind in ("preference", "ranking"):

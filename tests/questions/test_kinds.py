@@ -1,4 +1,4 @@
-"""What a kind takes, keeps and compares; fractions are computed by hand."""
+"""Each kind accepts, stores and compares answers; fractions are computed by hand."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def question(kind: str, **options: Any) -> FrozenDimension:
 
 
 def stored(kind: str, data: Any, item: ItemContent = EMPTY, **options: Any) -> Given:
-    """Return an answer as it is stored, which must be complete."""
+    """Return the stored form of an answer, which must be complete."""
     value, kept = KINDS[kind].clean(question(kind, **options), None, data, item)
     assert value is not None
     return Given(value, kept)

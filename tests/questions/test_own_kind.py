@@ -30,7 +30,7 @@ TEMPLATE = """
 
 
 class ColourKind(QuestionKind):
-    """A colour; two are as far apart as their brightness."""
+    """A colour; the distance of two colours is that of their brightness."""
 
     key = "colour"
     name = "Colour"

@@ -1,4 +1,4 @@
-"""A project with a question of every kind: each page can be read, and numbers are those of scales."""
+"""A project with a question of every kind: each page opens, and numbers are from scales only."""
 
 import pytest
 from django.test import Client

@@ -1,4 +1,4 @@
-"""The page Other questions: its statistics are those of the answers, counted here by other means."""
+"""The page Other questions: its statistics equal an independent count of the answers."""
 
 from collections.abc import Callable, Iterator
 from itertools import permutations

@@ -1,4 +1,4 @@
-"""The shipped templates: each begins a project, takes its sample, opens Round I and renders the dock."""
+"""The shipped templates: each starts a project, imports its sample, opens Round I and renders the dock."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Questions of every kind set up on their page and by the API, and what they need before Round I."""
+"""Questions of every kind set up on their page and by the API, and their requirements before Round I."""
 
 import json
 from dataclasses import replace

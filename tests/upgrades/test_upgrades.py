@@ -64,7 +64,7 @@ def test_upgraded_database_keeps_its_rows_and_opens(client: Client, settings: An
     compared = compare_database()
     assert (compared.mismatch(), compared.is_unapplied) == ("", False)
     assert client.get("/health/ready").json()["schema"] == "ok"
-    # What was asked stays the same question: a scale about single outputs, frozen as it was.
+    # Old questions stay the same: a scale about single outputs, frozen without changes.
     assert set(Dimension.objects.values_list("kind", "options", "shown_if")) == {("scale", None, None)}
     assert not Item.objects.exclude(kind=Item.Kind.OUTPUT).exists()
     frozen = list(Guideline.objects.values_list("content", "digest"))

@@ -298,10 +298,10 @@ class Judgment(models.Model):
 
     @property
     def answer_in_words(self) -> str:
-        """What its kind says of an answer that is more than a number; empty for numbers."""
+        """The description of an answer that is more than a number, by its kind; empty for numbers."""
         if self.value is None or self.data is None:
             return ""
-        asked = cast("FrozenDimension", self.dimension)  # what is described stands in the options of both
+        asked = cast("FrozenDimension", self.dimension)  # both have the options that `describe` reads
         return kind_of(asked).describe(asked, Given(self.value, self.data))
 
 

@@ -23,11 +23,11 @@ PeopleByItem = Mapping[int, Mapping[int, Given]]
 
 @dataclass(frozen=True)
 class AnswersBesidePeople:
-    """A judge's answers to one question beside people's; None where the kind has no distance.
+    """A judge's answers to one question compared with people's; None if the kind has no distance.
 
     items: with an answer of the judge. among_people: of people with one another, about the same items.
-    same_in_both_orders: the share of comparisons, None unless both orders are asked. unmatched: quotes that
-    stand in no text.
+    same_in_both_orders: the share of comparisons, None unless the judge answers in both orders. unmatched:
+    quotes that no text contains.
     """
 
     judge: Judge
@@ -48,11 +48,11 @@ def answers_beside_people(
     with_corrected: bool = True,
     shared_items: bool = False,
 ) -> list[AnswersBesidePeople]:
-    """Return the judges' answers to each question of another kind beside those of people.
+    """Return the judges' answers to each question of another kind, compared with people's answers.
 
-    People hold their last answer up to the round. Documents that judges may have learned from are left out.
-    shared_items: only items with an answer of every judge that answers the question. Three queries; none
-    without such questions.
+    Each person's last answer up to the round counts. Documents that judges may have learned from are
+    excluded. shared_items: only items with an answer of every judge that answers the question. Three queries;
+    none without such questions.
     """
     questions = [each for each in guideline.dimensions if not each.is_scale]
     if not questions:

@@ -32,7 +32,7 @@ class Pairing:
 
 
 def scoring_judges(project: Project) -> QuerySet[Judge]:
-    """Return the judges that give a text a number, by name, whether they have given any or not."""
+    """Return the judges that give outputs a number, by name, also those without any judgment."""
     others = [key for key, method in METHODS.items() if method.asks_pairs or method.asks_kinds]
     return Judge.objects.filter(project=project).exclude(method__in=others).order_by("name")
 

@@ -30,7 +30,7 @@ NO_SHARED_ITEMS = gettext_lazy(
 def judges_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return all tables about judges and people.
 
-    Raises NoJudgesError where there is no judge. Ten queries, one more for each judge that compares, and
+    Raises NoJudgesError if there is no judge. Ten queries, one more for each judge that compares, and
     three for questions of other kinds.
     """
     found = compared_values(project, chosen)

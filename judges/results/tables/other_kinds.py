@@ -65,7 +65,7 @@ def _agreement(coefficient: Coefficient | None) -> Cell:
 
 
 def with_reason_for_scales(sections: Sequence[Section], project: Project, reason: str) -> list[Section]:
-    """Return sections, the first with the reason why questions of other kinds are left out, if any are asked.
+    """Return sections; the first gives the reason for excluding questions of other kinds, if there are any.
 
     One query.
     """

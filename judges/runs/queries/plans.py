@@ -211,7 +211,7 @@ class RunPlan:
 
 
 def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> RunPlan:
-    """Return what a run over a scope would ask, cost and take. Ten queries at the most, whatever its size.
+    """Return a run's number of calls, cost and time over a scope. Up to ten queries, whatever its size.
 
     The judges need their endpoints and templates.
     """
@@ -286,7 +286,7 @@ def _count_judgments(
 
 
 def _count_pairs(project: Project, scope: Scope, chosen: ChosenItems) -> int:
-    """Return how many ordered pairs of items there are in the scope's pairs."""
+    """Return the number of ordered pairs of items in the scope's pairs."""
     if not scope.pairs:
         return 0
     documents: dict[int, set[int]] = defaultdict(set)
@@ -351,7 +351,7 @@ def _sample(project: Project, scope: Scope) -> Iterator[Sampled]:
         items = document.items.all()
         texts = {item.system_id: item.text for item in items if item.kind == Item.Kind.OUTPUT}
         for text in list(texts.values())[:SAMPLED_SUBJECTS]:
-            # Sides and parts as long as usual ones: what is estimated is how much prompts hold.
+            # Sides and parts of usual length, to estimate the length of prompts.
             yield Subject(parts, text, sides=(text, text), parts=(text,)), texts
         pairs = [pair for pair in scope.pairs if texts.keys() >= set(pair)]
         for first, second in pairs[:SAMPLED_SUBJECTS]:

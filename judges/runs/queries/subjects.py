@@ -1,4 +1,4 @@
-"""What a judge is asked about: which items suit a question, and how often it is asked about each."""
+"""The items that suit a question, and the number of samples that a judge gives for each."""
 
 from collections.abc import Mapping
 from enum import IntFlag
@@ -12,7 +12,7 @@ from judges.core.models import Judge
 
 
 class Offer(IntFlag):
-    """What an item offers to questions; a question needs one of these."""
+    """Material of an item for questions; a question needs one of these."""
 
     OUTPUT = 1
     PAIR = 2
@@ -24,7 +24,7 @@ _NEEDS = {"preference": Offer.PAIR, "ranking": Offer.COMPARISON, "parts": Offer.
 
 
 def need_of(dimension: FrozenDimension) -> Offer:
-    """Return what an item must offer to be asked about a dimension."""
+    """Return the offer that an item needs for a dimension's question."""
     return _NEEDS.get(dimension.kind, Offer.OUTPUT)
 
 
@@ -38,7 +38,7 @@ def offer_in_sql(item: str) -> str:
 
 
 def count_offers(items: QuerySet[Item]) -> Mapping[Offer, int]:
-    """Return how many of the items offer each of these. One query."""
+    """Return the number of items by offer. One query."""
     is_output = Q(kind=Item.Kind.OUTPUT)
     with_parts = ItemPart.objects.values("item")
     found = items.aggregate(
@@ -51,5 +51,5 @@ def count_offers(items: QuerySet[Item]) -> Mapping[Offer, int]:
 
 
 def samples_about(judge: Judge, dimension: FrozenDimension) -> int:
-    """Return how often a judge is asked about an item: each sample of a preference is one of each order."""
+    """Return the number of calls for an item; a sample of a preference is one call in each order."""
     return judge.samples * (2 if kind_of(dimension).asks_both_orders else 1)

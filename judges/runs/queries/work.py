@@ -29,9 +29,9 @@ class Questions:
         self._contents: dict[int, Subject] = {}  # of items with questions of other kinds
 
     def work_of(self, judgments: Sequence[int]) -> list[JudgmentWork]:
-        """Return the questions of these judgments in their order, those of one call together.
+        """Return the questions of these judgments in order, questions of one call together.
 
-        At most four queries, five where prompts show a reference, and three for questions of other kinds.
+        Up to four queries, five if prompts show a reference, and three for questions of other kinds.
         """
         rows = (
             Judgment.objects.filter(pk__in=judgments)

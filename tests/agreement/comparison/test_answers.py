@@ -1,4 +1,4 @@
-"""Agreement by distances of answers: by hand, and where it is undefined."""
+"""Agreement by distances of answers: by hand, and undefined values."""
 
 import numpy as np
 import pytest

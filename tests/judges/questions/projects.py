@@ -51,7 +51,7 @@ def answer_everything(cast: Cast) -> None:
 
 
 def answer_of(kind: str, item: Item) -> dict[str, Any] | None:
-    """Return what people answer: of comparisons that the second side is better, or first in the ranking."""
+    """Return people's answers; in comparisons the second side is better, or first in the ranking."""
     if kind == "ranking":
         sides = ComparisonSide.objects.filter(item=item).count()
         return {"ranks": [2, 1, *range(3, sides + 1)]}

@@ -1,4 +1,4 @@
-"""What models are asked by each kind of question, and how their JSON is read: pure."""
+"""Prompts of each kind of question for models, and the reading of their JSON: pure."""
 
 import json
 from typing import Any
