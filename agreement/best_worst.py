@@ -35,8 +35,8 @@ def best_worst_scores(
     shown: for each answer the systems whose outputs a rater saw. best, worst: (answers,), which of them.
     documents: (answers,), any labels; an answer without one is independent of all others. The score is 2 F -
     1 with F = sum (1 + best - worst) / 2 over times shown, and its interval `ratio_interval`'s of F over
-    documents. It depends on which other systems were shown: give each the same ones equally often, or use
-    `plackett_luce`. Source: Kiritchenko and Mohammad 2017, ACL (short papers), 465-470.
+    documents. It depends on the other systems in an answer: combine each with the same ones equally often, or
+    use `plackett_luce`. Source: Kiritchenko and Mohammad 2017, ACL (short papers), 465-470.
     ValueError if an answer names a system outside `shown`, or the same system twice.
     """
     if not len(shown) == len(best) == len(worst):

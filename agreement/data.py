@@ -218,7 +218,7 @@ def _documents(documents: npt.ArrayLike | None, units: int) -> IntArray | None:
 
 
 def index_documents(documents: npt.ArrayLike | None, units: int) -> IntArray:
-    """(units,): the document of each unit as an index from 0; without documents each unit is one of its own.
+    """(units,): the document of each unit as an index from 0; without documents each unit is its own.
 
     documents: (units,), any labels. ValueError for another number of them.
     """

@@ -108,7 +108,7 @@ class Rankings:
 def ranking_alpha(
     rankings: Rankings, *, generator: Randomness | None = None, resampling: Resampling | None = None
 ) -> Coefficient:
-    """Alpha with `kendall_distance`, chance being two rankings whose systems are named at random.
+    """Alpha with `kendall_distance`; chance is two rankings with random names of systems.
 
     alpha = 1 - D_o / D_e. D_o is the mean distance of two rankings of an item, each item's pairs over m - 1,
     as in Krippendorff's alpha. D_e is the mean over pairs of different rankings of the distance they have if

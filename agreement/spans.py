@@ -100,7 +100,7 @@ def span_f1(texts: Sequence[SpannedText], *, confidence_level: float = 0.95) -> 
     character at its start. A pair of raters who marked nothing has an F1 of 1. F1 is not corrected for
     chance. The interval is `mean_ratio_interval`'s over documents. Source: Blain and others 2023, Findings of
     the WMT 2023 shared task on quality estimation, 629-653: its script task2_evaluate.py pools segments, too.
-    Undefined without a text that two raters answered.
+    Undefined if no text has answers of two raters.
     """
     pairs, sums = _sums_by_text(texts)
     documents = _documents(texts)
@@ -142,7 +142,7 @@ def _sums_by_text(texts: Sequence[SpannedText]) -> tuple[list[tuple[str, str]], 
 def _marks(
     text: SpannedText, spans: Sequence[MarkedSpan], severities: Sequence[str]
 ) -> npt.NDArray[np.bool_]:
-    """(severities, characters + 1): what a rater marked; the last is a point behind the text."""
+    """(severities, characters + 1): the marks of a rater; the last is a point behind the characters."""
     marks = np.zeros((len(severities), text.length + 1), dtype=bool)
     for span in spans:
         marks[severities.index(span.severity), span.start : max(span.end, span.start + 1)] = True
@@ -154,7 +154,7 @@ def _documents(texts: Sequence[SpannedText]) -> IntArray:
 
 
 def _counts(texts: Sequence[SpannedText]) -> Counts:
-    """A unit is a text, a rating the spans that a rater marked in it, be it none."""
+    """A unit is a text; a rating is the list of spans that a rater marked in it, even if empty."""
     answers = [len(text.spans) for text in texts]
     pairable = [number for number in answers if number >= 2]
     return Counts(

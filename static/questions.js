@@ -1,5 +1,6 @@
-// Answers of several pieces: labels, one choice for each part or side, words, marked spans. The script collects
-// a question's controls as JSON in its hidden field, which the server checks; the template names each piece.
+// Answers of several pieces: labels, one choice for each part or side, words, marked spans. The script
+// collects a question's controls as JSON in its hidden field, which the server checks; the template names
+// each piece.
 "use strict";
 
 const Questions = (() => {
@@ -89,7 +90,8 @@ const Questions = (() => {
     return document.activeElement.closest?.("[data-entry]") ?? open ?? entries(row)[0];
   }
 
-  // Handles a digit; returns "done" if all entries of a list have a choice, "taken" for other choices, else "".
+  // Handles a digit; returns "done" if all entries of a list have a choice, "taken" for other choices,
+  // else "".
   function digit(row, key) {
     if (list(row)) {
       const entry = current(row);

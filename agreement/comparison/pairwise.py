@@ -25,8 +25,8 @@ class PairwiseAnswers:
     """Raters' preferences, in comparisons that name a first and a second system.
 
     values: (raters, comparisons), whole numbers from -strongest to strongest, above 0 if the first system is
-    better, 0 for a tie, NaN for a gap. strongest: 1 if raters name the winner alone. ties: whether 0 could be
-    given. first, second: (comparisons,), names of systems. documents: (comparisons,), any labels, kept as
+    better, 0 for a tie, NaN for a gap. strongest: 1 if raters name the winner alone. ties: whether 0 was
+    allowed. first, second: (comparisons,), names of systems. documents: (comparisons,), any labels, kept as
     indices; a comparison without one is its own. shown_first: (raters, comparisons), whether a rater saw the
     output of the first system first; None if this is unknown.
     Raises ValueError with a message if these do not fit together.

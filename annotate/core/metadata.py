@@ -23,7 +23,7 @@ SOURCES = {
 
 
 def metadata_names(project: Project, *, of_items: bool = True) -> list[str]:
-    """Return the names of all metadata in a project. Uses two queries at most."""
+    """Return the names of all metadata in a project. Uses up to two queries."""
     found: set[str] = set()
     with connection.cursor() as cursor:
         for table, source in SOURCES.items():

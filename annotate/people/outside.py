@@ -33,7 +33,7 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class Consent:
-    """A person's agreement: the SHA-256 of the text, and the time."""
+    """A person's agreement: the SHA-256 of the consent form, and the time."""
 
     digest: str
     at: datetime

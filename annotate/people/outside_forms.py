@@ -16,7 +16,7 @@ MOST_QUESTIONS, MOST_CHOICES, LONGEST_QUESTION, LONGEST_ANSWER = 20, 30, 300, 50
 
 
 def check_redirect(url: str) -> None:
-    """Raise ValidationError unless a browser may be sent to this URL: https, a host, no password."""
+    """Raise ValidationError unless a redirect to this URL is safe: https, a host, no password."""
     URLValidator(schemes=["https"])(url)
     if "@" in urlsplit(url).netloc:
         raise ValidationError(gettext("Enter the URL without a name or password in it."))
@@ -113,7 +113,7 @@ class StudyForm(forms.Form):
         return [{"question": question, "choices": choices} for question, *choices in read]
 
     def clean(self) -> dict[str, Any]:
-        """Check what belongs together: an open link and its text, a rule of pay and its amount."""
+        """Check pairs of fields: an open link and its consent text, a rule of pay and its amount."""
         given = self.cleaned_data
         if given.get("is_open") and not given.get("consent") and "consent" not in self.errors:
             self.add_error("consent", gettext("Write the consent text before you open the link."))

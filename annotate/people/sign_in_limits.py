@@ -56,12 +56,12 @@ def may_send_mail(request: HttpRequest, email: str, *, purpose: str) -> bool:
 
 
 def may_join(request: HttpRequest) -> bool:
-    """Count a rater who joins by a study's link, and return whether they may."""
+    """Count a rater who joins by a study's link; return False above the limit."""
     return count_attempt([limit.of(get_ip(request)) for limit in JOINS_FROM_ADDRESS])
 
 
 def return_counters(request: HttpRequest, rater: int) -> list[Counter]:
-    """Return what counts an attempt to continue as this rater (by key) in another browser."""
+    """Return the counter of attempts to continue as this rater (by key) in another browser."""
     return [*(limit.of(str(rater)) for limit in RETURNS), RETURNS_FROM_ADDRESS.of(get_ip(request))]
 
 

@@ -45,8 +45,7 @@ class ItemContent:
     """The item of a question, as one rater sees it.
 
     texts: the output, then the parts of its document. sides: the outputs of a comparison. formats: a
-    TextFormat for each side. order: the order of the sides for this rater. parts: the sentences or facts of
-    an item.
+    TextFormat for each side. order: the order of the sides for this rater. parts: those of the item.
     """
 
     texts: Sequence[str] = ()

@@ -99,7 +99,7 @@ OF_SCALES = (
 class DimensionForm(forms.Form):
     """Everything about a dimension: what every question has, and the settings of its kind.
 
-    The points shown follow the scale as entered so far. earlier: the questions that this one can depend on.
+    The points shown follow the scale entered. earlier: the questions that this one can depend on.
     """
 
     kind = forms.ChoiceField(
@@ -207,7 +207,7 @@ class DimensionForm(forms.Form):
 
     @property
     def has_answers_to_choose(self) -> bool:
-        """Whether the question depends on another one, as entered so far."""
+        """Whether the question depends on another one, by the values entered."""
         return "condition_values" in self.fields
 
     @property
@@ -343,7 +343,7 @@ class DimensionForm(forms.Form):
         )
 
     def _kind(self) -> str:
-        """Return the kind as entered so far; a nominal scale is one of categories."""
+        """Return the kind entered; a nominal scale is one of categories."""
         entries = self.initial if self.frozen else self._entries()
         kind = entries.get("kind") or "scale"
         if kind == "scale" and entries.get("measurement_level") == MeasurementLevelChoices.NOMINAL:

@@ -42,7 +42,7 @@ class QuestionSettings:
     ) -> dict[str, Any]:
         """Return the options as entered, for `QuestionKind.read_options`. Raises InvalidValueError.
 
-        before: the options so far; a row keeps its key while its name stays, and by its number once frozen.
+        before: the stored options; a row keeps its key while its name stays, and by its number once frozen.
         """
         named = {name: values.get(name) for name in self.fields() if name not in self.lists}
         rows = {

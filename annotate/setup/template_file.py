@@ -412,7 +412,7 @@ def _item_kind(dimension: DimensionSpec) -> str:
 
 
 def free_key(name: str, taken: Container[str]) -> str:
-    """Return the key of a dimension by its name, with a number if the key is taken."""
+    """Return the key of a dimension by its name, with a number if another dimension has the key."""
     base = slugify(name)[:50].strip("-") or "dimension"
     candidates = (base if n == 1 else f"{base}-{n}" for n in count(1))
     return next(each for each in candidates if each not in taken and each not in RESERVED_KEYS)

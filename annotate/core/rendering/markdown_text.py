@@ -59,7 +59,7 @@ class MarkdownWriter:
         return len(self.above)
 
     def write(self, text: str, offsets: Sequence[int]) -> None:
-        """Write a Markdown text; offsets are those of its characters in the source."""
+        """Write Markdown; offsets give the position of each of its characters in the source."""
         _Text(self, text, offsets).write()
 
 
@@ -282,7 +282,7 @@ class _Text:
         self.writer.markup("</code>")
 
     def _write_image(self, token: Token, content: str, offsets: Sequence[int]) -> None:
-        """Show an image of the project, and the URL of any other: its server would learn who rates when."""
+        """Show an image of the project, and only the URL of others: their servers could track raters."""
         source, at = str(token.attrGet("src") or ""), token.meta["at"] + 2
         if self.to.project and (own := _OWN_IMAGE.fullmatch(source)):
             address = reverse("image", args=[self.to.project, own[1]])

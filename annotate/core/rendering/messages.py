@@ -34,7 +34,7 @@ class LocatedObject(dict[str, Any]):
 
 @dataclass(frozen=True)
 class JsonString:
-    """A string with the offset of each character in the JSON text, and the lengths of those it escapes."""
+    """A string with the offset of each character in the JSON text, and the lengths of its escapes."""
 
     text: str
     offsets: Sequence[int]
@@ -53,7 +53,7 @@ def read_messages(text: str) -> list[LocatedObject] | None:
 
 
 def is_chat(value: object) -> bool:
-    """Return whether a value is a list of messages: objects with a role and a content or calls of tools."""
+    """Return True for a list of messages: objects with a role and a content or calls of tools."""
     return (
         isinstance(value, list)
         and 0 < len(value) <= MOST_MESSAGES

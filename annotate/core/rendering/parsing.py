@@ -79,7 +79,7 @@ def _formula(state: StateInline, silent: bool) -> bool:
 
 
 def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Read a formula on lines of its own. Without this rule `= b` would make a heading."""
+    """Read a formula on separate lines. Without this rule `= b` would make a heading."""
     begin = state.bMarks[start] + state.tShift[start]
     closing = _CLOSINGS.get(state.src[begin : begin + 2])
     if closing is None or state.is_code_block(start):
@@ -115,7 +115,7 @@ class _Parser(MarkdownIt):
 
 
 def is_linked(address: str) -> bool:
-    """Return whether a URL may become a link."""
+    """Return True if a URL may become a link."""
     try:
         return urlsplit(address.strip()).scheme.lower() in LINKED
     except ValueError:

@@ -112,7 +112,7 @@ def _class(style: str) -> str:
 
 @dataclass(frozen=True)
 class TextRun:
-    """A run or unit of rendered text."""
+    """A run or unit of a rendered source."""
 
     start: int
     end: int
@@ -121,7 +121,7 @@ class TextRun:
 
 
 def runs_in(html: str) -> list[TextRun]:
-    """Return the runs and units of rendered text in order; the text of a unit is HTML."""
+    """Return the runs and units of rendered HTML in order; the content of a unit is HTML."""
     found = []
     for match in _RUN.finditer(html):
         start, is_unit = int(match[1]), match[2] is not None

@@ -304,7 +304,7 @@ class DisputePage:
 def dispute_page(dispute: Dispute, *, reader: Membership | None) -> DisputePage:
     """Return a disputed unit (see `access`) with values, reasons and thread.
 
-    Nine queries; six more at most if its kind of question reads the item.
+    Nine queries; up to six more if its kind of question reads the item.
     """
     item = Item.objects.select_related("document").get(pk=dispute.item_id)
     rounds = Round.objects.select_related("guideline").filter(project=dispute.round.project_id)

@@ -27,9 +27,9 @@ def draw_comparisons(*, project: Project, size: int = 2, per_document: int | Non
     """Make comparisons of `size` outputs within each document, and return the number of new ones.
 
     Without `per_document` each document gets every set of its systems. With it, a document gets this number
-    of sets: those with the least compared systems so far, then the least compared pairs; the project's seed
-    breaks ties. A document that has comparisons of this size
-    keeps them and gets no others, so this is safe to run twice. Locks the project.
+    of sets: first the sets with the least compared systems, then those with the least compared pairs; the
+    project's seed breaks ties. A document with comparisons of this size keeps them and gets no others, so
+    this is safe to run twice. Locks the project.
     Raises InvalidValueError, FrozenError, and NotReadyError without a document that has enough outputs.
     """
     if not 2 <= size <= MOST_SIDES:
@@ -88,7 +88,7 @@ def _sizes(comparisons: QuerySet[Item]) -> Iterator[tuple[int, int]]:
 def _draw_sets(
     project: Project, outputs: dict[int, list[Item]], size: int, per_document: int | None
 ) -> Iterator[list[Item]]:
-    """Yield the sets of outputs to compare, the least compared first if not all are taken."""
+    """Yield the sets of outputs to compare, the least compared first if a document gets only some."""
     chance = Stream(project.seed).of("comparisons", size).shuffler()
     times: Counter[tuple[str, ...]] = Counter()
     for items in outputs.values():

@@ -1,4 +1,4 @@
-"""Parts of items: sentences by rule, or facts from a list."""
+"""Parts of items: a rule splits outputs, or a list gives facts."""
 
 from collections.abc import Mapping, Sequence
 

@@ -44,8 +44,8 @@ def reliability_data(round: Round) -> Mapping[str, ReliabilityData]:
 def rated_items(round: Round, *, revised: bool = False) -> Mapping[str, RatedItems]:
     """Return, by key of each scale, the values that raters hold at the end of a round. Two queries.
 
-    For Round I these are its own values. For Round II each rater's last value counts: that of the
-    discussion, else that of Round I. Columns are the items that anyone rated, in order of documents; rows
+    For Round I these are its own values. For Round II each rater's last value counts, from the discussion or
+    else from Round I. Columns are the items that anyone rated, in order of documents; rows
     are the raters under their pseudonyms, without raters whom an admin excluded. The `round` needs its
     guideline. `revised`: Round I values, including revisions at the end of a document.
     """

@@ -168,7 +168,7 @@ def _people(questions: Sequence[FrozenDimension], round: Round | None) -> Mappin
 
 
 def _documents(project: Project) -> dict[int, int]:
-    """Return the documents of items, without those that judges may have learned from. One query."""
+    """Return the documents of items, without documents that judges may have learned from. One query."""
     items = Item.objects.filter(document__project=project, document__development__isnull=True)
     return dict(items.values_list("pk", "document"))
 
