@@ -1,6 +1,6 @@
-// Passages on a page: of the output (part 0) and of the parts of its document. A passage is [part, start, end]
-// in characters, as the server counts them (code points). Marks are CSS highlights, which do not change the
-// page. Offsets count the characters of the source. A rendered source consists of runs with their offset in
+// Passages on a page: of the output (part 0) and of the parts of its document. A passage is [part, start,
+// end] in characters, as the server counts them (code points). Marks are CSS highlights, which do not change
+// the page. Offsets count the characters of the source. A rendered source consists of runs with their offset in
 // it (data-start). A unit, such as a formula, replaces some characters of the source (data-length) and is
 // marked as a whole.
 "use strict";
@@ -9,8 +9,8 @@ const Passages = (() => {
   const textsIn = (main) => [...main.querySelectorAll(".text[data-part]")];
   const elementOf = (main, part) => main.querySelector(`.text[data-part="${part}"]`);
 
-  // Runs and raters' marks divide a passage into several nodes. Names of raters, in <sup>, and labels of turns
-  // are not part of it.
+  // Runs and raters' marks divide the content of an element into several nodes. Names of raters, in <sup>,
+  // and labels of turns are not part of it.
   function nodesOf(element) {
     const accept = (node) => (node.parentElement.closest("sup, .not-in-source") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
     const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT, accept);

@@ -61,7 +61,7 @@ def may_join(request: HttpRequest) -> bool:
 
 
 def return_counters(request: HttpRequest, rater: int) -> list[Counter]:
-    """Return the counter of attempts to continue as this rater (by key) in another browser."""
+    """Return the counters of attempts to continue as this rater (by key) in another browser."""
     return [*(limit.of(str(rater)) for limit in RETURNS), RETURNS_FROM_ADDRESS.of(get_ip(request))]
 
 
