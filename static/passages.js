@@ -1,7 +1,7 @@
 // Passages on a page: of the output (part 0) and of the parts of its document. A passage is [part, start,
 // end] in characters, as the server counts them (code points). Marks are CSS highlights, which do not change
-// the page. Offsets count the characters of the source. A rendered source consists of runs with their offset in
-// it (data-start). A unit, such as a formula, replaces some characters of the source (data-length) and is
+// the page. Offsets count the characters of the source. A rendered source consists of runs with their offset
+// in it (data-start). A unit, such as a formula, replaces some characters of the source (data-length) and is
 // marked as a whole.
 "use strict";
 
