@@ -41,8 +41,8 @@ def category_agreement(
     With p_ic the share of an item's raters who gave category c: accuracy is the mean of p_ic at the judge's
     category, F1_c = 2 sum_i p_ic [judge gave c] / (sum_i p_ic + sum_i [judge gave c]). So every item counts
     once, ties of raters need no rule, and no judge reaches 1 where people differ. Macro-F1: the mean of F1_c
-    over the categories that anyone gave. Intervals draw documents; that of one category's F1, of which there
-    may be few, is `ratio_interval`. Undefined without such an item, F1 also for a category that nobody gave.
+    over the categories that anyone gave. Intervals resample documents; F1 of one category, which may be
+    rare, has `ratio_interval`. Undefined without such an item, F1 also for a category that nobody gave.
     Source: van Rijsbergen 1979, Information Retrieval, chapter 7.
     """
     both = ~np.isnan(scores.human).all(axis=0) & ~np.isnan(scores.judge)

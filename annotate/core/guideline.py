@@ -87,7 +87,7 @@ class FrozenDimension:
         return is_on_scale(value, self.scale_minimum, self.scale_maximum, self.scale_step)
 
     def point(self, value: float | None) -> FrozenPoint | None:
-        """Return what a value means, None where nothing was written about it."""
+        """Return the description of a value, None without one."""
         return next((point for point in self.points if point.value == value), None)
 
     def name_of(self, value: float) -> str:

@@ -460,7 +460,7 @@ def dispute_rules(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def dispute_nudge(request: HttpRequest, slug: str) -> HttpResponse:
-    """Nudge the raters whom the disputes that are shown wait for."""
+    """Nudge the raters whose answer the listed disputes need."""
     project = access.project_for_admin(request.user, slug)
     form = DisputeFilterForm(request.POST, project=project)
     round_two = rounds_of(project).get(2)

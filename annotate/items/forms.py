@@ -16,7 +16,7 @@ from annotate.items.registry import MARKS
 
 
 class ItemFilterForm(forms.Form):
-    """What is looked for; what it does not know means any."""
+    """The filter of the list of items; unknown values select all."""
 
     words = forms.CharField(
         label=_("Search"), required=False, max_length=200, widget=forms.TextInput({"type": "search"})
@@ -82,7 +82,7 @@ class ItemFilterForm(forms.Form):
 
 
 class BulkForm(forms.Form):
-    """What is done with items: all that were found, or those that are ticked."""
+    """An action on items: on all that the filter found, or on the ticked ones."""
 
     TAG, UNTAG, SEND = "tag", "untag", "send"
 

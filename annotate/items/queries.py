@@ -108,9 +108,9 @@ _STATES: Mapping[str, Q] = {
 
 
 def found_keys(project: Project, chosen: ItemFilter) -> list[int]:
-    """Return the keys of the items that are meant, in the chosen order. Three queries at most.
+    """Return the keys of the selected items, in the chosen order. Up to three queries.
 
-    All of them: that is quicker than counting them and then reading a page, which does what is slow twice.
+    Returns all keys: a count and then a page would run the slow part twice.
     """
     found = items_of(project, chosen)
     if chosen.order == ItemOrder.DOCUMENT:
@@ -200,7 +200,7 @@ class GivenAnswer:
 
 @dataclass(frozen=True)
 class RaterAnswers:
-    """What a rater gave an item in a round, by dimension; None where nothing was given."""
+    """A rater's values of an item in a round, by dimension; None without a value."""
 
     rater: str
     round: int

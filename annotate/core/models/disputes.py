@@ -67,9 +67,9 @@ class Dispute(models.Model):
 
 
 class DisputeRater(models.Model):
-    """A rater of a disputed unit, and since when an open dispute waits for them, None where it does not.
+    """A rater of a disputed unit, and the time since an open dispute needs them, None if it does not.
 
-    Kept beside the ratings that it follows from, since lists of disputes would read all of them;
+    It follows from the ratings. It is stored, because lists of disputes would otherwise read all ratings;
     `annotate.disputes.commands.asking` writes it.
     """
 

@@ -45,7 +45,7 @@ class _Rater:
 
 
 def ask_raters(disputes: Iterable[Dispute]) -> dict[int, dict[int, datetime]]:
-    """Write down anew whom each of these open disputes waits for, and since when; return it by their keys.
+    """Store again the raters that each of these open disputes needs, and since when; return them by its key.
 
     Eight queries for each 500 disputes. The caller has locked their rows, or has just made them.
     """
@@ -99,7 +99,7 @@ def _waited_for(
 
 
 def _raters(disputes: Sequence[Dispute]) -> dict[Unit, dict[int, _Rater]]:
-    """Return who gave each unit a value in Round I, as they stand after what they answered in Round II."""
+    """Return the raters with a value of each unit in Round I, with their current answers after Round II."""
     wanted = {(each.item_id, each.dimension_id) for each in disputes}
     items, dimensions = {item for item, _ in wanted}, {dimension for _, dimension in wanted}
     first = Rating.objects.filter(

@@ -19,7 +19,7 @@ MOST_REASONS, LONGEST_REASON = 9, 100
 
 @dataclass(frozen=True)
 class OwnRule:
-    """What a dimension has of its own; None where the project's holds."""
+    """A dimension's own rule; None if it follows the project's."""
 
     threshold: float | None
     tolerance: float | None

@@ -104,9 +104,9 @@ MOST_NEW = 100
 
 
 def count_needing_and_new(place: Membership) -> tuple[int, int]:
-    """Return how many disputes need this rater, and in how many something is new, 100 at most. Two queries.
+    """Return the number of disputes that need this rater, and of those with news, up to 100. Two queries.
 
-    To look for news in 90,000 disputes took .9 s, and whoever has news in 100 is not helped by the number.
+    A search for news in 90,000 disputes took .9 s, and raters with news in 100 do not need the exact number.
     """
     needing = _asked_of(place).count()
     return needing, having_news(disputes_of(place), place)[:MOST_NEW].count()
@@ -148,9 +148,9 @@ class OnItem:
 
 @dataclass(frozen=True)
 class WorkCounts:
-    """How many of a rater's disputes need an answer, wait for others, and are done.
+    """The numbers of a rater's disputes that need an answer, that need others only, and that are done.
 
-    `nudge` is the last time an admin asked to look at those that need an answer, None where none does.
+    `nudge` is the time of an admin's last reminder about disputes that need an answer, None without any.
     """
 
     needing_me: int
@@ -177,14 +177,14 @@ class WorkList:
 
     @property
     def time_left(self) -> str:
-        """How long those that need the rater may take, in words, empty where no pace is known."""
+        """The estimated time for the disputes that need the rater, in words, empty without a known pace."""
         return rough_time(self.counts.needing_me * (self.seconds_each or 0))
 
 
 def work_list(place: Membership, chosen: WorkFilter = EVERYTHING, *, most: int | None = None) -> WorkList:
-    """Return the rater's disputes by what they wait for, with what is new. Twelve queries at most.
+    """Return the rater's disputes in parts, by the answers that they need, with news. Up to twelve queries.
 
-    most: how many disputes of each part are read; None: all of them.
+    most: the maximum number of disputes in each part; None: all of them.
     """
     meant = _filter(place, chosen)
     counts = _counts(place, meant, chosen)
@@ -205,7 +205,7 @@ def work_list(place: Membership, chosen: WorkFilter = EVERYTHING, *, most: int |
 
 
 def work_counts(place: Membership) -> WorkCounts:
-    """Return how many of the rater's disputes wait for whom. Three queries."""
+    """Return the numbers of the rater's disputes by the answers that they need. Three queries."""
     counts = _counts(place, _filter(place, EVERYTHING), EVERYTHING)
     return counts if counts.needing_me else replace(counts, nudge=None)
 
@@ -260,7 +260,7 @@ def _counts(place: Membership, meant: QuerySet[Dispute], chosen: WorkFilter) -> 
 
 
 def _count_all(place: Membership) -> dict[str, int]:
-    """Count a rater's disputes by what they wait for. Two queries; only those that ended are joined."""
+    """Count a rater's disputes by the answers that they need. Two queries; only ended disputes are joined."""
     rows = DisputeRater.objects.filter(round_two_was_opened(place), rater=place)
     counts = rows.aggregate(every=Count("pk"), me=Count("since"))
     ended = disputes_of(place).filter(HAS_ENDED).count()
@@ -279,7 +279,7 @@ class Listed:
 
 
 def sections_of(work: WorkList, place: Membership, chosen: WorkFilter = EVERYTHING) -> list[Listed]:
-    """Return the work list as it is shown, with the values that the rater holds. Two queries at most."""
+    """Return the work list for the page, with the rater's values. Up to two queries."""
     shown = [each.item_id for each in (*work.needing_me, *work.waiting, *work.done)]
     names = _names_of_values(place, shown) if work.round_two else {}
     parts = {
@@ -396,7 +396,7 @@ def _first_number(numbers: Sequence[int | None]) -> int | None:
 
 
 def place_of_text(place: Membership, dispute: Dispute) -> PlaceInOrder:
-    """Return where a dispute's text stands among the disputed texts of its rater. Three queries."""
+    """Return the position of a dispute's item among the disputed items of its rater. Three queries."""
     own, here = disputes_of(place), dispute.item.document_id
     on_document = list(own.filter(item__document=here).order_by("number").values_list("item", "number"))
     texts = list(dict.fromkeys(item for item, _ in on_document))

@@ -425,10 +425,10 @@ def _sentence(words: str) -> str:
 
 
 def version_of(dispute: QuerySet[Dispute]) -> str:
-    """Return a word that is another whenever a post, an answer or a decision came, or Round II was closed.
+    """Return a version that changes with every post, answer or decision, and when Round II closes.
 
-    What it counts is never deleted, so it never comes back to what it was. Empty where there is no such
-    dispute. One query.
+    It counts rows that are never deleted, so no version repeats. Empty if the dispute does not exist. One
+    query.
     """
     posts = Post.objects.filter(dispute=OuterRef("pk")).order_by().values("dispute")
     answers = (

@@ -30,7 +30,7 @@ class Rule:
 
 
 class ValueSpread(NamedTuple):
-    """How far apart the values of a unit lie, by the keys of its item and dimension."""
+    """The spread of a unit's values, by the keys of its item and dimension."""
 
     item: int
     dimension: int
@@ -139,9 +139,9 @@ def answers_by_unit(
 
 
 def rule_previews(project: Project, spreads: Mapping[int, Counter[float]]) -> list[RulePreview]:
-    """Return every dimension's rule, with what thresholds would open. One query.
+    """Return every dimension's rule, with the number of disputes that thresholds would open. One query.
 
-    spreads: for the key of a dimension how many units lie how many points apart, as results keep it.
+    spreads: by key of a dimension, the number of units for each spread in points, as results store it.
     """
     return [
         _preview(dimension, rule_of(project, dimension), spreads.get(dimension.pk, Counter()))
