@@ -200,7 +200,7 @@ class GivenAnswer:
 
 @dataclass(frozen=True)
 class RaterAnswers:
-    """A rater's values of an item in a round, by dimension; None without a value."""
+    """A rater's answers about an item in a round, by dimension; None without an answer."""
 
     rater: str
     round: int

@@ -19,7 +19,7 @@ MOST_REASONS, LONGEST_REASON = 9, 100
 
 @dataclass(frozen=True)
 class OwnRule:
-    """A dimension's own rule; None if it follows the project's."""
+    """A dimension's own rule; a field with None follows the project's rule."""
 
     threshold: float | None
     tolerance: float | None
