@@ -16,7 +16,7 @@ from annotate.results.queries.disagreements import Disagreement
 
 
 class DisagreementForm(forms.Form):
-    """Dimension, system, document, and how far apart; what it does not know means any."""
+    """Dimension, system, document, and minimum range; unknown values select all."""
 
     dimension = forms.ChoiceField(label=_("Dimension"), required=False)
     apart = forms.FloatField(label=_("Minimum difference"), min_value=0, max_value=100, required=False)

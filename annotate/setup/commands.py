@@ -268,9 +268,9 @@ def _free_key(project: Project, name: str, *, besides: Dimension | None = None) 
 
 @transaction.atomic
 def add_image(*, project: Project, by: User | None, name: str, content: bytes) -> GuidelineImage:
-    """Keep a picture; the same picture again is the one that is there. Locks the project.
+    """Store an image; returns the stored one if the project has the same image. Locks the project.
 
-    Raises InvalidValueError for what is too large or not a picture.
+    Raises InvalidValueError for a file that is too large or no image.
     """
     if len(content) > LARGEST:
         raise InvalidValueError(

@@ -102,7 +102,7 @@ def usable_judges(project: Project) -> QuerySet[Judge]:
 
 
 def judgments_by_status(judge: Judge) -> list[tuple[str, int]]:
-    """Return how many judgments a judge has in each status, empty where it has none. One query."""
+    """Return the number of a judge's judgments by status, empty without any. One query."""
     rows = judge.judgments.values_list("status").annotate(count=Count("pk")).order_by("status")
     return [(str(Judgment.Status(status).label), count) for status, count in rows]
 
@@ -126,7 +126,7 @@ def _line(judge: Judge, counts: dict[tuple[int, str], int]) -> JudgeLine:
 
 
 def refusal(judge: Judge, dimension: FrozenDimension) -> str | None:
-    """Return why a judge cannot judge a dimension, None where it can."""
+    """Return the reason why a judge cannot judge a dimension, None if it can."""
     method, scale = METHODS[judge.method], judge.own_scale
     if reason := method.refuses_kind(dimension):
         return reason

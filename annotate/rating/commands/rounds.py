@@ -191,7 +191,7 @@ def _open_round_two(project: Project) -> Round | None:
 
 
 def close_round_two(*, project: Project, by: User | None) -> Round:
-    """Close Round II; what is still apart is left open and recorded so. A closed Round II is returned.
+    """Close Round II; disputes that still differ are recorded as left open. Returns a closed Round II.
 
     Locks the project, the round and then all disputes, in order, so that no answer is lost between.
     """

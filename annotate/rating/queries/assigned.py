@@ -137,7 +137,7 @@ class PlacesByUnit:
     of_unit: Mapping[Unit, int]
 
     def count(self, unit: Unit) -> int:
-        """Return how many raters the unit has places for."""
+        """Return the number of raters for whom the unit has assignments."""
         return self.of_item.get(unit[0], 0) + self.of_unit.get(unit, 0)
 
 

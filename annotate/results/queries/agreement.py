@@ -10,9 +10,9 @@ Drawn = Literal["units", "documents"]
 
 
 def default_drawn(project: Project) -> Drawn:
-    """Return what intervals draw unless chosen otherwise: documents where one has several items. One query.
+    """Return the default resampling of intervals: documents if one has several items. One query.
 
-    Ratings of one document share its difficulty, so that drawing units alone makes intervals too narrow.
+    Ratings of one document share its difficulty, so intervals that resample units alone are too narrow.
     """
     items = (
         Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT).order_by().values("document")

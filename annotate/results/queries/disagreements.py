@@ -22,7 +22,7 @@ from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, t
 
 @dataclass(frozen=True)
 class Disagreement:
-    """Which units are meant: so many points apart or more, of a dimension, system, document; empty: any."""
+    """A selection of units by minimum range, dimension, system and document; empty selects all."""
 
     dimension: str = ""
     apart: float = 1

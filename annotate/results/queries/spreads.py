@@ -1,4 +1,4 @@
-"""How far apart the Round I values of each unit lie: counts by dimension, and every unit in little room."""
+"""The range of each unit's Round I values: counts by dimension, and every unit in packed form."""
 
 import base64
 import zlib
@@ -74,7 +74,7 @@ SPREADS = ResultsPage(
 
 
 def counted_spreads(kept: KeptPage) -> Mapping[int, Counter[float]]:
-    """Return for the key of each dimension how many units lie how many points apart."""
+    """Return by key of each dimension the number of units for each range in points."""
     counted: dict[int, Counter[float]] = {}
     for dimension, apart, units in (row for table in kept.tables for row in table.rows):
         counted.setdefault(int(dimension.key), Counter())[float(apart.value or 0)] = int(units.value or 0)

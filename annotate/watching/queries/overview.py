@@ -48,9 +48,9 @@ class OwnWork:
 
 
 def overview(project: Project, *, for_admin: bool) -> Overview:
-    """Return how far a project is; for admins with labels, workers, and what needs them.
+    """Return a project's progress; for admins with labels, workers, and open tasks.
 
-    Eighteen queries at most, two more for admins, and those of what other apps let them watch.
+    Up to eighteen queries, two more for admins, and those of what other apps let them watch.
     """
     rounds = rounds_of(project)
     first, second = rounds.get(1), rounds.get(2)
@@ -107,7 +107,7 @@ def waiting_for(place: Membership, rounds: Sequence[Round]) -> Waiting | None:
 
 
 def own_work(place: Membership) -> OwnWork:
-    """Return what waits for this annotator. Ten queries at most."""
+    """Return this annotator's open tasks. Up to ten queries."""
     rounds = rounds_of(place.project)
     first, second = rounds.get(1), rounds.get(2)
     return OwnWork(

@@ -285,7 +285,7 @@ class Judgment(models.Model):
 
     @property
     def calls_made(self) -> int:
-        """How many calls were made for it; those of steps that were known before were none."""
+        """The number of calls made for it; steps known before needed no call."""
         return self.attempts + sum(int(step.get("calls", 1)) for step in self.steps)
 
     @property
