@@ -141,7 +141,8 @@ def test_a_save_that_replaces_an_unseen_one_says_what_it_replaced(scene):
     client, cast, _ = scene
     page(client, cast)
     save(client, cast, value=4, revision=0)
-    assert save(client, cast, value=2, revision=0).json()["replaced"] == {"value": 4, "comment": ""}
+    replaced = save(client, cast, value=2, revision=0).json()["replaced"]
+    assert replaced == {"value": 4, "data": None, "comment": ""}
 
 
 @pytest.mark.parametrize(
