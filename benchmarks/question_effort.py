@@ -23,7 +23,7 @@ from benchmarks.annotators import CONCORD, serving
 from benchmarks.export import own_database
 from benchmarks.judges import run
 from benchmarks.page import NAMES
-from benchmarks.rating_effort import Effort
+from benchmarks.rating_effort import Effort, open_browser
 from benchmarks.stopping import clean_up_when_stopped
 
 HERE = Path(__file__).resolve().parent
@@ -97,14 +97,7 @@ def main() -> None:
             for kind, project in made.items():
                 address = f"http://127.0.0.1:{port}/projects/{project['slug']}/"
                 for (way, action, width, height), session in zip(WAYS, project["sessions"], strict=True):
-                    context = browser.new_context(
-                        base_url=address,
-                        viewport={"width": width, "height": height},
-                        has_touch=action == "tap",
-                        is_mobile=action == "tap",
-                        reduced_motion="reduce",
-                    )
-                    context.add_cookies([{"name": "sessionid", "value": session, "url": address}])
+                    context = open_browser(browser, address, session, action, width, height)
                     page = context.new_page()
                     page.goto("rate/")
                     page.wait_for_selector(".row.focused")

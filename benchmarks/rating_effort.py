@@ -26,7 +26,7 @@ from statistics import mean
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from benchmarks.annotators import CONCORD, ITEMS, serving
 from benchmarks.export import own_database
@@ -137,6 +137,21 @@ def rate(page: Page, action: str, number: int) -> Effort:
     return effort
 
 
+def open_browser(
+    browser: Browser, address: str, session: str, action: str, width: int, height: int
+) -> BrowserContext:
+    """Return a browser of this size, with touch for taps, whose person is signed in."""
+    context = browser.new_context(
+        base_url=address,
+        viewport={"width": width, "height": height},
+        has_touch=action == "tap",
+        is_mobile=action == "tap",
+        reduced_motion="reduce",
+    )
+    context.add_cookies([{"name": "sessionid", "value": session, "url": address}])
+    return context
+
+
 def main() -> None:
     """Fill, rate in every way, print a table."""
     clean_up_when_stopped()
@@ -152,14 +167,7 @@ def main() -> None:
             browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
             print("| way | actions | scrolls | eye travel, px | seconds |\n|---|---|---|---|---|")
             for (way, action, width, height), session in zip(WAYS, made["sessions"], strict=False):
-                context = browser.new_context(
-                    base_url=address,
-                    viewport={"width": width, "height": height},
-                    has_touch=action == "tap",
-                    is_mobile=action == "tap",
-                    reduced_motion="reduce",
-                )
-                context.add_cookies([{"name": "sessionid", "value": session, "url": address}])
+                context = open_browser(browser, address, session, action, width, height)
                 page = context.new_page()
                 page.goto("rate/")
                 page.wait_for_selector("body[data-ahead=ready] .row.focused")

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
+from agreement.labels import jaccard_distance, masi_distance
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.scale_text import format_value
@@ -20,7 +21,7 @@ from annotate.questions.kind import (
 )
 from annotate.questions.replies import choice_lines, one_of_keys, read_key, read_list
 
-DISTANCES = ("jaccard", "masi")
+DISTANCES = {"jaccard": jaccard_distance, "masi": masi_distance}
 MOST_LABELS = 50
 
 
@@ -38,8 +39,8 @@ class LabelsKind(QuestionKind):
     def read_options(self, options: Options) -> dict[str, Any]:
         """Return the labels and the distance between two sets of them."""
         labels = named_list(options, "labels", fewest=2, most=MOST_LABELS, what=gettext("labels"))
-        distance = options.get("distance") or DISTANCES[0]
-        if distance not in DISTANCES:
+        distance = options.get("distance") or "jaccard"
+        if distance not in list(DISTANCES):  # not by hash: what is sent may be anything
             raise InvalidValueError(
                 gettext("The distance is one of {names}.").format(names=", ".join(DISTANCES))
             )
@@ -105,7 +106,7 @@ class LabelsKind(QuestionKind):
 
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
         """Return the distance of Jaccard, or MASI (Passonneau 2006), by the dimension's options."""
-        return set_distance(dimension.options["distance"], labels_in(one), labels_in(other))
+        return DISTANCES[dimension.options["distance"]](labels_in(one), labels_in(other))
 
     def apart_sentence(self, options: Options, apart: float) -> str:
         """Return a message with the distance of the sets, or one for sets without a common label."""
@@ -117,18 +118,6 @@ class LabelsKind(QuestionKind):
 def labels_in(given: Given) -> frozenset[str]:
     """Return the labels of an answer."""
     return frozenset((given.data or {}).get("labels", ()))
-
-
-def set_distance(name: str, one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the distance of two sets, 0 for two empty ones."""
-    if one == other:
-        return 0.0
-    common = len(one & other)
-    jaccard = common / len(one | other)
-    if name == "jaccard":
-        return 1 - jaccard
-    share = 2 / 3 if one <= other or other <= one else 1 / 3
-    return 1 - jaccard * (share if common else 0)
 
 
 LABELS = LabelsKind()

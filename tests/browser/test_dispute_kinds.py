@@ -33,7 +33,7 @@ def dispute_each() -> Cast:
     return cast
 
 
-def held(key: str) -> dict[str, object]:
+def stored_answers(key: str) -> dict[str, object]:
     """Return the raters' answers in Round II, by their aliases."""
     ratings = Rating.objects.filter(assignment__round__number=2, dimension__key=key, value__isnull=False)
     return dict(ratings.values_list("assignment__annotator__alias", "data"))
@@ -95,9 +95,9 @@ def test_raters_take_over_keep_and_edit(live_server: LiveServer, browser: Browse
     assert Rating.objects.get(assignment__round__number=2).value == 1
     at(page, "labels").get_by_role("button", name="Use the answer of Rater B").click()
     expect(page.locator(".apart")).to_contain_text("The unit is settled.")
-    assert held("labels") == {one.alias: {"labels": ["spelling", "wrong-word"]}}
+    assert stored_answers("labels") == {one.alias: {"labels": ["spelling", "wrong-word"]}}
     edit_spans(at(page, "spans"))
-    (mine,) = held("spans").values()
+    (mine,) = stored_answers("spans").values()
     assert isinstance(mine, dict)
     assert {**OTHER_SPAN, "severity": "minor"} in mine["spans"]
     assert SPAN not in mine["spans"]
@@ -146,7 +146,7 @@ def test_digits_and_enter_change_labels(live_server: LiveServer, browser: Browse
         page.keyboard.press(key)
     page.keyboard.press("Enter")
     expect(page.locator(".apart")).to_contain_text("The unit is settled.")
-    assert held("labels") == {cast.annotators[0].alias: {"labels": ["spelling", "wrong-word"]}}
+    assert stored_answers("labels") == {cast.annotators[0].alias: {"labels": ["spelling", "wrong-word"]}}
     context.close()
 
 

@@ -16,7 +16,7 @@ from tests.rating.rounds import opened
 KINDS = ("labels", "parts", "spans", "text")
 
 
-def given() -> dict[str, object]:
+def stored_pieces() -> dict[str, object]:
     """Return the stored answer of each question."""
     return dict(Rating.objects.values_list("dimension__key", "data"))
 
@@ -69,7 +69,7 @@ def test_outputs_are_answered_by_keys(live_server: LiveServer, context: BrowserC
         "spans": {"spans": [span]},
         "text": {"text": "Short and dull."},
     }
-    expect_stored(page, given, stored)
+    expect_stored(page, stored_pieces, stored)
     page.reload()
     expect(page.locator("[data-span-list] li")).to_contain_text("Accuracy, major")
     expect(page.locator(".question-text")).to_have_value("Short and dull.")
@@ -109,15 +109,15 @@ def test_a_ranking_is_given_by_touch(live_server: LiveServer, browser: Browser, 
 def test_an_answer_is_taken_back_and_given_again(live_server: LiveServer, context: BrowserContext) -> None:
     page, _ = begin(live_server, context, "labels")
     page.keyboard.press("0")
-    expect_stored(page, given, {"labels": {"labels": []}})
+    expect_stored(page, stored_pieces, {"labels": {"labels": []}})
     page.keyboard.press("1")
-    expect_stored(page, given, {"labels": {"labels": ["grammar"]}})
+    expect_stored(page, stored_pieces, {"labels": {"labels": ["grammar"]}})
     page.locator("[data-act=undo]").click()
-    expect_stored(page, given, {"labels": {"labels": []}})
+    expect_stored(page, stored_pieces, {"labels": {"labels": []}})
     expect(page.locator("[data-none]")).to_be_checked()
 
 
-def held() -> dict[str, float | None]:
+def stored_numbers() -> dict[str, float | None]:
     """Return the stored numbers."""
     return dict(Rating.objects.values_list("dimension__key", "value"))
 
@@ -137,14 +137,14 @@ def test_a_hidden_answer_comes_back_with_the_one_that_hid_it(
     page.keyboard.press("1")
     page.keyboard.press("Enter")
     page.keyboard.press("4")
-    expect_stored(page, held, {"labels": 1, "harm": 4})
+    expect_stored(page, stored_numbers, {"labels": 1, "harm": 4})
     page.locator('[data-go="labels"]').click()
     page.keyboard.press("0")
     expect(harm).to_have_attribute("hidden", "")
     expect(page.locator("#progress")).to_contain_text("1 of 1")
-    expect_stored(page, held, {"labels": 0, "harm": None})
+    expect_stored(page, stored_numbers, {"labels": 0, "harm": None})
     page.locator("[data-act=undo]").click()
-    expect_stored(page, held, {"labels": 1, "harm": 4})
+    expect_stored(page, stored_numbers, {"labels": 1, "harm": 4})
     expect(page.locator("#notices .notice")).to_have_count(0)
 
 
@@ -157,11 +157,11 @@ def test_not_applicable_is_an_answer_to_every_kind(live_server: LiveServer, cont
     page.goto(f"{live_server.url}/projects/{cast.project.slug}/rate/")
     expect(page.locator(".row.focused")).to_have_count(1)
     page.keyboard.press("1")
-    expect_stored(page, held, {"errors": 1})
+    expect_stored(page, stored_numbers, {"errors": 1})
     page.locator(".row.focused").press("n")
-    expect_stored(page, held, {"errors": None})
+    expect_stored(page, stored_numbers, {"errors": None})
     assert Rating.objects.get().not_applicable
     page.locator('[data-go="errors"]').click()
     page.keyboard.press("2")
-    expect_stored(page, held, {"errors": 1})
+    expect_stored(page, stored_numbers, {"errors": 1})
     assert not Rating.objects.get().not_applicable

@@ -48,13 +48,13 @@ def answer_every_kind(cast: Cast, *, most: int | None = None) -> None:
         content = content_of(assignment)
         answers = {each.key: _answer(each.key, content, chance) for each in asked}
         given = {each.id: answers[each.key] for each in asked}
-        hidden = hidden_dimensions(asked, {key: _given(**one) for key, one in given.items()})
+        hidden = hidden_dimensions(asked, {key: _as_given(**one) for key, one in given.items()})
         sent = [SentAnswer(each, Answer(**answers[each.key])) for each in asked if each.id not in hidden]
         for saved in save_ratings(assignment=assignment, given=sent, by=annotator.user):
             assert not isinstance(saved, Exception), saved
 
 
-def _given(value: float | None = None, data: Any = None) -> Given:
+def _as_given(value: float | None = None, data: Any = None) -> Given:
     """Return an answer for conditions, which read no numbers of labels."""
     return Given(0 if value is None else value, data)
 

@@ -7,7 +7,7 @@ import pytest
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.questions import KINDS, Given, ItemContent
-from annotate.questions.labels import set_distance
+from annotate.questions.labels import DISTANCES
 from annotate.questions.preference import choice_name
 from tests.questions.asking import OPTIONS
 
@@ -70,8 +70,8 @@ def test_labels_refuse_what_is_not_in_the_list(data: Any) -> None:
     ],
 )
 def test_distances_of_sets(one: str, other: str, jaccard: float, masi: float) -> None:
-    assert set_distance("jaccard", frozenset(one), frozenset(other)) == pytest.approx(jaccard)
-    assert set_distance("masi", frozenset(one), frozenset(other)) == pytest.approx(masi)
+    assert DISTANCES["jaccard"](frozenset(one), frozenset(other)) == pytest.approx(jaccard)
+    assert DISTANCES["masi"](frozenset(one), frozenset(other)) == pytest.approx(masi)
 
 
 def test_a_preference_keeps_the_order_shown() -> None:
