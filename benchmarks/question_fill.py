@@ -16,7 +16,7 @@ from django.db import transaction  # noqa: E402
 from annotate.core.models import Item, Project, Role, User  # noqa: E402
 from annotate.core.specification import DimensionSpec, PointSpec  # noqa: E402
 from annotate.material.commands.comparisons import draw_comparisons  # noqa: E402
-from annotate.material.commands.parts import set_parts  # noqa: E402
+from annotate.material.commands.parts import import_parts  # noqa: E402
 from annotate.people.commands import add_member  # noqa: E402
 from annotate.rating.commands.rounds import open_round_one  # noqa: E402
 from annotate.rating.commands.wording import acknowledge_wording  # noqa: E402
@@ -66,9 +66,12 @@ def make_project(kind: str, items: int, people: int) -> dict[str, object]:
     if kind in ("preference", "ranking"):
         draw_comparisons(project=project, size=2 if kind == "preference" else 3, per_document=1)
     if kind == "parts":
-        for item in Item.objects.filter(document__project=project):
-            words = item.text.split()
-            set_parts(item=item, texts=[" ".join(words[start : start + 15]) for start in range(0, 60, 15)])
+        outputs = Item.objects.filter(document__project=project)
+        parts = {
+            (document, system): [" ".join(text.split()[start : start + 15]) for start in range(0, 60, 15)]
+            for document, system, text in outputs.values_list("document__key", "system__name", "text")
+        }
+        import_parts(project=project, parts=parts)
     users = [User.objects.create_user(f"{kind}-{n}@example.org") for n in range(people)]
     members = [add_member(project=project, role=Role.ANNOTATOR, user=user) for user in users]
     Project.objects.filter(pk=project.pk).update(raters_per_item=people)

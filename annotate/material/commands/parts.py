@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.configuration import lock_configurable
-from annotate.core.errors import ImportRefusedError, InvalidValueError
+from annotate.core.errors import ImportRefusedError
 from annotate.core.models import Item, ItemPart, Project
 from annotate.core.sentence_ends import split_sentences
 
@@ -28,22 +28,6 @@ def split_items(*, project: Project) -> int:
         _write(item, split_sentences(item.text)[:MOST_PARTS])
         made += 1
     return made
-
-
-@transaction.atomic
-def set_parts(*, item: Item, texts: Sequence[str]) -> None:
-    """Store the parts of an item in the given order. Locks the project. Raises FrozenError.
-
-    Raises InvalidValueError for an empty part, and for too many.
-    """
-    lock_configurable(item.document.project)
-    cleaned = [text.strip() for text in texts]
-    if not all(cleaned) or len(cleaned) > MOST_PARTS:
-        raise InvalidValueError(
-            gettext("List 1 to {most} parts, none of them empty.").format(most=MOST_PARTS)
-        )
-    item.parts.all().delete()
-    _write(item, cleaned)
 
 
 @transaction.atomic
