@@ -42,6 +42,12 @@ from agreement.reliability.confidence import (
     steadiness,
 )
 from agreement.reliability.controls import AuditFinding, Certified, certify, check_audit, usual_value
+from agreement.reliability.correction_gain import (
+    LEAST_FOR_GAIN,
+    CorrectionGain,
+    Gain,
+    correction_gain,
+)
 from agreement.reliability.differences import Betting, Difference, pairwise_differences
 from agreement.reliability.estimates import (
     LEAST_RATINGS,

@@ -1,0 +1,173 @@
+"""How many of people's ratings a judge saves when its scores correct the means of systems."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from agreement.comparison.scores import numbers
+from agreement.data import FloatArray
+from agreement.reliability.estimates import check_level
+from agreement.reliability.judge_slopes import CenteredScores, center_scores, fit_slopes, fit_slopes_elsewhere
+from agreement.student import t_reach
+
+LEAST_FOR_GAIN = 5
+"""Rated documents; with fewer, slopes from all documents but one vary too much to judge anything."""
+_LEAST_OF_SYSTEM = 3
+_TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Variance with people alone divided by variance with the judge's help, of the same ratings.
+
+    value: 1.25 means that people alone need 1.25 times as many ratings for the same precision; below 1 the
+    judge makes it worse. low, high: None with value None, or if nothing varies between documents.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+
+    @property
+    def saving(self) -> float:
+        """The share of ratings that the judge saves: 1 - 1 / value, below 0 if it costs precision."""
+        return 1 - 1 / self.value
+
+
+@dataclass(frozen=True)
+class CorrectionGain:
+    """What a judge saves on one dimension, on average over systems; None with a reason.
+
+    means: of the systems' means. differences: of the differences of all pairs; None for one system.
+    share: the share of the documents that people rate. documents: the rated documents it rests on.
+    """
+
+    means: Gain | None
+    differences: Gain | None
+    share: float | None
+    documents: int
+    reason: str = ""
+
+
+def correction_gain(
+    people: npt.ArrayLike,
+    judge: npt.ArrayLike,
+    *,
+    share: float | None = None,
+    confidence_level: float = 0.95,
+) -> CorrectionGain:
+    """The gain of correcting people's means of systems by a judge, from people's scores of some documents.
+
+    people: (documents, systems), the mean over raters, NaN for a text that people did not rate. judge:
+    (documents, systems), NaN for a gap. share: the share of the documents that people would rate; left out,
+    as many as they rated. It may be less than they rated, so fully rated data can tell what a judge would
+    save if people rated a fifth (share=.2).
+    With N texts of a system, n of them rated, s^2 the variance of people's scores and e^2 that of their
+    residuals by the judge: V(people) = s^2 / n, V(corrected) = e^2 (1 / n - 1 / N) + s^2 / N, both summed
+    over systems; documents are a sample. Variances are within systems, so a judge that only knows which
+    system is better gains nothing. Residuals take the slopes of the other documents (leave-one-out), and a
+    hypothetical n adds what slopes vary more with fewer of them.
+    Differences: the same of deviations from the mean over a document's rated texts.
+    The interval is a delete-one-document jackknife of the logarithm with t of n - 1 degrees of freedom.
+    Source: Cochran 1977, section 7.5; Angelopoulos, Duchi and Zrnic 2023 (PPI++); Quenouille 1956.
+    Undefined with fewer than 5 rated documents, if no system has 3 rated documents, if the judge gives all
+    texts of each system the same score, if people do, and without a share if every text is rated.
+    ValueError for shapes that differ, or a share that is not above 0 and below 1.
+    """
+    check_level(confidence_level)
+    scores = numbers(people, "People's scores", dimensions=2)
+    values = numbers(judge, "The judge's scores", dimensions=2)
+    if scores.shape != values.shape:
+        raise ValueError(f"People's scores have the shape {scores.shape}, the judge's {values.shape}.")
+    if share is not None and not 0 < share < 1:
+        raise ValueError(f"The share of rated documents must lie between 0 and 1, but is {share}.")
+    enough = (~np.isnan(scores)).sum(axis=0) >= _LEAST_OF_SYSTEM
+    scores, values = scores[:, enough], values[:, enough]
+    documents = int((~np.isnan(scores)).any(axis=1).sum())
+    reason = why_no_gain(scores, values, share)
+    if reason:
+        return CorrectionGain(None, None, share, documents, reason)
+    return _measure(center_scores(scores, values), share, documents, confidence_level)
+
+
+def why_no_gain(people: FloatArray, judge: FloatArray, share: float | None) -> str:
+    """Return why scores (documents, systems) give no gain; every system has 3 rated texts or more."""
+    rated = ~np.isnan(people)
+    documents = int(rated.any(axis=1).sum())
+    if documents < LEAST_FOR_GAIN:
+        return f"People rated {documents} documents; the gain needs {LEAST_FOR_GAIN}."
+    if np.isnan(judge).all():
+        return "The judge has no value for these units yet."
+    scores = center_scores(people, judge)
+    if not np.any(np.abs(scores.judge) > _TINY):
+        return "The judge gives all rated texts of a system the same score, so it cannot correct a mean."
+    if not np.any(np.abs(scores.people) > _TINY):
+        return "People give all texts of a system the same score, so its mean does not vary."
+    if share is None and np.array_equal(scores.rated, scores.texts):
+        return "People rated every text, so a correction gains nothing."
+    return ""
+
+
+def _measure(
+    scores: CenteredScores, share: float | None, documents: int, confidence_level: float
+) -> CorrectionGain:
+    texts, given = scores.texts.sum(axis=0), scores.ratings
+    planned = given if share is None else np.clip(share * texts, 2, None)
+    slopes = fit_slopes_elsewhere(scores)
+    residuals = scores.people - np.einsum("dp,pds->ds", slopes, scores.judge)
+    per_rating, per_text = 1 / ((given - 1) * planned), 1 / ((given - 1) * texts)
+    within, left_within = _deviations(scores.people, scores.rated), _deviations(residuals, scores.rated)
+    alone, fixed, reduced = (
+        (own**2 * weights).sum(axis=1)
+        for own, weights in (
+            (scores.people, per_rating),
+            (scores.people, per_text),
+            (residuals, per_rating - per_text),
+        )
+    )
+    of_pairs = (left_within**2 * (per_rating - per_text)).sum(axis=1)
+    between = ((residuals - left_within) ** 2 * scores.rated * (per_rating - per_text)).sum(axis=1)
+    costs = _slope_costs(float(planned.mean()), len(given)) - _slope_costs(float(given.mean()), len(given))
+    costs = np.where(fit_slopes(scores) > 0, costs, 0.0)  # a judge that is not used costs nothing
+    reduced += costs[0] * between + costs[1] * of_pairs
+    of_pairs *= 1 + costs[1]
+    pairs_alone, pairs_fixed = ((within**2 * each).sum(axis=1) for each in (per_rating, per_text))
+    return CorrectionGain(
+        _gain(alone, reduced + fixed, documents, confidence_level),
+        _gain(pairs_alone, of_pairs + pairs_fixed, documents, confidence_level) if len(given) > 1 else None,
+        float(given.sum() / texts.sum()) if share is None else share,
+        documents,
+    )
+
+
+def _slope_costs(documents: float, systems: int) -> FloatArray:
+    """(2,): by how much slopes from so many documents raise both parts of the residual variance.
+
+    1 / (n - 3) for a regression on one normal predictor with n - 1 degrees of freedom about its mean.
+    Source: Cochran 1977, section 7.8.
+    """
+    freedoms = np.array([documents - 1, (documents - 1) * max(systems - 1, 1)])
+    return np.asarray(1 / np.maximum(freedoms - 2, 1))
+
+
+def _deviations(values: FloatArray, rated: FloatArray) -> FloatArray:
+    """(documents, systems): values minus the mean over the rated texts of a document, 0 where not rated."""
+    means = values.sum(axis=1) / np.maximum(rated.sum(axis=1), 1)
+    return np.asarray((values - means[:, None]) * rated)
+
+
+def _gain(alone: FloatArray, corrected: FloatArray, documents: int, confidence_level: float) -> Gain | None:
+    """Return the ratio of two sums over documents; None if either is 0."""
+    totals = np.array([alone.sum(), corrected.sum()])
+    if not (totals > _TINY).all():
+        return None
+    rated = alone + corrected > 0
+    without = totals[:, None] - np.stack([alone, corrected])[:, rated]
+    value = totals[0] / totals[1]
+    if not (without > _TINY).all():
+        return Gain(float(value), None, None)
+    logarithms = np.log(without[0] / without[1])
+    spread = (documents - 1) / documents * float(np.sum((logarithms - logarithms.mean()) ** 2))
+    reach = t_reach(np.sqrt(spread), documents - 1, confidence_level)
+    return Gain(value, float(value * np.exp(-reach)), float(value * np.exp(reach)))
