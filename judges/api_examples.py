@@ -413,6 +413,14 @@ EXAMPLES = {
                 "ground": "indicator",
                 "says": "R tells on which systems it agrees better with people: send systems with a small R "
                 "to people.",
+                "uses": [
+                    {
+                        "use": "rank systems",
+                        "shown": "shown",
+                        "says": "Kendall’s tau with people is 0.81 (95 % interval 0.42 to 1.00), that of the "
+                        "texts’ length 0.10.",
+                    }
+                ],
                 "refusal": None,
             }
         ],

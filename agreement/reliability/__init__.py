@@ -74,6 +74,13 @@ from agreement.reliability.indicator import (
     reliability,
     validity,
 )
+from agreement.reliability.judge_error import (
+    ControlError,
+    ErrorStatistic,
+    JudgeError,
+    SeparatedPairs,
+    judge_error,
+)
 from agreement.reliability.losses import (
     Ceiling,
     Loss,
@@ -100,6 +107,7 @@ from agreement.reliability.selective import (
     grid_between,
     grid_of,
 )
+from agreement.reliability.uses import JudgeUse, Shown, UseFinding, find_uses
 from agreement.reliability.verdict import (
     CertifiedPart,
     Ground,

@@ -20,7 +20,7 @@ from agreement.reliability.cross_fitted import values_by_group, values_by_length
 from agreement.streams import Randomness, substream
 from agreement.student import satterthwaite_freedom, t_reach
 
-Loss = Literal["squared", "unequal"]
+ErrorLoss = Literal["squared", "unequal"]
 """The cost of an error: squared points, or 1 for another category."""
 
 ACCEPTED_LOSS = 0.2
@@ -119,7 +119,7 @@ def judge_error(
     *,
     generator: Randomness,
     lengths: npt.ArrayLike | None = None,
-    loss: Loss = "squared",
+    loss: ErrorLoss = "squared",
     replicates: int = 1000,
     confidence_level: float = 0.95,
 ) -> JudgeError:
@@ -179,7 +179,7 @@ class _Panel:
     documents: IntArray
     system_number: int
     document_number: int
-    loss: Loss
+    loss: ErrorLoss
 
     @property
     def size(self) -> tuple[int, int, int]:

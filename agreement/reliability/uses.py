@@ -103,10 +103,7 @@ def _single_texts(error: JudgeError, alpha_among_people: float | None) -> UseFin
     if worse:
         return UseFinding(JudgeUse.SCORE, shown, f"{says}. It is worse than {_names(worse)}.{after}")
     level = [name for name, each in beyond.items() if not each.is_positive_for_panel]
-    if not level:
-        why = "It may be larger than accepted"
-    else:
-        why = f"It is not shown to beat {_names(level)}"
+    why = f"It is not shown to beat {_names(level)}" if level else "It may be larger than accepted"
     return UseFinding(JudgeUse.SCORE, shown, f"{says}. {why}{_remedy(alpha_among_people)}{after}")
 
 

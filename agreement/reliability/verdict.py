@@ -1,9 +1,11 @@
 """The verdict on a judge on a dimension, from all evidence."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from agreement.reliability.alternative_annotator import Verdict
+from agreement.reliability.uses import JudgeUse, Shown, UseFinding
 
 
 class Use(StrEnum):
@@ -25,6 +27,7 @@ class Ground(StrEnum):
     CERTIFIED_CONSTANT = "certified constant"
     UNRATED = "unrated"
     REPLACEMENT = "replacement"
+    SINGLE_TEXTS = "single texts"
     INDICATOR = "indicator"
     NOTHING = "nothing"
 
@@ -80,7 +83,8 @@ class JudgeEvidence:
     is_rated: whether people have rated any unit. alpha: with people's mean. bias: the judge's mean minus
     people's. replacement: of the test with its controls. r_tells: whether R goes
     with the agreement with people over systems. errors: on the units that a policy leaves to the judge.
-    audit: the same over audited units, if the audit contradicts the policy.
+    audit: the same over audited units, if the audit contradicts the policy. uses: of `find_uses`, empty if
+    not computed.
     """
 
     is_rated: bool = False
@@ -91,35 +95,54 @@ class JudgeEvidence:
     certificate: CertifiedPart | None = None
     errors: KnownErrors | None = None
     audit: KnownErrors | None = None
+    uses: Sequence[UseFinding] = ()
 
     @property
     def may_decide_all(self) -> bool:
-        """Whether the replacement test allows that the judge decides every unit."""
-        return self.replacement not in (Verdict.FAILS, Verdict.LIKE_A_CONTROL)
+        """Whether the replacement test and the error of single texts allow that it decides every unit."""
+        fails = self.replacement in (Verdict.FAILS, Verdict.LIKE_A_CONTROL)
+        return not fails and (self.single_texts is None or self.single_texts.shown is not Shown.REFUTED)
+
+    @property
+    def single_texts(self) -> UseFinding | None:
+        """Return the finding about single texts, None if not computed."""
+        return next((each for each in self.uses if each.use is JudgeUse.SCORE), None)
 
 
 @dataclass(frozen=True)
 class JudgeVerdict:
-    """The verdict, with its ground and a sentence or two."""
+    """The verdict, with its ground and a sentence or two.
+
+    uses: a finding for each use; empty if the judge is refused, or nothing is known.
+    """
 
     use: Use
     ground: Ground
     says: str
+    uses: Sequence[UseFinding] = ()
 
     @property
     def refuses(self) -> bool:
         """Whether people rate every unit."""
         return self.use is Use.REFUSED
 
+    @property
+    def granted(self) -> Sequence[UseFinding]:
+        """Return the findings of the uses that are shown."""
+        return [each for each in self.uses if each.is_granted]
+
 
 def judge_verdict(known: JudgeEvidence) -> JudgeVerdict:
-    """Return the verdict.
+    """Return the verdict: which units the judge may decide, and what its values can be used for.
 
-    Too many errors among audited or rated units that stay, and alpha with people at or below zero, refuse in
-    any case. Else the strongest evidence decides: a certificate, the replacement test, then R. A judge that
-    fails the replacement test decides a part of the units at most.
+    Too many errors among audited or rated units that stay, and alpha with people at or below zero, refuse
+    both. Else the strongest evidence decides about units: a certificate, the replacement test with the error
+    of single texts, then R. A judge that fails the replacement test decides a part of the units at most.
     """
-    return _refusal(known) or _by_certificate(known) or _without_certificate(known)
+    refused = _refusal(known)
+    if refused is not None:
+        return refused
+    return replace(_by_certificate(known) or _without_certificate(known), uses=tuple(known.uses))
 
 
 def _refusal(known: JudgeEvidence) -> JudgeVerdict | None:
@@ -158,7 +181,8 @@ def _by_certificate(known: JudgeEvidence) -> JudgeVerdict | None:
 def _without_certificate(known: JudgeEvidence) -> JudgeVerdict:
     if not known.is_rated:
         return JudgeVerdict(Use.UNKNOWN, Ground.UNRATED, "Not known: these texts have no ratings.")
-    if known.replacement is Verdict.PASSES:
+    single = known.single_texts
+    if known.replacement is Verdict.PASSES and (single is None or single.is_granted):
         return JudgeVerdict(
             Use.ALL,
             Ground.REPLACEMENT,
@@ -167,15 +191,21 @@ def _without_certificate(known: JudgeEvidence) -> JudgeVerdict:
     if known.r_tells:
         says = "R tells on which systems it agrees better with people: send systems with a small R to people."
         if not known.may_decide_all:
-            says += " It fails the replacement test, so it may not decide all units."
+            fails = known.replacement in (Verdict.FAILS, Verdict.LIKE_A_CONTROL)
+            why = "It fails the replacement test" if fails else "Its error on single texts is too large"
+            says += f" {why}, so it may not decide all units."
         return JudgeVerdict(Use.PART, Ground.INDICATOR, says)
+    if known.replacement is Verdict.PASSES and single is not None:
+        says = f"It passes the replacement test, but a use for single texts is {single.shown}. {single.says}"
+        use = Use.REFUSED if single.shown is Shown.REFUTED else Use.UNKNOWN
+        return JudgeVerdict(use, Ground.SINGLE_TEXTS, says)
     if known.replacement is Verdict.LIKE_A_CONTROL:
-        return _refuse(Ground.REPLACEMENT, "Do not use it: a control that knows less does as well.")
+        return _refuse(Ground.REPLACEMENT, "It must not decide units: a control that knows less does as well.")
     if known.replacement is Verdict.FAILS:
         return _refuse(
             Ground.REPLACEMENT,
-            "Do not use it: it fails the replacement test, and nothing shows that R tells on which systems "
-            "it agrees with people.",
+            "It must not decide units: it fails the replacement test, and nothing shows that R tells on which "
+            "systems it agrees with people.",
         )
     return JudgeVerdict(
         Use.UNKNOWN,

@@ -152,6 +152,8 @@ ESTIMATES = Arrangement(
 )
 REPLACEMENT = Arrangement(
     tabs={
+        "error": _("Error and uses"),
+        "error-controls": _("Controls of the error"),
         "tests": _("Test and controls"),
         "annotators": _("By annotator"),
         "one-more-rater": _("One more rater"),

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agreement.reliability import Ground, Use
+from agreement.reliability import Ground, JudgeUse, Shown, Use
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
 from annotate.api.values import Input, Number, Text
@@ -108,6 +108,14 @@ class GainRow(serializers.Serializer[Any]):
     kept = PartRow(help_text="What stays with the judge.")
 
 
+class UseRow(serializers.Serializer[Any]):
+    """Whether a use of the judge's values is shown."""
+
+    use = serializers.ChoiceField(choices=[(each.value, each.value) for each in JudgeUse])
+    shown = serializers.ChoiceField(choices=[(each.value, each.value) for each in Shown])
+    says = serializers.CharField(help_text="The evidence in a sentence or two.")
+
+
 class DimensionVerdictRow(serializers.Serializer[Any]):
     """The verdict on the judge on a dimension."""
 
@@ -116,6 +124,7 @@ class DimensionVerdictRow(serializers.Serializer[Any]):
     use = serializers.ChoiceField(choices=[(each.value, each.value) for each in Use])
     ground = serializers.ChoiceField(choices=[(each.value, each.value) for each in Ground])
     says = serializers.CharField(help_text="The verdict in a sentence or two.")
+    uses = UseRow(many=True, help_text="Uses of the judge's values; empty if it is refused.")
     refusal = serializers.CharField(
         allow_null=True, help_text="The reason against the units that stay; null if they may stay."
     )

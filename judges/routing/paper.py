@@ -29,6 +29,7 @@ from judges.methods import METHODS
 from judges.results.queries.pairings import measured_judges
 from judges.results.tables.corrected import sentence_of_development
 from judges.routing.queries.trust import TrustEvidence, trust_in
+from judges.routing.results import uses_in_words
 
 _DONE = Q(judgments__status=Judgment.Status.DONE)
 _TRIED = Q(
@@ -168,7 +169,12 @@ def _alphas(page: PaperPage, values: str) -> Iterator[PaperTable]:
 
 def _verdicts(trusts: dict[str, Sequence[TrustEvidence]], values: str) -> Iterator[PaperTable]:
     rows = [
-        [text(name), text(each.dimension.name, key=each.dimension.key), text(each.verdict.says)]
+        [
+            text(name),
+            text(each.dimension.name, key=each.dimension.key),
+            text(uses_in_words(each.verdict)),
+            text(each.verdict.says),
+        ]
         for name, trust in trusts.items()
         for each in trust
     ]
@@ -176,7 +182,8 @@ def _verdicts(trusts: dict[str, Sequence[TrustEvidence]], values: str) -> Iterat
         columns = [
             Column("judge", gettext("Judge"), ColumnKind.TEXT),
             DIMENSION,
-            Column("verdict", gettext("Verdict"), ColumnKind.TEXT),
+            Column("uses", gettext("Uses"), ColumnKind.TEXT),
+            Column("verdict", gettext("Units it may decide"), ColumnKind.TEXT),
         ]
         table = Table("verdicts", gettext("Verdicts"), columns, rows, heads=2)
         yield PaperTable(

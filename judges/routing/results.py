@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
-from agreement.reliability import Ground, Use
+from agreement.reliability import Ground, JudgeVerdict, Shown, Use
 from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.registry import Chosen, ResultsPage
@@ -21,9 +21,11 @@ from judges.routing.queries.trust import TrustEvidence, trust_in
 from judges.routing.queries.verdicts import KeptDimension
 
 _SAYS = gettext_noop(
-    "Three findings rule a judge out: a contradicting audit, alpha with people at or below 0, and too many "
-    "wrong values among rated units. Otherwise the strongest evidence decides: a valid certificate, then the "
-    "replacement test, then whether R predicts agreement with people. Routing uses the same verdict."
+    "Uses: what the judge’s values can be used for, by its error next to a second person’s. Units it may "
+    "decide: how far it may stand in for people. Three findings rule a judge out: a contradicting audit, "
+    "alpha with people at or below 0, and too many wrong values among rated units. Otherwise the strongest "
+    "evidence decides about units: a valid certificate, then the replacement test and the error on single "
+    "texts, then whether R predicts agreement with people. Routing uses the same verdict."
 )
 _EVIDENCE = gettext_noop(
     "Each value links to its page. R is the correlation of the judge with the same model’s judge of the "
@@ -46,10 +48,19 @@ def trust_sections(project: Project, chosen: Chosen) -> list[Section]:
         gettext("Use of {judge} by dimension").format(judge=judge.name),
         [
             DIMENSION,
-            Column("verdict", gettext("Verdict"), ColumnKind.TEXT),
+            Column("uses", gettext("Uses"), ColumnKind.TEXT),
+            Column("verdict", gettext("Units it may decide"), ColumnKind.TEXT),
             Column("next", gettext("Next step"), ColumnKind.TEXT),
         ],
-        [[_name(each), text(each.verdict.says), _next_step(project, each)] for each in found],
+        [
+            [
+                _name(each),
+                text(uses_in_words(each.verdict)),
+                text(each.verdict.says),
+                _next_step(project, each),
+            ]
+            for each in found
+        ],
         says=gettext(_SAYS),
     )
     columns = [
@@ -71,6 +82,23 @@ _SCALES_ONLY = gettext_noop(
 )
 
 
+def uses_in_words(verdict: JudgeVerdict) -> str:
+    """Return the uses that are shown, in a few words."""
+    if not verdict.uses and not verdict.refuses:
+        return gettext("Not known")
+    named = [
+        gettext("{use} (for these raters)").format(use=each.use)
+        if each.shown is Shown.FOR_PANEL
+        else str(each.use)
+        for each in verdict.granted
+    ]
+    return "; ".join(named) if named else gettext("None")
+
+
+def _uses(verdict: JudgeVerdict) -> Cell:
+    return text(uses_in_words(verdict), key=" ".join(each.use.name.lower() for each in verdict.granted))
+
+
 def _name(each: TrustEvidence) -> Cell:
     return text(each.dimension.name, key=each.dimension.key)
 
@@ -82,6 +110,7 @@ _STEPS: dict[Ground, tuple[str, str, tuple[str, ...]]] = {
     Ground.ERRORS: (_SEE_WHY, "routing", ()),
     Ground.INDICATOR: (gettext_noop("Send units to people"), "routing_new", ()),
     Ground.REPLACEMENT: (_SEE_WHY, "results_page", ("replacement",)),
+    Ground.SINGLE_TEXTS: (_SEE_WHY, "results_page", ("replacement",)),
 }
 
 
@@ -102,6 +131,16 @@ def _evidence(project: Project, each: TrustEvidence) -> Iterable[list[Cell]]:
         link = reverse(route, args=[project.slug, *arguments])
         return [_name(each), text(name, key=key, link=link), value, text(says)]
 
+    for found in each.tested.uses if each.tested else ():
+        key = found.use.name.lower()
+        yield row(
+            str(found.use).capitalize(),
+            key,
+            text(str(found.shown)),
+            found.says,
+            "results_page",
+            "replacement",
+        )
     yield row("R", "indicator", *_indicator(each), "results_page", "reliability")
     yield row("P", "agreement", *_agreement(each), "results_page", "judges")
     yield row(

@@ -5,12 +5,18 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 
 from agreement.comparison import OneMoreRater, judge_as_one_more_rater
 from agreement.reliability import (
     AlternativeAnnotatorTest,
+    CorrectionGain,
+    JudgeError,
+    UseFinding,
     alternative_annotator_test,
+    correction_gain,
+    find_uses,
+    judge_error,
     minus_root_mean_squared_error,
     share_of_equal_values,
 )
@@ -31,13 +37,24 @@ EPSILONS = {
 """Allowed advantage of a person over the judge, by the kind of annotators (Calderon and others 2025)."""
 
 
+RATED_SHARE = 0.2
+"""The share of documents that people would rate if the judge corrected means of systems."""
+
+
 @dataclass(frozen=True)
 class DimensionTest:
-    """The test on one dimension with its controls, and what the judge does to alpha as one more rater."""
+    """The test on one dimension with its controls, and what the judge does to alpha as one more rater.
+
+    error: the judge's error next to a random person's. gain: of correcting means if people rate `RATED_SHARE`
+    of the documents. uses: what both allow.
+    """
 
     dimension: FrozenDimension
     test: AlternativeAnnotatorTest
     one_more_rater: OneMoreRater
+    error: JudgeError
+    gain: CorrectionGain
+    uses: Sequence[UseFinding]
 
 
 @dataclass(frozen=True)
@@ -98,4 +115,13 @@ def _test_dimension(
         generator=stream,
         people=stream_of_people(project, dimension),
     )
-    return DimensionTest(dimension, test, one_more_rater)
+    error = judge_error(scores, generator=stream, lengths=lengths, loss="unequal" if nominal else "squared")
+    if nominal:
+        gain = CorrectionGain(
+            None, None, None, 0, gettext("The values are category names, which have no mean.")
+        )
+    else:
+        people, judged = scores.by_document(scores.human_means), scores.by_document(scores.judge)
+        gain = correction_gain(people, judged, share=RATED_SHARE)
+    uses = find_uses(error, gain, alpha_among_people=one_more_rater.among_people.value)
+    return DimensionTest(dimension, test, one_more_rater, error, gain, uses)

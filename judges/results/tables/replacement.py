@@ -11,6 +11,7 @@ from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, f
 from judges.results.queries.replacement import EPSILONS, DimensionTest, ReplacementReport, replacement_report
 from judges.results.tables.columns import JUDGE, number_or_reason, yes_or_no
 from judges.results.tables.corrected import with_count_of_corrected
+from judges.results.tables.errors import ABOUT_ERRORS, controls_table, error_table
 from judges.results.tables.gaps import with_gaps
 from judges.results.tables.other_kinds import with_reason_for_scales
 from judges.results.tables.parameters import Options, chosen_judge, counts_corrected
@@ -53,7 +54,9 @@ def replacement_sections(project: Project, chosen: Chosen) -> list[Section]:
     section = Section(
         gettext("May this judge replace an annotator?"), says, [each for each in tables if each.rows]
     )
-    sections = with_reason_for_scales([section], project, str(_SCALES_ONLY))
+    errors = [each for each in (error_table(report), controls_table(report)) if each.rows]
+    error = Section(gettext("Its error next to a second person’s"), gettext(ABOUT_ERRORS), errors)
+    sections = with_reason_for_scales([section, error], project, str(_SCALES_ONLY))
     return with_count_of_corrected(with_gaps(sections, [judge], chosen), [judge], chosen)
 
 

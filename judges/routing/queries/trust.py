@@ -26,24 +26,32 @@ from judges.routing.queries.verdicts import KeptDimension, certified_part, evide
 class TrustEvidence:
     """Everything that is known of a judge on one dimension.
 
-    pair: R and whether it tells anything, None without a judge to pair it with. test: of replacement, None
-    before Round I. certificate: the newest that holds, else the newest. policy: what the routed policy of the
-    judge leaves to it, None without one. one_more_rater: the change of alpha when the judge joins people,
-    None before Round I.
+    pair: R and whether it tells anything, None without a judge to pair it with. tested: the replacement test,
+    the error and the change of alpha with the judge, None before Round I. certificate: the newest that holds,
+    else the newest. policy: what the routed policy of the judge leaves to it, None without one.
     """
 
     scored: Scored
     pair: DimensionIndicator | None
-    test: AlternativeAnnotatorTest | None
+    tested: DimensionTest | None
     certificate: DimensionState | None
     calibration: Calibration | None
     policy: KeptDimension | None = None
-    one_more_rater: OneMoreRater | None = None
 
     @property
     def dimension(self) -> FrozenDimension:
         """Return the dimension that it is about."""
         return self.scored.dimension
+
+    @property
+    def test(self) -> AlternativeAnnotatorTest | None:
+        """Return the replacement test."""
+        return self.tested.test if self.tested else None
+
+    @property
+    def one_more_rater(self) -> OneMoreRater | None:
+        """Return the change of alpha when the judge joins people."""
+        return self.tested.one_more_rater if self.tested else None
 
     @property
     def correlation(self) -> Coefficient:
@@ -61,7 +69,7 @@ class TrustEvidence:
         found = self.certificate if self.certificate and self.certificate.valid else None
         validity = self.pair.figures.validity if self.pair else None
         return replace(
-            evidence_from(self.scored, self.test),
+            evidence_from(self.scored, self.tested),
             r_tells=bool(self.pair and validity and r_tells(validity, self.pair.adjusted_p_value)),
             certificate=certified_part(found.certificate, found.known)
             if found and found.certificate
@@ -91,16 +99,14 @@ def trust_in(project: Project, judge: Judge, chosen: Chosen) -> Sequence[TrustEv
     for each in compared.scored:
         key = each.dimension.key
         certificate, calibration = certificates.get(key) or (None, None)
-        tested = tests.get(key)
         found.append(
             TrustEvidence(
                 each,
                 pairs.get(key),
-                tested.test if tested else None,
+                tests.get(key),
                 certificate,
                 calibration,
                 policies.get(key),
-                tested.one_more_rater if tested else None,
             )
         )
     return found

@@ -10,7 +10,6 @@ from django.utils.translation import gettext
 from agreement import holm_by_key
 from agreement.comparison import alpha_with_people
 from agreement.reliability import (
-    AlternativeAnnotatorTest,
     CertifiedPart,
     JudgeEvidence,
     JudgeVerdict,
@@ -25,7 +24,7 @@ from annotate.results.queries.version import version_of_ratings
 from annotate.results.registry import Chosen
 from judges.core.models import Certificate, Judge, Judgment, RoutingPolicy
 from judges.results.queries.indicator import r_tells
-from judges.results.queries.replacement import replacement_report
+from judges.results.queries.replacement import DimensionTest, replacement_report
 from judges.results.tables.compared import Scored, compared_values
 from judges.results.tables.version import version_of_values
 from judges.routing.queries.indicator import FEW_VALUES, remember
@@ -54,7 +53,7 @@ def evidence_of(project: Project, judge: Judge, *, is_fresh: bool = False) -> Ev
 
     def compute() -> EvidenceOf:
         chosen: Chosen = {}
-        tests = {each.dimension.key: each.test for each in replacement_report(project, judge).dimensions}
+        tests = {each.dimension.key: each for each in replacement_report(project, judge).dimensions}
         return {
             each.dimension.key: evidence_from(each, tests.get(each.dimension.key))
             for each in compared_values(project, chosen, [judge]).scored
@@ -65,11 +64,13 @@ def evidence_of(project: Project, judge: Judge, *, is_fresh: bool = False) -> Ev
     return remember(["evidence", project.pk, judge.pk, version_of_evidence(project, [judge])], compute)
 
 
-def evidence_from(scored: Scored, test: AlternativeAnnotatorTest | None) -> JudgeEvidence:
-    """Return the evidence of the ratings and the replacement test on a judge."""
+def evidence_from(scored: Scored, tested: DimensionTest | None) -> JudgeEvidence:
+    """Return the evidence of the ratings, the replacement test and the error of a judge."""
     rated = ~np.isnan(scored.scores.human_means) & ~np.isnan(scored.scores.judge)
     known = JudgeEvidence(
-        is_rated=not bool(np.isnan(scored.scores.human).all()), replacement=test.verdict if test else None
+        is_rated=not bool(np.isnan(scored.scores.human).all()),
+        replacement=tested.test.verdict if tested else None,
+        uses=tuple(tested.uses) if tested else (),
     )
     if scored.dimension.is_named or not rated.any():
         return known
@@ -117,6 +118,10 @@ class DimensionVerdict:
             "use": str(self.verdict.use),
             "ground": str(self.verdict.ground),
             "says": self.verdict.says,
+            "uses": [
+                {"use": str(each.use), "shown": str(each.shown), "says": each.says}
+                for each in self.verdict.uses
+            ],
             "refusal": self.refusal or None,
         }
 

@@ -6,8 +6,11 @@ from agreement.reliability import (
     CertifiedPart,
     Ground,
     JudgeEvidence,
+    JudgeUse,
     KnownErrors,
+    Shown,
     Use,
+    UseFinding,
     Verdict,
     judge_verdict,
 )
@@ -94,3 +97,34 @@ def test_a_known_share_is_said_in_place_of_a_bound():
     known = CertifiedPart(100, 120, known=KnownErrors(100, 7, 0.3))
     found = judge_verdict(JudgeEvidence(is_rated=True, certificate=known))
     assert found.says == "It may decide 100 of 120 units: people rated them all, and it is wrong on 7 %."
+
+
+def single_texts(shown):
+    return {"is_rated": True, "uses": (UseFinding(JudgeUse.SCORE, shown, "Its error is 0.90."),)}
+
+
+@pytest.mark.parametrize(
+    ("shown", "use", "ground"),
+    [
+        (Shown.SURELY, Use.ALL, Ground.REPLACEMENT),
+        (Shown.FOR_PANEL, Use.ALL, Ground.REPLACEMENT),
+        (Shown.NOT, Use.UNKNOWN, Ground.SINGLE_TEXTS),
+        (Shown.REFUTED, Use.REFUSED, Ground.SINGLE_TEXTS),
+    ],
+)
+def test_passing_the_replacement_test_is_not_enough_for_all_units(shown, use, ground):
+    found = judge_verdict(JudgeEvidence(**single_texts(shown), replacement=PASSES))
+    assert (found.use, found.ground) == (use, ground)
+    assert JudgeEvidence(**single_texts(shown), replacement=PASSES).may_decide_all is (use is not Use.REFUSED)
+    by_r = judge_verdict(JudgeEvidence(**single_texts(shown), replacement=PASSES, r_tells=True))
+    assert by_r.use is (Use.ALL if use is Use.ALL else Use.PART)
+    assert ("error on single texts is too large" in by_r.says) is (use is Use.REFUSED)
+
+
+def test_a_judge_that_decides_no_unit_may_rank_systems():
+    ranks = (UseFinding(JudgeUse.RANK, Shown.SURELY, "Tau is 0.90."),)
+    found = judge_verdict(JudgeEvidence(is_rated=True, replacement=FAILS, uses=ranks))
+    assert found.refuses
+    assert found.granted == list(ranks)
+    contradicted = judge_verdict(JudgeEvidence(is_rated=True, alpha=-0.1, uses=ranks))
+    assert not contradicted.granted
