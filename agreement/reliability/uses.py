@@ -90,7 +90,8 @@ def _single_texts(error: JudgeError, alpha_among_people: float | None) -> UseFin
     if margin.value is None or error.error is None or error.person_error is None:
         return UseFinding(JudgeUse.SCORE, Shown.NOT, margin.reason)
     beyond = {name: control.beyond for name, control in error.controls.items()}
-    shown = _decide([margin, *beyond.values()])
+    is_perfect = error.error == 0  # no margin is above 0 if people agree perfectly, too
+    shown = _decide([*beyond.values()] if is_perfect else [margin, *beyond.values()])
     says = f"Its error is {error.error:.2f}, that of a second person {error.person_error:.2f}"
     if shown is Shown.SURELY:
         return UseFinding(JudgeUse.SCORE, shown, f"{says}, and it beats every control.")
@@ -127,7 +128,7 @@ def _corrected_means(gain: CorrectionGain) -> UseFinding:
         return UseFinding(JudgeUse.MEANS, Shown.NOT, gain.reason)
     if found.low is None or found.high is None:
         return UseFinding(JudgeUse.MEANS, Shown.NOT, "The saving has no interval: rate more documents.")
-    low, high = 1 - 1 / found.low, 1 - 1 / found.high
+    low, high = (round(1 - 1 / bound, 2) + 0.0 for bound in (found.low, found.high))  # 0 for -0
     if found.saving > 0:
         says = f"It saves {found.saving:.0%} of people’s ratings (95 % interval {low:.0%} to {high:.0%})"
     else:

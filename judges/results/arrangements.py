@@ -152,9 +152,9 @@ ESTIMATES = Arrangement(
 )
 REPLACEMENT = Arrangement(
     tabs={
+        "tests": _("Test and controls"),
         "error": _("Error and uses"),
         "error-controls": _("Controls of the error"),
-        "tests": _("Test and controls"),
         "annotators": _("By annotator"),
         "one-more-rater": _("One more rater"),
     },

@@ -102,8 +102,8 @@ def expect_numbers_of_the_tutorial(project: Project) -> None:
     assert uses == {
         "Invented model, reasons first": [
             ("coherence", "refused"),
-            ("consistency", "all"),
-            ("fluency", "all"),
+            ("consistency", "unknown"),
+            ("fluency", "unknown"),
             ("relevance", "part"),
         ],
         "Recorded model, reasons first": [

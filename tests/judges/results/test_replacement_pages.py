@@ -58,7 +58,7 @@ def test_the_command_gives_what_the_test_gives_clustered_by_document(client):
     cast = tried(client, TRUTH)
     out = StringIO()
     call_command("replacement", cast.project.slug, "--epsilon", "0.15", "--json", stdout=out)
-    (section,) = json.loads(out.getvalue())["sections"]
+    section, _ = json.loads(out.getvalue())["sections"]
     tests, annotators, _ = section["tables"]
     wanted = expected(cast, TRUTH, 0.15)
     own, *controls = tests["rows"]

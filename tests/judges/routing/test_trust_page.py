@@ -28,7 +28,7 @@ def tables(cast: Cast, page: str, **asked: str) -> dict[str, Table]:
 
 def verdicts(cast: Cast) -> dict[str, tuple[str, str]]:
     rows = tables(cast, "trust")["verdicts"].rows
-    return {row[0].key: (str(row[1].value), row[2].link) for row in rows}
+    return {row[0].key: (str(row[2].value), row[3].link) for row in rows}
 
 
 def evidence(cast: Cast, dimension: str) -> dict[str, Any]:
