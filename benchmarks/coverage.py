@@ -16,6 +16,7 @@ python benchmarks/coverage.py spread [--simulations 2000]
 python benchmarks/coverage.py meta [--simulations 600]
 python benchmarks/coverage.py others [--simulations 600]
 python benchmarks/coverage.py questions [--simulations 400]
+python benchmarks/coverage.py errors [--simulations 300]
 
 crossed: shares of true nulls that are rejected at the 5 % level, by the crossed model of ratings and by the
 paired t test over documents; every project has a new random panel of raters.
@@ -39,6 +40,7 @@ its value for infinitely many documents.
 others: shares of 95 % intervals that cover, for every other coefficient of ratings and for values compared
 with people's; and the share of order effects found in data without one.
 questions: shares of 95 % intervals of labels, preferences, rankings, spans and parts that cover.
+errors: shares of judges, with known truth, that are granted each use.
 """
 
 import argparse
@@ -65,6 +67,7 @@ from agreement.bootstrap import population, resampled_interval
 from agreement.data import FloatArray
 from agreement.patterns import by_value
 from benchmarks.coverage_controls import report_controls
+from benchmarks.coverage_errors import report_errors
 from benchmarks.coverage_judges import report_judges
 from benchmarks.coverage_kappas import held_kappas
 from benchmarks.coverage_meta import report_meta
@@ -256,6 +259,7 @@ REPORTS = {
     "meta": report_meta,
     "others": report_others,
     "questions": report_questions,
+    "errors": report_errors,
     "routing": report_routing,
     "passages": report_passages,
     "stopping": report_stopping,
