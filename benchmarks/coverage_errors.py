@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from agreement.comparison import Scores
 from agreement.data import FloatArray
@@ -59,7 +60,7 @@ class Rated:
 
         mean = people.mean(axis=0)
         line = np.polyfit(lengths.ravel(), mean.ravel(), 1)
-        return {
+        values: dict[str, npt.NDArray[np.floating]] = {
             "good": _points(truth + noise(0.2)),
             "biased": _points(truth + 0.8 + noise(0.2)),
             "like a person": truth + noise(np.sqrt(SINGLE_RATING)),
@@ -70,6 +71,7 @@ class Rated:
             "random": _points(3.4 + noise(0.7)),
             "constant": np.full(truth.shape, 4.0),
         }
+        return {name: each.astype(float) for name, each in values.items()}
 
 
 def granted_uses(kind: Rated, simulations: int) -> dict[str, Counter[str]]:
@@ -90,7 +92,7 @@ def granted_uses(kind: Rated, simulations: int) -> dict[str, Counter[str]]:
             error = judge_error(scores, generator=generator, lengths=lengths.ravel(), replicates=400)
             for found in find_uses(error, correction_gain(people.mean(axis=0), judge, share=0.2)):
                 counts[name][found.use.name] += found.shown is Shown.SURELY
-                counts[name][found.use.name + " panel"] += found.is_granted
+                counts[name][f"{found.use.name} panel"] += found.is_granted
     return counts
 
 
@@ -102,7 +104,7 @@ def report_errors(simulations: int) -> None:
         for raters in (3, 5):
             for name, counts in granted_uses(Rated(documents, raters), simulations).items():
                 shares = "".join(
-                    f"{counts[use.name] / simulations:>8.3f} ({counts[use.name + ' panel'] / simulations:.3f})"
+                    f"{counts[use.name] / simulations:>8.3f} ({counts[f'{use.name} panel'] / simulations:.3f})"
                     for use in JudgeUse
                 )
                 print(
@@ -111,5 +113,5 @@ def report_errors(simulations: int) -> None:
                 )
 
 
-def _points(values: FloatArray) -> FloatArray:
-    return np.clip(np.round(values), 1, 5)
+def _points(values: npt.NDArray[np.floating]) -> FloatArray:
+    return np.clip(np.round(values), 1, 5).astype(float)

@@ -417,8 +417,8 @@ EXAMPLES = {
                     {
                         "use": "rank systems",
                         "shown": "shown",
-                        "says": "Kendall’s tau with people is 0.81 (95 % interval 0.42 to 1.00), that of the "
-                        "texts’ length 0.10.",
+                        "says": "Kendall’s tau with people is 0.81 (95 % interval 0.42 to 1.00); the "
+                        "texts’ length has 0.10.",
                     }
                 ],
                 "refusal": None,

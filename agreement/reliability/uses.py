@@ -72,7 +72,7 @@ def _ranking(error: JudgeError) -> UseFinding:
     shown = _decide([tau, length.order_beyond] if length else [tau])
     says = f"Kendall’s tau with people is {tau.value:.2f}{_interval(tau)}"
     if length is not None and length.order_of_systems is not None:
-        says += f", that of the texts’ length {length.order_of_systems:.2f}"
+        says += f"; the texts’ length has {length.order_of_systems:.2f}"
     if shown is Shown.FOR_PANEL:
         return UseFinding(JudgeUse.RANK, shown, f"{says}. {_new_panel(error)}")
     if shown is Shown.NOT:

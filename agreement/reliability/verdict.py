@@ -200,7 +200,9 @@ def _without_certificate(known: JudgeEvidence) -> JudgeVerdict:
         use = Use.REFUSED if single.shown is Shown.REFUTED else Use.UNKNOWN
         return JudgeVerdict(use, Ground.SINGLE_TEXTS, says)
     if known.replacement is Verdict.LIKE_A_CONTROL:
-        return _refuse(Ground.REPLACEMENT, "It must not decide units: a control that knows less does as well.")
+        return _refuse(
+            Ground.REPLACEMENT, "It must not decide units: a control that knows less does as well."
+        )
     if known.replacement is Verdict.FAILS:
         return _refuse(
             Ground.REPLACEMENT,

@@ -22,7 +22,7 @@ from judges.routing.queries.verdicts import KeptDimension
 
 _SAYS = gettext_noop(
     "Uses: what the judge’s values can be used for, by its error next to a second person’s. Units it may "
-    "decide: how far it may stand in for people. Three findings rule a judge out: a contradicting audit, "
+    "decide: those that need no person. Three findings rule a judge out: a contradicting audit, "
     "alpha with people at or below 0, and too many wrong values among rated units. Otherwise the strongest "
     "evidence decides about units: a valid certificate, then the replacement test and the error on single "
     "texts, then whether R predicts agreement with people. Routing uses the same verdict."
