@@ -9,109 +9,134 @@ import numpy.typing as npt
 from agreement.comparison import Scores
 from agreement.data import FloatArray
 from agreement.reliability import JudgeUse, Shown, correction_gain, find_uses, judge_error
+from agreement.reliability.judge_error import ACCEPTED_LOSS
 
 SEED = 20_261_128
-SINGLE_RATING = 0.55**2 + 0.3**2 + 0.2**2
+NOISE, SEVERITY, RATER_BY_SYSTEM = 0.55, 0.3, 0.2
+SINGLE_RATING = NOISE**2 + SEVERITY**2 + RATER_BY_SYSTEM**2
 """Variance of one person's value of a text around its true value, in squared points."""
-WRONG = {
-    "good": "",
-    "biased": "score",
-    "like a person": "score",
-    "at the limit": "score",
-    "noisy": "score",
-    "value per system": "score, means",
-    "length": "rank, score",
-    "random": "rank, score, means",
-    "constant": "rank, score, means",
+RANK, SCORE, MEANS = JudgeUse
+NOISES = {
+    "good": 0.2**2,
+    "biased": 0.2**2,
+    "like a person": SINGLE_RATING,
+    "at the limit": 1.4 * SINGLE_RATING,
 }
-"""The uses that the truth does not allow: each granted one is an error."""
+NOISES["noisy"] = 1.2**2
+BIASES = {"biased": 0.9}
+WRONG = {
+    "good": (),
+    "biased": (SCORE,),
+    "like a person": (),
+    "at the limit": (SCORE,),
+    "noisy": (SCORE,),
+    "value per system": (SCORE, MEANS),
+    "length": (RANK, SCORE),
+    "random": (RANK, SCORE, MEANS),
+    "constant": (RANK, SCORE, MEANS),
+}
+"""The uses that the truth about new raters does not allow: each granted one is an error."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """raters: (raters, systems), how much higher each rates. Other arrays: (documents, systems)."""
+
+    people: FloatArray
+    lengths: FloatArray
+    truth: FloatArray
+    raters: FloatArray
+
+    def is_wrong_for_panel(self, judge: str, use: JudgeUse) -> bool:
+        """Whether these raters' own truth does not allow a use."""
+        if use is not SCORE or judge not in NOISES:
+            return use in WRONG[judge]
+        pairs = (self.raters[:, None] - self.raters) ** 2
+        number = len(self.raters)
+        of_people = pairs.mean(axis=2).sum() / (number * (number - 1)) + 2 * NOISE**2
+        of_judge = ((BIASES.get(judge, 0.0) - self.raters) ** 2).mean() + NOISES[judge] + NOISE**2
+        return bool((1 + ACCEPTED_LOSS) * of_people <= of_judge)
 
 
 @dataclass(frozen=True)
 class Rated:
-    """A project with a new panel; deviations in points, those of people near to those of SummEval-OP.
+    """A kind of project; deviations in points, those of people near to those of SummEval-OP.
 
-    Lengths go with the true value within a system (r = .5), and differ between systems at random.
+    Lengths go with the true value within a system (r = .3), and differ between systems at random.
     """
 
     documents: int
     raters: int
     systems: int = 6
 
-    def project(self, generator: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """People's values (raters, documents, systems), lengths and true values (documents, systems)."""
+    def project(self, generator: np.random.Generator) -> Project:
+        """Return a project with a new panel."""
         size = self.documents, self.systems
         within = 0.3 * generator.normal(size=(self.documents, 1)) + 0.65 * generator.normal(size=size)
         truth = 3.4 + 0.35 * generator.normal(size=self.systems) + within
-        people = truth + 0.3 * generator.normal(size=(self.raters, 1, 1))
-        people = people + 0.2 * generator.normal(size=(self.raters, 1, self.systems))
-        people = people + 0.55 * generator.normal(size=(self.raters, *size))
-        lengths = 0.5 * generator.normal(size=self.systems) + 0.5 * within / within.std()
-        lengths = lengths + np.sqrt(0.75) * generator.normal(size=size)
-        return _points(people), lengths, truth
+        raters = SEVERITY * generator.normal(size=(self.raters, 1))
+        raters = raters + RATER_BY_SYSTEM * generator.normal(size=(self.raters, self.systems))
+        people = truth + raters[:, None] + NOISE * generator.normal(size=(self.raters, *size))
+        lengths = 0.5 * generator.normal(size=self.systems) + 0.3 * within / within.std()
+        lengths = lengths + np.sqrt(1 - 0.3**2) * generator.normal(size=size)
+        return Project(np.clip(people, 1, 5), lengths, truth, raters)
 
-    def judges(
-        self, people: FloatArray, lengths: FloatArray, truth: FloatArray, generator: np.random.Generator
-    ) -> dict[str, FloatArray]:
+    def judges(self, project: Project, generator: np.random.Generator) -> dict[str, FloatArray]:
         """(documents, systems): the values of each judge."""
-
-        def noise(deviation: float) -> FloatArray:
-            return deviation * generator.normal(size=truth.shape)
-
-        mean = people.mean(axis=0)
-        line = np.polyfit(lengths.ravel(), mean.ravel(), 1)
+        truth, mean = project.truth, project.people.mean(axis=0)
         values: dict[str, npt.NDArray[np.floating]] = {
-            "good": _points(truth + noise(0.2)),
-            "biased": _points(truth + 0.8 + noise(0.2)),
-            "like a person": truth + noise(np.sqrt(SINGLE_RATING)),
-            "at the limit": truth + noise(np.sqrt(1.4 * SINGLE_RATING)),
-            "noisy": _points(truth + noise(1.2)),
+            name: truth + BIASES.get(name, 0.0) + np.sqrt(variance) * generator.normal(size=truth.shape)
+            for name, variance in NOISES.items()
+        }
+        others = [np.arange(self.documents) != document for document in range(self.documents)]
+        lines = [np.polyfit(project.lengths[each].ravel(), mean[each].ravel(), 1) for each in others]
+        values |= {
             "value per system": (mean.sum(axis=0) - mean) / (self.documents - 1),
-            "length": _points(np.polyval(line, lengths)),
-            "random": _points(3.4 + noise(0.7)),
+            "length": np.array([np.polyval(*each) for each in zip(lines, project.lengths, strict=True)]),
+            "random": np.round(3.4 + 0.7 * generator.normal(size=truth.shape)),
             "constant": np.full(truth.shape, 4.0),
         }
-        return {name: each.astype(float) for name, each in values.items()}
+        return {name: values[name].astype(float) for name in WRONG}
 
 
-def granted_uses(kind: Rated, simulations: int) -> dict[str, Counter[str]]:
-    """Return for each judge how often each use is granted: surely, and also for these raters alone."""
+def granted_uses(kind: Rated, simulations: int) -> dict[tuple[str, JudgeUse], Counter[str]]:
+    """Return for each judge and use how often it is shown, for these raters too, and wrongly for them."""
     generator = np.random.default_rng([SEED, kind.documents, kind.raters])
-    counts: dict[str, Counter[str]] = {name: Counter() for name in WRONG}
+    counts = {(name, use): Counter[str]() for name in WRONG for use in JudgeUse}
     systems = np.tile(np.arange(kind.systems), kind.documents)
     documents = np.repeat(np.arange(kind.documents), kind.systems)
     for _ in range(simulations):
-        people, lengths, truth = kind.project(generator)
-        for name, judge in kind.judges(people, lengths, truth, generator).items():
-            scores = Scores(
-                systems=systems,
-                documents=documents,
-                human=people.reshape(kind.raters, -1),
-                judge=judge.ravel(),
-            )
-            error = judge_error(scores, generator=generator, lengths=lengths.ravel(), replicates=400)
-            for found in find_uses(error, correction_gain(people.mean(axis=0), judge, share=0.2)):
-                counts[name][found.use.name] += found.shown is Shown.SURELY
-                counts[name][f"{found.use.name} panel"] += found.is_granted
+        project = kind.project(generator)
+        people = project.people.reshape(kind.raters, -1)
+        for name, judge in kind.judges(project, generator).items():
+            scores = Scores(systems=systems, documents=documents, human=people, judge=judge.ravel())
+            error = judge_error(scores, generator=generator, lengths=project.lengths.ravel(), replicates=400)
+            gain = correction_gain(project.people.mean(axis=0), judge, share=0.2)
+            for found in find_uses(error, gain):
+                of_use = counts[name, found.use]
+                of_use["shown"] += found.shown is Shown.SURELY
+                of_use["granted"] += found.is_granted
+                wrong = found.is_granted and project.is_wrong_for_panel(name, found.use)
+                of_use["wrong for panel"] += wrong
     return counts
 
 
 def report_errors(simulations: int) -> None:
-    """Print a line for each panel and judge; columns: granted for raters like these, and for these alone."""
+    """Print a line for each panel, judge and use."""
     print(f"Share of judges granted each use; {simulations:,} projects of each kind")
-    print(f"{'':34}" + "".join(f"{use.name.lower():>16}" for use in JudgeUse) + "  wrong if granted")
+    print(
+        "shown: for raters like these. granted: also for these raters alone. *: the truth does not allow it."
+    )
     for documents in (12, 40, 100):
         for raters in (3, 5):
-            for name, counts in granted_uses(Rated(documents, raters), simulations).items():
-                shares = "".join(
-                    f"{counts[use.name] / simulations:>8.3f} ({counts[f'{use.name} panel'] / simulations:.3f})"
-                    for use in JudgeUse
-                )
-                print(
-                    f"{documents:>4} documents, {raters} raters, {name:<16}{shares}  {WRONG[name]}",
-                    flush=True,
-                )
-
-
-def _points(values: npt.NDArray[np.floating]) -> FloatArray:
-    return np.clip(np.round(values), 1, 5).astype(float)
+            counts = granted_uses(Rated(documents, raters), simulations)
+            for name in WRONG:
+                parts = []
+                for use in JudgeUse:
+                    shown, granted, wrong = (
+                        counts[name, use][each] / simulations
+                        for each in ("shown", "granted", "wrong for panel")
+                    )
+                    mark = "*" if use in WRONG[name] else " "
+                    parts.append(f"{use.name.lower()}{mark} {shown:.3f} ({granted:.3f}, wrong {wrong:.3f})")
+                print(f"{documents:>4} documents, {raters} raters, {name:<17}{'  '.join(parts)}", flush=True)

@@ -482,7 +482,7 @@ def _make_controls(
             lambda part, rules: values_by_length(part.human, rules, lengths, part.documents, generator),
         )
         found["length"] = replace(control, varies=True)
-    return found | {"shuffled": _shuffled(panel, judge)}
+    return found | {"shuffled": _shuffle_within_systems(panel, judge)}
 
 
 _Rule = Callable[[float], FloatArray]
@@ -506,7 +506,7 @@ def _fit_control(panel: _Panel, fit: Callable[[_Panel, Sequence[_Rule]], list[Fl
     return _Control(whole, panel.losses(np.where(unknown, whole, from_others)))
 
 
-def _shuffled(panel: _Panel, judge: FloatArray) -> _Control:
+def _shuffle_within_systems(panel: _Panel, judge: FloatArray) -> _Control:
     """The judge's values of a system's other items, each as likely; its own if there are none."""
     points, codes = np.unique(judge, return_inverse=True)
     counts = np.zeros((panel.system_number, len(points)))

@@ -200,13 +200,11 @@ def _without_certificate(known: JudgeEvidence) -> JudgeVerdict:
         use = Use.REFUSED if single.shown is Shown.REFUTED else Use.UNKNOWN
         return JudgeVerdict(use, Ground.SINGLE_TEXTS, says)
     if known.replacement is Verdict.LIKE_A_CONTROL:
-        return _refuse(
-            Ground.REPLACEMENT, "It must not decide units: a control that knows less does as well."
-        )
+        return _refuse(Ground.REPLACEMENT, "Let it decide no unit: a control that knows less does as well.")
     if known.replacement is Verdict.FAILS:
         return _refuse(
             Ground.REPLACEMENT,
-            "It must not decide units: it fails the replacement test, and nothing shows that R tells on which "
+            "Let it decide no unit: it fails the replacement test, and nothing shows that R tells on which "
             "systems it agrees with people.",
         )
     return JudgeVerdict(

@@ -61,7 +61,7 @@ def error_table(report: ReplacementReport) -> Table:
                 number_or_reason(error.person_error, error.advantage.reason, gettext(_HOW)),
                 _cell(error.bias),
                 _cell(error.order_of_systems),
-                _separated(error),
+                _separated_cell(error),
                 _cell(error.order_within_systems),
                 saving,
             ]
@@ -114,7 +114,7 @@ def _cell(found: ErrorStatistic) -> Cell:
     return Cell(found.value, low=low, high=high, interval_reason=missing, how=gettext(_HOW))
 
 
-def _separated(error: JudgeError) -> Cell:
+def _separated_cell(error: JudgeError) -> Cell:
     found = error.separated
     if found is None:
         return Cell(reason=gettext("Not every rater rated every text."))
