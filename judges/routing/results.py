@@ -72,7 +72,9 @@ def trust_sections(project: Project, chosen: Chosen) -> list[Section]:
     rows = [row for each in found for row in _evidence(project, each)]
     evidence = Table("evidence", gettext("Evidence"), columns, rows, heads=2, says=gettext(_EVIDENCE))
     rests_on = with_gaps([Section(gettext("Evidence"), "", [evidence])], [judge], chosen)
-    sections = [Section(gettext("Verdict"), "", [verdicts]), *rests_on]
+    uses = _uses_table(project, found)
+    first = [verdicts, uses] if uses.rows else [verdicts]
+    sections = [Section(gettext("Verdict"), "", first), *rests_on]
     sections = with_reason_for_scales(sections, project, gettext(_SCALES_ONLY))
     return with_count_of_corrected(sections, [judge], chosen)
 
@@ -92,7 +94,33 @@ def uses_in_words(verdict: JudgeVerdict) -> str:
         else str(each.use)
         for each in verdict.granted
     ]
-    return "; ".join(named) if named else gettext("None")
+    found = "; ".join(named) if named else gettext("none shown")
+    return found[0].upper() + found[1:]
+
+
+def _uses_table(project: Project, found: Sequence[TrustEvidence]) -> Table:
+    columns = [
+        DIMENSION,
+        Column("use", gettext("Use"), ColumnKind.TEXT),
+        Column("shown", gettext("Finding"), ColumnKind.TEXT),
+        Column("says", gettext("Reason and what to do"), ColumnKind.TEXT),
+    ]
+    link = reverse("results_page", args=[project.slug, "replacement"])
+    rows = [
+        [
+            _name(each),
+            text(str(finding.use).capitalize(), key=finding.use.name.lower(), link=link),
+            text(str(finding.shown)),
+            text(finding.says),
+        ]
+        for each in found
+        for finding in (each.tested.uses if each.tested else ())
+    ]
+    says = gettext(
+        "From the ratings of Round I. “Shown for these raters” means that the evidence counts documents as a "
+        "sample, not raters."
+    )
+    return Table("uses", gettext("Uses and reasons"), columns, rows, heads=2, says=says)
 
 
 def _uses(verdict: JudgeVerdict) -> Cell:
