@@ -79,7 +79,7 @@ class Rated:
         people = truth + raters[:, None] + NOISE * generator.normal(size=(self.raters, *size))
         lengths = 0.5 * generator.normal(size=self.systems) + 0.3 * within / within.std()
         lengths = lengths + np.sqrt(1 - 0.3**2) * generator.normal(size=size)
-        return Project(np.clip(people, 1, 5), lengths, truth, raters)
+        return Project(np.clip(np.round(people), 1, 5), lengths, truth, raters)
 
     def judges(self, project: Project, generator: np.random.Generator) -> dict[str, FloatArray]:
         """(documents, systems): the values of each judge."""

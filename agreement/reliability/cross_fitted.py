@@ -33,10 +33,15 @@ def values_by_group(
         lambda point: -((point - means) ** 2),
         lambda point: -mean_values(np.abs(point - human)),
     ]
-    total = _total_elsewhere(means, groups, documents)
-    number = _total_elsewhere(np.where(np.isnan(means), np.nan, 1.0), groups, documents)
-    mean = divide_where(number > 0, total, number)
-    return [*(_best_points(points, rule, groups, documents) for rule in rules), mean]
+    found = [_best_points(points, rule, groups, documents) for rule in rules]
+    return [*found, means_elsewhere(means, groups, documents)]
+
+
+def means_elsewhere(values: FloatArray, groups: IntArray, documents: IntArray) -> FloatArray:
+    """(units,): the mean of the group's values (units,) in the other documents, as `values_by_group`."""
+    total = _total_elsewhere(values, groups, documents)
+    number = _total_elsewhere(np.where(np.isnan(values), np.nan, 1.0), groups, documents)
+    return divide_where(number > 0, total, number)
 
 
 def values_by_length(
@@ -51,14 +56,31 @@ def values_by_length(
     lengths: (units,). Isotonic regression of people's means gives two, exact and at the nearest point. The
     others are those of `values_by_group` for ten groups by length.
     """
-    points, means = np.unique(human[~np.isnan(human)]), mean_values(human)
+    points = np.unique(human[~np.isnan(human)])
+    fitted = _fit_to_lengths(mean_values(human), lengths, documents, generator)
+    nearest = points[np.abs(np.nan_to_num(fitted)[:, None] - points).argmin(axis=1)]
+    return [fitted, nearest, *values_by_group(human, scores, _groups_of_lengths(lengths), documents)]
+
+
+def means_by_length(
+    values: FloatArray, lengths: FloatArray, documents: IntArray, generator: Randomness
+) -> list[FloatArray]:
+    """Two fits (units,) of values (units,) to lengths: isotonic, and means of ten groups of lengths."""
+    fitted = _fit_to_lengths(values, lengths, documents, generator)
+    return [fitted, means_elsewhere(values, _groups_of_lengths(lengths), documents)]
+
+
+def _fit_to_lengths(
+    values: FloatArray, lengths: FloatArray, documents: IntArray, generator: Randomness
+) -> FloatArray:
     number = int(documents.max()) + 1
     folds = fold_numbers(number, min(_FOLDS, number), generator)[documents] if number > 1 else documents
-    fitted = monotone_fit(means, lengths, folds)
-    nearest = points[np.abs(np.nan_to_num(fitted)[:, None] - points).argmin(axis=1)]
+    return monotone_fit(values, lengths, folds)
+
+
+def _groups_of_lengths(lengths: FloatArray) -> IntArray:
     cuts = np.quantile(lengths, np.arange(1, _GROUPS_OF_LENGTHS) / _GROUPS_OF_LENGTHS)
-    alike = np.searchsorted(cuts, lengths)
-    return [fitted, nearest, *values_by_group(human, scores, alike, documents)]
+    return np.searchsorted(cuts, lengths)
 
 
 def monotone_fit(values: FloatArray, predictor: FloatArray, folds: IntArray) -> FloatArray:

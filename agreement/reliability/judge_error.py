@@ -16,7 +16,12 @@ from agreement.comparison.scores import Scores, numbers
 from agreement.crossed import crossed_differences, why_not_crossed
 from agreement.data import FloatArray, IntArray, divide_where
 from agreement.pairs import mean_values
-from agreement.reliability.cross_fitted import values_by_group, values_by_length
+from agreement.reliability.cross_fitted import (
+    means_by_length,
+    means_elsewhere,
+    values_by_group,
+    values_by_length,
+)
 from agreement.streams import Randomness, substream
 from agreement.student import satterthwaite_freedom, t_reach
 
@@ -71,7 +76,7 @@ class ControlError:
 
     error: root mean loss to a random person. order_of_systems, order_within_systems: as of a judge, 0 if the
     control does not vary. beyond, corrected_beyond: difference of advantages, as the judge answers and after
-    subtraction of its bias. order_beyond: difference of taus.
+    subtraction of its bias. order_beyond: difference of taus, of the length alone.
     """
 
     error: float | None
@@ -227,11 +232,11 @@ def _sum_by_group(values: FloatArray, groups: IntArray, number: int) -> FloatArr
 
 @dataclass(frozen=True, eq=False)
 class _Control:
-    """values: (items,). losses: (raters, items), to each rater. varies: within a system."""
+    """values: (items,). losses: (raters, items), to each rater."""
 
     values: FloatArray
     losses: FloatArray
-    varies: bool = False
+    is_of_length: bool = False
 
 
 def _mean_of_items(panel: _Panel, values: FloatArray) -> _ByRater:
@@ -442,14 +447,20 @@ def _measure_control(inference: _Inference, judge: FloatArray, control: _Control
         named = ErrorStatistic(reason="The values are category names, which have no order.")
         return ControlError(error, None, None, beyond, corrected, named)
     order = _order_of_systems(panel, control.values)
+    tau = inference.mean(order)
+    if not control.is_of_length:
+        return ControlError(error, tau, 0.0, beyond, corrected, ErrorStatistic(reason=_NO_CONTROL_OF_ORDER))
     return ControlError(
         error,
-        inference.mean(order),
-        inference.mean(_order_within(panel, control.values)) if control.varies else 0.0,
+        tau,
+        inference.mean(_order_within(panel, control.values)),
         beyond,
         corrected,
         inference.estimate(_subtract(_order_of_systems(panel, judge), order), limit=2),
     )
+
+
+_NO_CONTROL_OF_ORDER = "Only the length is a control for the order of systems."
 
 
 def _root(value: float | None) -> float | None:
@@ -471,32 +482,35 @@ def _make_controls(
     everyone = np.zeros(len(judge), dtype=np.intp)
 
     def by_group(groups: IntArray) -> _Control:
-        return _fit_control(
-            panel, lambda part, rules: values_by_group(part.human, rules, groups, part.documents)
-        )
+        def fit(part: _Panel) -> list[FloatArray]:
+            if part.is_named:
+                return values_by_group(part.human, [_share_of(part)], groups, part.documents)
+            return [means_elsewhere(mean_values(part.human), groups, part.documents)]
+
+        return _fit_control(panel, fit)
+
+    def by_length(part: _Panel) -> list[FloatArray]:
+        assert lengths is not None  # so the caller says
+        if part.is_named:
+            return values_by_length(part.human, [_share_of(part)], lengths, part.documents, generator)
+        return means_by_length(mean_values(part.human), lengths, part.documents, generator)
 
     found = {"constant": by_group(everyone), "system": by_group(panel.systems)}
     if lengths is not None:
-        control = _fit_control(
-            panel,
-            lambda part, rules: values_by_length(part.human, rules, lengths, part.documents, generator),
-        )
-        found["length"] = replace(control, varies=True)
+        found["length"] = replace(_fit_control(panel, by_length), is_of_length=True)
     return found | {"shuffled": _shuffle_within_systems(panel, judge)}
 
 
-_Rule = Callable[[float], FloatArray]
+def _share_of(panel: _Panel) -> Callable[[float], FloatArray]:
+    human = panel.human
+    return lambda point: mean_values(np.where(np.isnan(human), np.nan, human == point))
 
 
-def _fit_control(panel: _Panel, fit: Callable[[_Panel, Sequence[_Rule]], list[FloatArray]]) -> _Control:
+def _fit_control(panel: _Panel, fit: Callable[[_Panel], list[FloatArray]]) -> _Control:
     """The control that a fit gives, for each rater from the others; of several rules that of least loss."""
 
     def best(part: _Panel) -> FloatArray:
-        def share_of(point: float) -> FloatArray:
-            return mean_values(np.where(np.isnan(part.human), np.nan, part.human == point))
-
-        rules = fit(part, [share_of] if panel.is_named else [])
-        return min(rules, key=lambda values: float(np.nanmean(part.losses(values))))
+        return min(fit(part), key=lambda values: float(np.nanmean(part.losses(values))))
 
     whole = best(panel)
     if len(panel.human) < 2:
