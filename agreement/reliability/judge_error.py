@@ -141,8 +141,9 @@ def judge_error(
 
     Controls by name: `constant`, the best value for all items; `system`, the best value of each system;
     `length`, the best function of the length, if lengths are given; `shuffled`, the judge's values shuffled
-    within systems, in expectation. The first three are fitted on other documents and other raters, the
-    judge's bias on other documents. `separated` is None unless every rater rated every item.
+    within systems, in expectation. The first three are fitted on other documents and other raters (for these
+    raters alone on other documents), the judge's bias on other documents. `separated` is None unless every
+    rater rated every item.
     Intervals: Student's t with V = V_D + V_R - V_E, not less than V_D or V_R, and Satterthwaite's degrees of
     freedom; for these raters alone V_D. V_D: resampled documents. V_R: jackknife of raters. V_E: of a rater
     on a document, which both contain. The interval of tau starts from the mean of the resamples, which is
@@ -232,10 +233,12 @@ def _sum_by_group(values: FloatArray, groups: IntArray, number: int) -> FloatArr
 
 @dataclass(frozen=True, eq=False)
 class _Control:
-    """values: (items,). losses: (raters, items), to each rater."""
+    """values: (items,), fitted on all raters. losses: (raters, items), fitted on the other raters."""
 
     values: FloatArray
     losses: FloatArray
+    panel_losses: FloatArray
+    """The same of `values`: for these raters alone, a control may know them."""
     is_of_length: bool = False
 
 
@@ -438,10 +441,14 @@ def _measure_judge(inference: _Inference, judge: FloatArray) -> JudgeError:
 
 def _measure_control(inference: _Inference, judge: FloatArray, control: _Control) -> ControlError:
     panel = inference.panel
-    beyond, corrected = (
-        inference.estimate(_mean_of_items(panel, control.losses - panel.losses(values)))
-        for values in (judge, judge if panel.is_named else _without_bias(panel, judge))
-    )
+
+    def lead(values: FloatArray) -> ErrorStatistic:
+        own = panel.losses(values)
+        like_these = inference.estimate(_mean_of_items(panel, control.losses - own))
+        these = inference.estimate(_mean_of_items(panel, control.panel_losses - own))
+        return replace(like_these, panel_low=these.panel_low, panel_high=these.panel_high)
+
+    beyond, corrected = lead(judge), lead(judge if panel.is_named else _without_bias(panel, judge))
     error = _root(inference.mean(_mean_of_items(panel, control.losses)))
     if panel.is_named:
         named = ErrorStatistic(reason="The values are category names, which have no order.")
@@ -514,10 +521,10 @@ def _fit_control(panel: _Panel, fit: Callable[[_Panel], list[FloatArray]]) -> _C
 
     whole = best(panel)
     if len(panel.human) < 2:
-        return _Control(whole, panel.losses(whole))
+        return _Control(whole, panel.losses(whole), panel.losses(whole))
     from_others = np.array([best(panel.without(each)) for each in _each(panel.human)])
     unknown = np.isnan(from_others)  # a system that the others did not rate
-    return _Control(whole, panel.losses(np.where(unknown, whole, from_others)))
+    return _Control(whole, panel.losses(np.where(unknown, whole, from_others)), panel.losses(whole))
 
 
 def _shuffle_within_systems(panel: _Panel, judge: FloatArray) -> _Control:
@@ -532,7 +539,7 @@ def _shuffle_within_systems(panel: _Panel, judge: FloatArray) -> _Control:
     losses = np.zeros_like(panel.human)
     for point, share in zip(points, shares.T, strict=True):
         losses += share * panel.losses(np.full(len(judge), point))
-    return _Control(judge, losses)
+    return _Control(judge, losses, losses)
 
 
 def _separated_pairs(scores: Scores, human: FloatArray, confidence_level: float) -> SeparatedPairs | None:
