@@ -1,0 +1,78 @@
+"""Means of systems on one dimension, corrected by a judge, and what the judge saves."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from django.utils.translation import gettext
+
+from agreement.comparison import Scores
+from agreement.data import FloatArray
+from agreement.pairs import mean_values
+from agreement.reliability import About, CorrectedSystems, CorrectionGain, correct_systems, correction_gain
+from annotate.core.guideline import FrozenDimension
+
+SUPPOSED_SHARE = 0.2
+"""Of the documents that people would rate, if they have rated them all."""
+
+
+@dataclass(frozen=True)
+class DimensionCorrection:
+    """One dimension: its systems, and the gain of the judge.
+
+    systems: None with `reason`. raters: how many rated. is_supposed: whether the gain is for a share of the
+    documents that people might rate, as they rated all.
+    """
+
+    dimension: FrozenDimension
+    systems: CorrectedSystems | None
+    gain: CorrectionGain
+    raters: int
+    is_supposed: bool = False
+    reason: str = ""
+
+
+def correct_dimension(
+    dimension: FrozenDimension, scores: Scores, about: About, *, drawn_singly: bool, confidence_level: float
+) -> DimensionCorrection:
+    """Return the corrected means of a dimension.
+
+    drawn_singly: whether units were sampled one by one, so that rated documents are no random sample.
+    """
+    ratings, judge = _lay_out(scores)
+    raters = int((~np.isnan(ratings)).any(axis=(1, 2)).sum())
+    reason = _why_no_correction(raters, drawn_singly=drawn_singly)
+    if reason:
+        gain = CorrectionGain(None, None, None, 0, reason)
+        return DimensionCorrection(dimension, None, gain, raters, reason=reason)
+    people = mean_values(ratings.reshape(len(ratings), -1)).reshape(judge.shape)
+    everything = bool((~np.isnan(people) | np.isnan(judge)).all())
+    return DimensionCorrection(
+        dimension,
+        correct_systems(ratings, judge, scores.system_names, about=about, confidence_level=confidence_level),
+        correction_gain(
+            people,
+            judge,
+            share=SUPPOSED_SHARE if everything else None,
+            confidence_level=confidence_level,
+        ),
+        raters,
+        is_supposed=everything,
+    )
+
+
+def _why_no_correction(raters: int, *, drawn_singly: bool) -> str:
+    if not raters:
+        return gettext("No person has rated a unit yet.")
+    if drawn_singly:
+        return gettext(
+            "Units were sampled individually, so the rated documents are no random sample; see the table of "
+            "means, which counts each unit by its probability."
+        )
+    return ""
+
+
+def _lay_out(scores: Scores) -> tuple[FloatArray, FloatArray]:
+    """Return ratings (raters, documents, systems) and the judge's scores (documents, systems)."""
+    judge = scores.by_document(scores.judge)
+    own = [scores.by_document(row) for row in scores.human]
+    return np.stack(own) if own else np.empty((0, *judge.shape)), judge
