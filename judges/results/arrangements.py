@@ -153,9 +153,10 @@ ESTIMATES = Arrangement(
     },
     chart=Chart("corrected", ("corrected", "people")),
     columns={
+        "gain": ("dimension", "gain", "saving", "gain_of_differences", "documents"),
         "means": (
             *("dimension", "system", "rated", "items", "humans", "judge", "combined", "worth", "caution"),
-        )
+        ),
     },
     in_files=("corrected-pairs",),
     answer=answer_estimates,

@@ -32,15 +32,15 @@ class DimensionCorrection:
 
 
 def correct_dimension(
-    dimension: FrozenDimension, scores: Scores, about: About, *, drawn_singly: bool, confidence_level: float
+    dimension: FrozenDimension, scores: Scores, about: About, *, unequal: bool, confidence_level: float
 ) -> DimensionCorrection:
     """Return the corrected means of a dimension.
 
-    drawn_singly: whether units were sampled one by one, so that rated documents are no random sample.
+    unequal: whether units of a system were sampled with different probabilities.
     """
     ratings, judge = _lay_out(scores)
     raters = int((~np.isnan(ratings)).any(axis=(1, 2)).sum())
-    reason = _why_no_correction(raters, drawn_singly=drawn_singly)
+    reason = _why_no_correction(raters, unequal=unequal)
     if reason:
         gain = CorrectionGain(None, None, None, 0, reason)
         return DimensionCorrection(dimension, None, gain, raters, reason=reason)
@@ -60,13 +60,13 @@ def correct_dimension(
     )
 
 
-def _why_no_correction(raters: int, *, drawn_singly: bool) -> str:
+def _why_no_correction(raters: int, *, unequal: bool) -> str:
     if not raters:
         return gettext("No person has rated a unit yet.")
-    if drawn_singly:
+    if unequal:
         return gettext(
-            "Units were sampled individually, so the rated documents are no random sample; see the table of "
-            "means, which counts each unit by its probability."
+            "There are no corrected means, as units were sampled with different probabilities; the tab “Each "
+            "system alone” counts each unit by its probability."
         )
     return ""
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 from django.utils.translation import gettext
 
 from agreement import RankSet, Stream, rank_sets
@@ -155,10 +156,12 @@ def estimates_report(
                 shares.extend(_estimate_shares(how, scores, drawn, stream))
                 continue
             found.append(_estimate_dimension(how, scores, drawn, stream))
-            singly = dimension.id in drawn.by_dimension
+            # Judges may have learned people's scores of these documents by heart.
+            unlearned = scores.without_judge(material.in_development)
+            unequal = _are_unequal(dimension, unlearned, drawn, ~material.in_development)
             corrections.append(
                 correct_dimension(
-                    dimension, scores, about, drawn_singly=singly, confidence_level=confidence_level
+                    dimension, unlearned, about, unequal=unequal, confidence_level=confidence_level
                 )
             )
     return EstimatesReport(judge, round, confidence_level, found, corrections, named, shares)
@@ -199,6 +202,17 @@ def _samples(how: _How, scores: Scores, drawn: Drawn) -> list[RatedSample]:
         drawn.sample(scores, how.dimension.id, scores.systems == index)
         for index in range(len(scores.system_names))
     ]
+
+
+def _are_unequal(
+    dimension: FrozenDimension, scores: Scores, drawn: Drawn, chosen: npt.NDArray[np.bool_]
+) -> bool:
+    """Return whether these items (a mask) of a system are rated in part, with different probabilities."""
+    samples = (
+        drawn.sample(scores, dimension.id, chosen & (scores.systems == index))
+        for index in range(len(scores.system_names))
+    )
+    return any(sample.unequal and sample.ratings < sample.units for sample in samples)
 
 
 def _of_systems(

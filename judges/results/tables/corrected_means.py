@@ -50,13 +50,17 @@ def corrected_sentence(corrections: Sequence[DimensionCorrection], about: str, a
     raters = [each.raters for each, systems in found if not systems.why_raters_given]
     if about == RATERS and raters and min(raters) <= FEW_RATERS:
         says.append(str(_FEW).format(count=min(raters)))
+    return " ".join([*says, why_not_corrected(corrections)]).strip()
+
+
+def why_not_corrected(corrections: Sequence[DimensionCorrection]) -> str:
+    """Return a sentence for each reason why means are not corrected, or raters no sample, with dimensions."""
     reasons: dict[str, list[str]] = {}
     for each in corrections:
         own = each.systems
         for why in (own.why_not_corrected, own.why_raters_given) if own else (each.reason,):
             reasons.setdefault(why, []).append(each.dimension.name)
-    says += [f"{', '.join(names)}: {why}" for why, names in reasons.items() if why]
-    return " ".join(says)
+    return " ".join(f"{', '.join(names)}: {why}" for why, names in reasons.items() if why)
 
 
 def corrected_table(corrections: Sequence[DimensionCorrection], judge: str) -> Table:
@@ -235,7 +239,8 @@ def gain_sentence(table: Table | None) -> str:
 _NOTHING = 0.005  # less is shown as 0 %
 _SAVES = gettext_lazy("The judge saves this share of the ratings: {saved}.")
 _WOULD_SAVE = gettext_lazy(
-    "If people rated a fifth of the documents, the judge would save this share of the ratings: {saved}."
+    "If people rated a fifth of the documents (5 or more), the judge would save this share of the ratings: "
+    "{saved}."
 )
 _SAVES_NOTHING = gettext_lazy(
     "The judge saves no ratings: within systems its scores hardly rise with people’s."

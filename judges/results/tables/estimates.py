@@ -24,6 +24,7 @@ from judges.results.tables.corrected_means import (
     corrected_table,
     gain_sentence,
     gain_table,
+    why_not_corrected,
 )
 from judges.results.tables.gaps import with_gaps
 from judges.results.tables.other_kinds import with_reason_for_scales
@@ -48,9 +49,12 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
     )
     about = str(_ABOUT[chosen["about"]])
     differ = " ".join(filter(None, [about, _no_differences(report), _apart(report)]))
+    corrected = _corrected_sections(report, chosen["about"])
+    rated = [each for each in report.corrections if each.raters]
+    state = _state(report, about) + (" " + why_not_corrected(rated) if rated and not corrected else "")
     sections = [
-        *_corrected_sections(report, chosen["about"]),
-        Section(gettext("Mean scores"), _state(report, about), _with_rows(_means(report))),
+        *corrected,
+        Section(gettext("Mean scores"), state, _with_rows(_means(report))),
         Section(gettext("Which systems differ"), differ, _with_rows(_differences(report))),
         Section(gettext("Effect of more ratings"), str(_PLANNING), _with_rows(_widths(report))),
     ]
@@ -66,9 +70,9 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
 def _corrected_sections(report: EstimatesReport, about: str) -> list[Section]:
     """Return the systems by corrected mean, with what the judge saves; none without ratings."""
     means, gains = corrected_table(report.corrections, report.judge.name), gain_table(report.corrections)
-    if not any(each.raters for each in report.corrections):
+    if not means.rows:
         return []
-    tables = [*_with_rows(means), *_with_rows(corrected_pairs_table(report.corrections)), gains]
+    tables = [means, *_with_rows(corrected_pairs_table(report.corrections)), gains]
     says = corrected_sentence(report.corrections, about, str(_ABOUT[about]))
     return [Section(gettext("Corrected means"), f"{gain_sentence(gains)} {says}".strip(), tables)]
 
@@ -104,10 +108,8 @@ _ABOUT = {
     DOCUMENTS: (
         gettext_lazy(
             "Documents are a sample: intervals, p values and ranks are about these raters’ scores on other "
-            "documents like these. Raters are fixed: other raters may rank systems otherwise, and no "
-            "interval "
-            "here allows for that. If several raters rated the same outputs, the page Systems also treats "
-            "raters as a sample, over these outputs alone."
+            "documents like these. Raters are fixed: other raters may rank systems otherwise. Choose “raters "
+            "and documents like these” above, and corrected means treat raters as a sample, too."
         )
     ),
     TEXTS: (

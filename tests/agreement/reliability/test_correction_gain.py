@@ -15,7 +15,7 @@ def simulated(documents, systems, *, noise, generator, system_noise=0.0):
 
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.5])
 def test_perfect_judge_gains_as_much_as_rating_every_text(share):
-    people, _ = simulated(30, 4, noise=0, generator=np.random.default_rng(1))
+    people, _ = simulated(60, 4, noise=0, generator=np.random.default_rng(1))
     found = correction_gain(people, 2 * people + np.arange(4), share=share)
     assert found.means.value == pytest.approx(1 / share)
     assert found.differences.value == pytest.approx(1 / share)
@@ -67,6 +67,14 @@ def test_judge_that_knows_documents_helps_means_but_not_differences():
 def test_judge_that_contradicts_people_is_not_used_in_reverse():
     people, _ = simulated(40, 4, noise=0, generator=np.random.default_rng(6))
     assert correction_gain(people, -people, share=0.2).means.value == pytest.approx(1, abs=0.02)
+
+
+def test_supposed_share_is_at_least_five_documents():
+    people, judge = simulated(10, 3, noise=0.5, generator=np.random.default_rng(8))
+    found = correction_gain(people, judge, share=0.2)
+    assert found.share == pytest.approx(0.5)
+    assert found.means == correction_gain(people, judge, share=0.5).means
+    assert "more than 5 documents" in correction_gain(people[:5], judge[:5], share=0.2).reason
 
 
 @pytest.mark.parametrize(
