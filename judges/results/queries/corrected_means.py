@@ -1,6 +1,7 @@
 """Means of systems on one dimension, corrected by a judge, and what the judge saves."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from django.utils.translation import gettext
@@ -8,7 +9,15 @@ from django.utils.translation import gettext
 from agreement.comparison import Scores
 from agreement.data import FloatArray
 from agreement.pairs import mean_values
-from agreement.reliability import About, CorrectedSystems, CorrectionGain, correct_systems, correction_gain
+from agreement.reliability import (
+    About,
+    CorrectedSystems,
+    CorrectionGain,
+    RatedSample,
+    correct_systems,
+    correction_gain,
+)
+from agreement.reliability.estimates import warnings_of
 from annotate.core.guideline import FrozenDimension
 
 SUPPOSED_SHARE = 0.2
@@ -20,7 +29,7 @@ class DimensionCorrection:
     """One dimension: its systems, and the gain of the judge.
 
     systems: None with `reason`. raters: how many rated. is_supposed: whether the gain is for a share of the
-    documents that people might rate, as they rated all.
+    documents that people might rate, as they rated all. cautions: by system, what makes its interval unsafe.
     """
 
     dimension: FrozenDimension
@@ -28,6 +37,7 @@ class DimensionCorrection:
     gain: CorrectionGain
     raters: int
     is_supposed: bool = False
+    cautions: Mapping[str, str] = field(default_factory=dict)
     reason: str = ""
 
 
@@ -45,7 +55,8 @@ def correct_dimension(
         gain = CorrectionGain(None, None, None, 0, reason)
         return DimensionCorrection(dimension, None, gain, raters, reason=reason)
     people = mean_values(ratings.reshape(len(ratings), -1)).reshape(judge.shape)
-    everything = bool((~np.isnan(people) | np.isnan(judge)).all())
+    texts = ~np.isnan(people) | ~np.isnan(judge)
+    everything = not np.isnan(people[texts]).any()
     return DimensionCorrection(
         dimension,
         correct_systems(ratings, judge, scores.system_names, about=about, confidence_level=confidence_level),
@@ -57,7 +68,15 @@ def correct_dimension(
         ),
         raters,
         is_supposed=everything,
+        cautions={
+            name: _cautions(people[texts[:, index], index]) for index, name in enumerate(scores.system_names)
+        },
     )
+
+
+def _cautions(people: FloatArray) -> str:
+    """Return what makes the interval of people's scores (texts,) unsafe, NaN where there are none."""
+    return " ".join(warnings_of(RatedSample(judge=np.zeros(len(people)), human=people)))
 
 
 def _why_no_correction(raters: int, *, unequal: bool) -> str:

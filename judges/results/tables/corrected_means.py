@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from django.utils.translation import gettext, gettext_lazy
 
 from agreement import SystemDifference
-from agreement.reliability import LEAST_RATINGS, CorrectedMean, CorrectionGain, Gain
+from agreement.reliability import CorrectedMean, CorrectionGain, Gain
 from agreement.system_differences import KNOWN
 from annotate.results.queries.by_system import difference_cell
 from annotate.results.queries.compared_systems import RATERS
@@ -96,9 +96,6 @@ def _by_mean(mean: CorrectedMean) -> tuple[bool, float]:
 
 def _mean_row(one: DimensionCorrection, mean: CorrectedMean) -> list[Cell]:
     low, high = (_cut(end, one) for end in (mean.low, mean.high))
-    few = gettext("Only {rated} of {items} items are rated; intervals need {least}.")
-    is_few = mean.value is not None and mean.ratings < min(LEAST_RATINGS, mean.texts)
-    caution = few.format(rated=mean.ratings, items=mean.texts, least=LEAST_RATINGS) if is_few else ""
     return [
         text(one.dimension.name, key=one.dimension.key),
         text(mean.system),
@@ -118,7 +115,7 @@ def _mean_row(one: DimensionCorrection, mean: CorrectedMean) -> list[Cell]:
         Cell(mean.texts),
         _ranks(mean),
         text(mean.letters) if mean.letters else Cell(reason=str(_NO_PAIRS)),
-        text(caution),
+        text("" if mean.value is None else one.cautions[mean.system]),
     ]
 
 
@@ -211,44 +208,46 @@ def _saving_cell(gain: Gain | None, found: CorrectionGain) -> Cell:
     return Cell(gain.saving, low=low, high=high, count=found.documents, how=str(_HOW_GAIN))
 
 
-def gain_sentence(table: Table | None) -> str:
-    """Return in one sentence what the judge saves, from `gain_table`; two if some shares are supposed."""
-    rows = (
-        [dict(zip((each.key for each in table.columns), row, strict=True)) for row in table.rows]
-        if table
-        else []
-    )
-    known = [row for row in rows if row["saving"].value is not None]
-    says = []
-    for supposed in (YES, NO):
-        own = [row for row in known if row["supposed"].key == supposed]
-        if not own:
-            continue
-        saved = [
-            _saved(row)
-            for row in own
-            if isinstance(row["saving"].value, float) and row["saving"].value >= _NOTHING
-        ]
-        if not saved:
-            says.append(str(_SAVES_NOTHING))
-        else:
-            says.append(str(_WOULD_SAVE if supposed == YES else _SAVES).format(saved=", ".join(saved)))
-    return " ".join(says)
-
-
 _NOTHING = 0.005  # less is shown as 0 %
 _SAVES = gettext_lazy("The judge saves this share of the ratings: {saved}.")
+_SAVES_NOTHING = gettext_lazy(
+    "The judge saves no ratings: within systems its scores hardly rise with people’s."
+)
 _WOULD_SAVE = gettext_lazy(
     "If people rated a fifth of the documents (5 or more), the judge would save this share of the ratings: "
     "{saved}."
 )
-_SAVES_NOTHING = gettext_lazy(
-    "The judge saves no ratings: within systems its scores hardly rise with people’s."
+_WOULD_SAVE_NOTHING = gettext_lazy(
+    "If people rated a fifth of the documents (5 or more), the judge would save no ratings: within systems "
+    "its scores hardly rise with people’s."
 )
+_SENTENCES = {YES: (_WOULD_SAVE, _WOULD_SAVE_NOTHING), NO: (_SAVES, _SAVES_NOTHING)}
+"""By whether the share is supposed: what is saved, or that nothing is."""
+
+
+def gain_sentence(table: Table | None) -> str:
+    """Return in one sentence what the judge saves, from `gain_table`; two if some shares are supposed."""
+    if table is None:
+        return ""
+    keys = [column.key for column in table.columns]
+    rows = [dict(zip(keys, row, strict=True)) for row in table.rows]
+    says = []
+    for supposed, saves, saves_nothing in (
+        (YES, _WOULD_SAVE, _WOULD_SAVE_NOTHING),
+        (NO, _SAVES, _SAVES_NOTHING),
+    ):
+        own = [row for row in rows if row["supposed"].key == supposed and row["saving"].value is not None]
+        saved = ", ".join(filter(None, map(_saved, own)))
+        if own:
+            says.append(str(saves).format(saved=saved) if saved else str(saves_nothing))
+    return " ".join(says)
 
 
 def _saved(row: Mapping[str, Cell]) -> str:
+    """Return the dimension with what is saved there, or nothing."""
     saving = row["saving"]
+    if not isinstance(saving.value, float) or saving.value < _NOTHING:
+        return ""
     if saving.low is None or saving.high is None:
         return f"{row['dimension'].value} {_percent(saving.value)}"
     return gettext("{name} {saving} (interval {low} to {high})").format(
@@ -259,5 +258,5 @@ def _saved(row: Mapping[str, Cell]) -> str:
     )
 
 
-def _percent(value: object) -> str:
-    return f"{100 * value:.0f} %".replace("-", MINUS) if isinstance(value, float) else ""
+def _percent(value: float) -> str:
+    return f"{100 * value:.0f} %".replace("-", MINUS)
