@@ -8,7 +8,9 @@ import numpy as np
 import scipy
 
 from agreement.data import FloatArray
-from agreement.reliability import correct_systems
+from agreement.pairs import mean_values
+from agreement.reliability import correct_systems, correction_gain
+from agreement.reliability.judge_slopes import center_scores, fit_slopes, judge_gaps
 
 SEED = 20_261_128
 SYSTEMS = 6
@@ -169,6 +171,55 @@ def studies() -> Iterator[tuple[str, Study]]:
         yield name, replace(Study("good", raters, *size), **changes)  # type: ignore[arg-type]
 
 
+@dataclass(frozen=True)
+class CountedGain:
+    """The true gain by the errors of many projects, the median estimate, and shares of intervals.
+
+    covered: contain the true gain; above: have a lower end above it, so they promise too much.
+    """
+
+    truth: float
+    estimate: float
+    covered: float
+    above: float
+
+
+def simulate_gain(study: Study, simulations: int) -> CountedGain:
+    """Compare gains with the errors of people's and corrected means; raters are alike, as they cancel.
+
+    Errors are those of five times as many projects.
+    """
+    study = replace(study, rater=0.0, rater_by_system=0.0)
+    generator = np.random.default_rng((SEED, study.documents, study.rated, len(study.judge)))
+    errors, intervals = np.zeros(2), np.full((simulations, 3), np.nan)
+    for index in range(5 * simulations):
+        ratings, judge = study.draw(generator)
+        people = mean_values(ratings.reshape(study.raters, -1)).reshape(judge.shape)
+        scores = center_scores(people, judge)
+        alone = np.nanmean(people, axis=0)
+        corrected = alone + fit_slopes(scores) @ judge_gaps(scores)
+        errors += [np.sum((each - study.truth) ** 2) for each in (alone, corrected)]
+        gain = correction_gain(people, judge).means if index < simulations else None
+        if gain:
+            intervals[index] = gain.value, gain.low or np.nan, gain.high or np.nan
+    truth = float(errors[0] / errors[1])
+    value, low, high = intervals.T
+    covered = float(np.mean((low <= truth) & (truth <= high)))
+    return CountedGain(truth, float(np.median(value)), covered, float(np.mean(low > truth)))
+
+
+def _report_gains(simulations: int) -> None:
+    print("\nGain of the judge in means; above: 95 % intervals with a lower end above the true gain")
+    print(f"{'judge':<11}{'documents':>10}{'rated':>6}{'gain':>7}{'median':>8}{'covered':>9}{'above':>7}")
+    for judge, (documents, rated) in product(JUDGES, ((40, 20), (100, 20), (100, 40))):
+        found = simulate_gain(Study(judge, 3, documents, rated), simulations)
+        print(
+            f"{judge:<11}{documents:>10}{rated:>6}{found.truth:>7.2f}{found.estimate:>8.2f}"
+            f"{found.covered:>9.3f}{found.above:>7.3f}",
+            flush=True,
+        )
+
+
 def report_corrected(simulations: int) -> None:
     """Print a line for each kind of project: equal systems for groups, spaced ones for ranks."""
     print(f"Shares of 95 % intervals that cover; {simulations:,} projects of each kind and spacing")
@@ -187,3 +238,4 @@ def report_corrected(simulations: int) -> None:
             f"{equal.false_groups:>7.3f}{spaced.ranks:>7.3f}",
             flush=True,
         )
+    _report_gains(simulations)

@@ -19,6 +19,7 @@ from agreement.reliability.judge_slopes import (
     center_scores,
     fit_slopes,
     fit_slopes_elsewhere,
+    judge_gaps,
 )
 from agreement.reliability.rater_variances import RaterVariances, why_raters_are_given
 from agreement.student import t_reach
@@ -160,7 +161,7 @@ class _Errors:
     @classmethod
     def of(cls, values: FloatArray, people: FloatArray, judge: FloatArray, about: About) -> "_Errors":
         scores = center_scores(people, judge)
-        slopes, gaps = fit_slopes(scores), _judge_gaps(scores)
+        slopes, gaps = fit_slopes(scores), judge_gaps(scores)
         given = scores.rated.astype(np.intp)
         reason = why_raters_are_given(values) if about == About.RATERS else ""
         return cls(
@@ -200,12 +201,6 @@ class _Errors:
 
 
 KNOWN_MEAN = "Every output is rated, so this mean is known and nothing is estimated."
-
-
-def _judge_gaps(scores: CenteredScores) -> FloatArray:
-    """(2, systems): the mean of the judge's parts over all texts minus that over the rated ones."""
-    every = scores.parts.sum(axis=1) / scores.texts.sum(axis=0)
-    return np.asarray(every - (scores.parts * scores.rated).sum(axis=1) / scores.ratings)
 
 
 def _covariance_over_documents(

@@ -75,6 +75,12 @@ def fit_slopes_elsewhere(scores: CenteredScores) -> FloatArray:
     return solve_slopes(products.sum(axis=0) - lost_products, targets.sum(axis=0) - lost_targets)
 
 
+def judge_gaps(scores: CenteredScores) -> FloatArray:
+    """(2, systems): the mean of the judge's parts over all texts minus that over the rated ones."""
+    every = scores.parts.sum(axis=1) / scores.texts.sum(axis=0)
+    return np.asarray(every - (scores.parts * scores.rated).sum(axis=1) / scores.ratings)
+
+
 def solve_slopes(products: FloatArray, targets: FloatArray) -> FloatArray:
     """(n, 2): least-squares slopes of 0 or more from sums of products (n, 2, 2) and targets (n, 2).
 

@@ -29,7 +29,7 @@ _HOW_GAIN = gettext_lazy(
 _ADJUSTED = gettext_lazy("p values adjusted over all pairs of a dimension: Holm 1979.")
 _ABOUT_RATERS = gettext_lazy(
     "Raters and documents are samples: intervals and ranks are about other raters and documents like these. "
-    "The judge cannot reduce what raters differ by."
+    "The judge cannot reduce what raters differ by. Raters are taken to differ as much on every system."
 )
 _FEW = gettext_lazy(
     "{count} raters show little of how raters differ in severity, so intervals of means are wide; severity "

@@ -123,4 +123,4 @@ def test_gain_equals_the_ratio_of_errors_in_repeated_samples():
             (alone**2).sum(),
             ((alone + slope * (judge.mean(axis=0) - judge[:20].mean(axis=0))) ** 2).sum(),
         )
-    assert gains(*everywhere, 0.2)[0].value == pytest.approx(errors[0] / errors[1], rel=0.06)
+    assert gains(everywhere[0], everywhere[1], 0.2)[0].value == pytest.approx(errors[0] / errors[1], rel=0.06)
