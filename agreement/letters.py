@@ -8,7 +8,7 @@ def share_letters(systems: Sequence[str], differing: Iterable[tuple[str, str]]) 
     """Return the letters of each system, such as "ab", from the pairs that surely differ.
 
     systems: the best first. Each letter is a largest set of systems of which no two differ; a has the best
-    system. Two systems share a letter if and only if their pair is not among those that differ.
+    system. Two systems share a letter exactly if their pair does not differ.
     Source: Piepho 2004, Journal of Computational and Graphical Statistics 13, 456-466 (insert and absorb).
     """
     groups: list[frozenset[str]] = [frozenset(systems)] if systems else []

@@ -97,7 +97,7 @@ def correct_systems(
     """The mean human score of every system, corrected by a judge, with all differences, ranks and letters.
 
     ratings: (raters, documents, systems), NaN for gaps. judge: (documents, systems), NaN for gaps; a text is
-    what either scored. The rated texts of a system are a simple random sample of its N texts.
+    what either scored. The rated texts of a system are a simple random sample of all N.
     theta = ybar + b (fbar_N - fbar_n) with two slopes b (`judge_slopes`), pooled over systems.
     Covariance over documents: of residuals by delete-one-document jackknife, times sqrt((1 - n / N) of both
     systems), with what slopes vary; plus that of people's scores / N unless it is about these texts. Raters
@@ -138,7 +138,7 @@ def correct_systems(
 
 def _without_mean(system: str, people: FloatArray, ratings: int, texts: int) -> CorrectedMean:
     own = float(np.nanmean(people)) if ratings else None
-    few = f"People rated {ratings} of {texts} texts; a corrected mean needs {LEAST_DOCUMENTS}."
+    few = f"Only {ratings} of {texts} texts are rated; a corrected mean needs {LEAST_DOCUMENTS}."
     return CorrectedMean(system, None, own, ratings, texts, few)
 
 

@@ -33,7 +33,7 @@ class CenteredScores:
 
     @property
     def ratings(self) -> FloatArray:
-        """(systems,): how many texts of each people rated."""
+        """(systems,): the number of rated texts."""
         return np.asarray(self.rated.sum(axis=0))
 
 

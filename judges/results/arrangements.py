@@ -64,7 +64,7 @@ def answer_metrics(tables: Tables) -> str:
 
 
 def answer_estimates(tables: Tables) -> str:
-    """Return which system has the highest corrected mean on most dimensions, and what the judge saves."""
+    """Return the system with most highest corrected means, and the share of ratings that the judge saves."""
     means = tables.get("corrected") or tables.get("means")
     key = "corrected" if "corrected" in tables else "combined"
     best: dict[str, tuple[float, str]] = {}

@@ -69,13 +69,14 @@ def correct_dimension(
         raters,
         is_supposed=everything,
         cautions={
-            name: _cautions(people[texts[:, index], index]) for index, name in enumerate(scores.system_names)
+            name: _list_cautions(people[texts[:, index], index])
+            for index, name in enumerate(scores.system_names)
         },
     )
 
 
-def _cautions(people: FloatArray) -> str:
-    """Return what makes the interval of people's scores (texts,) unsafe, NaN where there are none."""
+def _list_cautions(people: FloatArray) -> str:
+    """Return warnings about the interval of people's scores (texts,), NaN for gaps."""
     return " ".join(warnings_of(RatedSample(judge=np.zeros(len(people)), human=people)))
 
 

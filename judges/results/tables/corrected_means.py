@@ -237,13 +237,13 @@ def gain_sentence(table: Table | None) -> str:
         (NO, _SAVES, _SAVES_NOTHING),
     ):
         own = [row for row in rows if row["supposed"].key == supposed and row["saving"].value is not None]
-        saved = ", ".join(filter(None, map(_saved, own)))
+        saved = ", ".join(filter(None, map(_describe_saving, own)))
         if own:
             says.append(str(saves).format(saved=saved) if saved else str(saves_nothing))
     return " ".join(says)
 
 
-def _saved(row: Mapping[str, Cell]) -> str:
+def _describe_saving(row: Mapping[str, Cell]) -> str:
     """Return the dimension with what is saved there, or nothing."""
     saving = row["saving"]
     if not isinstance(saving.value, float) or saving.value < _NOTHING:

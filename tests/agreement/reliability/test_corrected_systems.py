@@ -144,7 +144,7 @@ def test_systems_with_few_ratings_have_a_reason_and_no_rank():
     ratings[:, 2:, 2] = np.nan
     found = correct_systems(ratings, judge, list("ABC"))
     assert found.means[2].value is None
-    assert found.means[2].reason == "People rated 2 of 10 texts; a corrected mean needs 3."
+    assert found.means[2].reason == "Only 2 of 10 texts are rated; a corrected mean needs 3."
     assert found.means[2].best is None
     assert len(found.differences) == 1
     nothing = correct_systems(np.full((2, 10, 3), np.nan), judge, list("ABC"))
