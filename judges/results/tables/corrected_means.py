@@ -73,7 +73,7 @@ def corrected_table(corrections: Sequence[DimensionCorrection], judge: str) -> T
         Column("rated", gettext("rated"), ColumnKind.COUNT),
         Column("items", gettext("items"), ColumnKind.COUNT),
         Column("ranks", gettext("ranks"), ColumnKind.TEXT),
-        Column("letters", gettext("same letter: no sure difference"), ColumnKind.TEXT),
+        Column("letters", gettext("groups"), ColumnKind.TEXT),
         Column("caution", gettext("caution"), ColumnKind.TEXT),
     ]
     rows = [
@@ -84,8 +84,8 @@ def corrected_table(corrections: Sequence[DimensionCorrection], judge: str) -> T
     ]
     says = gettext(
         "Judge: {judge}. The corrected mean adds to people’s own mean what the judge shows of the items that "
-        "they did not rate. The sets of ranks of a dimension hold all at once. Systems without a common "
-        "letter differ (Holm)."
+        "they did not rate. All sets of ranks of a dimension are valid together. Groups: systems with a "
+        "common letter do not surely differ (Holm)."
     ).format(judge=judge)
     return Table("corrected", gettext("Systems by corrected mean"), columns, rows, heads=2, says=says)
 
@@ -154,7 +154,10 @@ def corrected_pairs_table(corrections: Sequence[DimensionCorrection]) -> Table:
         for each in one.systems.differences
     ]
     title = gettext("Differences of corrected means")
-    says = gettext("Intervals are per pair; p by Holm is corrected for all pairs of a dimension.")
+    says = gettext(
+        "Intervals are per pair. p by Holm and the groups are corrected for all pairs of a dimension, not over "
+        "dimensions."
+    )
     return Table("corrected-pairs", title, columns, rows, heads=3, says=says)
 
 
