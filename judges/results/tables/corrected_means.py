@@ -35,13 +35,19 @@ _FEW = gettext_lazy(
     "{count} raters show little of how raters differ in severity, so intervals of means are wide; severity "
     "cancels in differences and ranks."
 )
+_DISCUSSED = gettext_lazy(
+    "These values follow a discussion, so other raters would differ by more than these raters do."
+)
 _NO_PAIRS = gettext_lazy("There are no ranks without a tested pair.")
 
 
-def corrected_sentence(corrections: Sequence[DimensionCorrection], about: str, about_others: str) -> str:
+def corrected_sentence(
+    corrections: Sequence[DimensionCorrection], about: str, about_others: str, *, independent: bool
+) -> str:
     """Return what corrected means are about, and on which dimensions they are not what was asked for.
 
-    about_others: what they are about if raters are given.
+    about_others: what they are about if raters are given. independent: whether raters had not seen each
+    other's values.
     """
     found = [(each, each.systems) for each in corrections if each.systems]
     says = []
@@ -50,6 +56,8 @@ def corrected_sentence(corrections: Sequence[DimensionCorrection], about: str, a
     raters = [each.raters for each, systems in found if not systems.why_raters_given]
     if about == RATERS and raters and min(raters) <= FEW_RATERS:
         says.append(str(_FEW).format(count=min(raters)))
+    if about == RATERS and found and not independent:
+        says.append(str(_DISCUSSED))
     return " ".join([*says, why_not_corrected(corrections)]).strip()
 
 
@@ -155,8 +163,8 @@ def corrected_pairs_table(corrections: Sequence[DimensionCorrection]) -> Table:
     ]
     title = gettext("Differences of corrected means")
     says = gettext(
-        "Intervals are per pair. p by Holm and the groups are corrected for all pairs of a dimension, not over "
-        "dimensions."
+        "Intervals are per pair. p by Holm and the groups are corrected for all pairs of a dimension, not "
+        "over dimensions."
     )
     return Table("corrected-pairs", title, columns, rows, heads=3, says=says)
 

@@ -73,7 +73,9 @@ def _corrected_sections(report: EstimatesReport, about: str) -> list[Section]:
     if not means.rows:
         return []
     tables = [means, *_with_rows(corrected_pairs_table(report.corrections)), gains]
-    says = corrected_sentence(report.corrections, about, str(_ABOUT[about]))
+    independent = report.round is None or report.round.is_independent
+    others = str(_ABOUT[about])
+    says = corrected_sentence(report.corrections, about, others, independent=independent)
     return [Section(gettext("Corrected means"), f"{gain_sentence(gains)} {says}".strip(), tables)]
 
 

@@ -35,6 +35,8 @@ from annotate.results.registry import result_of
 from annotate.results.table import Cell
 from annotate.templatetags.figures import decimals
 from judges.core.models import DevelopmentDocument, Judge, Judgment
+from judges.results.queries.estimates import estimates_report
+from judges.results.tables.corrected_means import corrected_sentence
 from judges.routing.commands.policies import make_policy, route
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_member, make_project
@@ -482,6 +484,14 @@ def test_units_sampled_with_different_probabilities_have_no_corrected_means() ->
     assert "units were sampled with different probabilities" in says_of(cast, "Mean scores")
     page = current_page(project=cast.project, result=result_of(cast.project, "estimates"))
     assert page.table("corrected") is None
+
+
+def test_values_after_a_discussion_are_cautioned_about(cast: Cast) -> None:
+    judge = Judge.objects.get(project=cast.project)
+    corrections = estimates_report(cast.project, judge, cast.project.rounds.get()).corrections
+    says = [corrected_sentence(corrections, "raters", "", independent=each) for each in (True, False)]
+    assert "follow a discussion" not in says[0]
+    assert "follow a discussion" in says[1]
 
 
 def test_development_documents_do_not_correct(cast: Cast) -> None:
