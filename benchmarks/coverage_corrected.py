@@ -33,9 +33,9 @@ class Study:
     """Projects of one kind, each with a new panel, new documents and a judge with a new bias by system.
 
     spacing: between the means of neighbouring systems; 0 for equal ones. rater, rater_by_system: standard
-    deviations in points. missing: the share of ratings that are missing. unequal: whether the texts of the
-    first system vary twice as much. split: the standard deviation of raters on the first system, 0 for the
-    same as on others. Ratings and scores are rounded to the points of a scale from 1 to 5.
+    deviations in points. missing: the share of ratings that are missing. of_document: so many random raters
+    rate a document, 0 for all. unequal: whether the texts of the first system vary twice as much. split: the
+    standard deviation of raters on the first system, 0 for the same as on others. Ratings and scores are rounded to the points of a scale from 1 to 5.
     """
 
     judge: str
@@ -46,6 +46,7 @@ class Study:
     rater: float = RATER
     rater_by_system: float = RATER_BY_SYSTEM
     missing: float = 0.0
+    of_document: int = 0
     unequal: bool = False
     split: float = 0.0
     mean: float = 3.4
@@ -90,6 +91,9 @@ class Study:
         ratings, judge = (np.clip(np.round(each), 1, 5) for each in (ratings, judge))
         ratings[:, self.rated :] = np.nan
         ratings[generator.random(size) < self.missing] = np.nan
+        if self.of_document:
+            order = generator.random((self.raters, self.documents)).argsort(axis=0).argsort(axis=0)
+            ratings[order >= self.of_document] = np.nan
         return ratings, judge
 
 
@@ -169,6 +173,8 @@ def studies() -> Iterator[tuple[str, Study]]:
     }
     for (name, changes), raters, size in product(others.items(), (3, 5), ((40, 20), (100, 40))):
         yield name, replace(Study("good", raters, *size), **changes)  # type: ignore[arg-type]
+    for raters, size in product((6, 10), ((40, 20), (100, 40))):
+        yield "three raters a document", Study("good", raters, *size, of_document=3)
 
 
 @dataclass(frozen=True)
