@@ -35,7 +35,8 @@ class Study:
     spacing: between the means of neighbouring systems; 0 for equal ones. rater, rater_by_system: standard
     deviations in points. missing: the share of ratings that are missing. of_document: so many random raters
     rate a document, 0 for all. unequal: whether the texts of the first system vary twice as much. split: the
-    standard deviation of raters on the first system, 0 for the same as on others. Ratings and scores are rounded to the points of a scale from 1 to 5.
+    standard deviation of raters on the first system, 0 for the same as on others. Ratings and scores are
+    rounded to the points of a scale from 1 to 5.
     """
 
     judge: str
