@@ -9,6 +9,7 @@ python benchmarks/coverage.py severity [--simulations 1000]
 python benchmarks/coverage.py passages [--simulations 300]
 python benchmarks/coverage.py stopping [--simulations 300]
 python benchmarks/coverage.py routing [--simulations 600]
+python benchmarks/coverage.py corrected [--simulations 1000]
 python benchmarks/coverage.py replacement [--simulations 2000]
 python benchmarks/coverage.py controls [--simulations 400]
 python benchmarks/coverage.py one_more_rater [--simulations 400]
@@ -30,6 +31,8 @@ passages: shares of 95 % intervals of agreement on marked passages that cover th
 stopping: shares of projects in which alpha's interval covers at every look, always valid and usual.
 routing: shares of 95 % intervals of mean scores, differences and ranks after routing that cover the truth, by
 estimate, size of a system and minimum number of audited units, of all and of those without a warning.
+corrected: shares of 95 % intervals of means and differences that a judge corrects that cover the true value,
+and of groups and ranks that are wrong; every project has new raters and documents.
 replacement: shares of judges that lose by just epsilon and are reported to replace an annotator.
 controls: shares of judges that beat the controls, with knowledge of a system, a length or an item.
 one_more_rater: shares of judges that lower agreement, or do not lower it, by their noise.
@@ -67,6 +70,7 @@ from agreement.bootstrap import population, resampled_interval
 from agreement.data import FloatArray
 from agreement.patterns import by_value
 from benchmarks.coverage_controls import report_controls
+from benchmarks.coverage_corrected import report_corrected
 from benchmarks.coverage_errors import report_errors
 from benchmarks.coverage_judges import report_judges
 from benchmarks.coverage_kappas import held_kappas
@@ -261,6 +265,7 @@ REPORTS = {
     "questions": report_questions,
     "errors": report_errors,
     "routing": report_routing,
+    "corrected": report_corrected,
     "passages": report_passages,
     "stopping": report_stopping,
     "strengths": report_strengths,

@@ -42,6 +42,12 @@ from agreement.reliability.confidence import (
     steadiness,
 )
 from agreement.reliability.controls import AuditFinding, Certified, certify, check_audit, usual_value
+from agreement.reliability.corrected_systems import (
+    About,
+    CorrectedMean,
+    CorrectedSystems,
+    correct_systems,
+)
 from agreement.reliability.correction_gain import (
     LEAST_FOR_GAIN,
     CorrectionGain,

@@ -12,7 +12,7 @@ from agreement.reliability.judge_slopes import CenteredScores, center_scores, fi
 from agreement.student import t_reach
 
 LEAST_FOR_GAIN = 5
-"""Rated documents; with fewer, slopes from all documents but one vary too much to judge anything."""
+"""Rated documents, observed and supposed; slopes from fewer vary too much."""
 _LEAST_OF_SYSTEM = 3
 _TINY = 1e-12
 
@@ -61,18 +61,18 @@ def correction_gain(
 
     people: (documents, systems), the mean over raters, NaN for a text that people did not rate. judge:
     (documents, systems), NaN for a gap. share: the share of the documents that people would rate; left out,
-    as many as they rated. It may be less than they rated, so fully rated data can tell what a judge would
-    save if people rated a fifth (share=.2).
-    With N texts of a system, n of them rated, s^2 the variance of people's scores and e^2 that of their
-    residuals by the judge: V(people) = s^2 / n, V(corrected) = e^2 (1 / n - 1 / N) + s^2 / N, both summed
-    over systems; documents are a sample. Variances are within systems, so a judge that only knows which
-    system is better gains nothing. Residuals take the slopes of the other documents (leave-one-out), and a
-    hypothetical n adds what slopes vary more with fewer of them.
+    the share that they rated. Fully rated data therefore show what a judge would save if people rated a
+    fifth (share=.2), or 5 documents if that is more.
+    A system has N texts, n of them rated; s^2 is the variance of people's scores, e^2 that of residuals by
+    the judge. V(people) = s^2 / n and V(corrected) = e^2 (1 / n - 1 / N) + s^2 / N are summed over systems;
+    documents are a sample. Variances are within systems: a judge that only knows the better system gains
+    nothing. Residuals take the slopes of the other documents. A smaller supposed n adds the larger variance
+    of its slopes.
     Differences: the same of deviations from the mean over a document's rated texts.
     The interval is a delete-one-document jackknife of the logarithm with t of n - 1 degrees of freedom.
     Source: Cochran 1977, section 7.5; Angelopoulos, Duchi and Zrnic 2023 (PPI++); Quenouille 1956.
-    Undefined with fewer than 5 rated documents, if no system has 3 rated documents, if the judge gives all
-    texts of each system the same score, if people do, and without a share if every text is rated.
+    Undefined with fewer than 5 rated documents, and if the judge or people give all texts of a system the
+    same score. Also undefined without a share if every text is rated.
     ValueError for shapes that differ, or a share that is not above 0 and below 1.
     """
     check_level(confidence_level)
@@ -104,6 +104,8 @@ def why_no_gain(people: FloatArray, judge: FloatArray, share: float | None) -> s
         return "The judge gives all rated texts of a system the same score, so it cannot correct a mean."
     if not np.any(np.abs(scores.people) > _TINY):
         return "People give all texts of a system the same score, so its mean does not vary."
+    if share is not None and scores.texts.sum(axis=0).min() <= LEAST_FOR_GAIN:
+        return f"A share of the documents needs more than {LEAST_FOR_GAIN} documents of every system."
     if share is None and np.array_equal(scores.rated, scores.texts):
         return "People rated every text, so a correction gains nothing."
     return ""
@@ -113,7 +115,7 @@ def _measure(
     scores: CenteredScores, share: float | None, documents: int, confidence_level: float
 ) -> CorrectionGain:
     texts, given = scores.texts.sum(axis=0), scores.ratings
-    planned = given if share is None else np.clip(share * texts, 2, None)
+    planned = given if share is None else np.clip(share * texts, LEAST_FOR_GAIN, None)
     slopes = fit_slopes_elsewhere(scores)
     residuals = scores.people - np.einsum("dp,pds->ds", slopes, scores.judge)
     per_rating, per_text = 1 / ((given - 1) * planned), 1 / ((given - 1) * texts)
@@ -136,7 +138,7 @@ def _measure(
     return CorrectionGain(
         _gain(alone, reduced + fixed, documents, confidence_level),
         _gain(pairs_alone, of_pairs + pairs_fixed, documents, confidence_level) if len(given) > 1 else None,
-        float(given.sum() / texts.sum()) if share is None else share,
+        float(planned.sum() / texts.sum()),
         documents,
     )
 
@@ -152,7 +154,7 @@ def _slope_costs(documents: float, systems: int) -> FloatArray:
 
 
 def _deviations(values: FloatArray, rated: FloatArray) -> FloatArray:
-    """(documents, systems): values minus the mean over the rated texts of a document, 0 where not rated."""
+    """(documents, systems): values minus the mean over a document's rated texts, 0 for others."""
     means = values.sum(axis=1) / np.maximum(rated.sum(axis=1), 1)
     return np.asarray((values - means[:, None]) * rated)
 
@@ -170,4 +172,4 @@ def _gain(alone: FloatArray, corrected: FloatArray, documents: int, confidence_l
     logarithms = np.log(without[0] / without[1])
     spread = (documents - 1) / documents * float(np.sum((logarithms - logarithms.mean()) ** 2))
     reach = t_reach(np.sqrt(spread), documents - 1, confidence_level)
-    return Gain(value, float(value * np.exp(-reach)), float(value * np.exp(reach)))
+    return Gain(float(value), float(value * np.exp(-reach)), float(value * np.exp(reach)))

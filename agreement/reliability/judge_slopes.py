@@ -33,7 +33,7 @@ class CenteredScores:
 
     @property
     def ratings(self) -> FloatArray:
-        """(systems,): how many texts of each people rated."""
+        """(systems,): the number of rated texts."""
         return np.asarray(self.rated.sum(axis=0))
 
 
@@ -73,6 +73,12 @@ def fit_slopes_elsewhere(scores: CenteredScores) -> FloatArray:
     weights = np.sqrt(np.where(np.isnan(factor), 0.0, factor))
     lost_products, lost_targets = _sums_by_document(scores, weights)
     return solve_slopes(products.sum(axis=0) - lost_products, targets.sum(axis=0) - lost_targets)
+
+
+def judge_gaps(scores: CenteredScores) -> FloatArray:
+    """(2, systems): the mean of the judge's parts over all texts minus that over the rated ones."""
+    every = scores.parts.sum(axis=1) / scores.texts.sum(axis=0)
+    return np.asarray(every - (scores.parts * scores.rated).sum(axis=1) / scores.ratings)
 
 
 def solve_slopes(products: FloatArray, targets: FloatArray) -> FloatArray:

@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.results.answers import amounts_of, answer_range, column_of, count_of
 from annotate.results.arrangement import Arrangement, Chart, FrontQuestion, Tables
 from annotate.results.table import Table
+from judges.results.tables.corrected_means import gain_sentence
 
 _YES = "yes"
 
@@ -63,24 +64,27 @@ def answer_metrics(tables: Tables) -> str:
 
 
 def answer_estimates(tables: Tables) -> str:
-    """Return which system has the highest combined mean on most dimensions."""
-    means = tables.get("means")
+    """Return the system with most highest corrected means, and the share of ratings that the judge saves."""
+    means = tables.get("corrected") or tables.get("means")
+    key = "corrected" if "corrected" in tables else "combined"
     best: dict[str, tuple[float, str]] = {}
     keys = [column.key for column in means.columns] if means else []
     for row in means.rows if means else ():
         cells = dict(zip(keys, row, strict=True))
-        value = cells["combined"].value
+        value = cells[key].value
         if isinstance(value, float):
             dimension = str(cells["dimension"].value)
             best[dimension] = max(best.get(dimension, (value, "")), (value, str(cells["system"].value)))
     if not best:
-        return gettext("No combined mean can be estimated; the table shows the reasons.")
+        return gettext("No corrected mean can be estimated; the table shows the reasons.")
     counts = count_of([name for _value, name in best.values()])
     system = max(counts, key=counts.__getitem__)
-    return gettext(
-        "%(system)s has the highest combined mean on %(led)s of %(total)s dimensions; "
-        "the tab Differences shows which differences are sure."
-    ) % {"system": system, "led": counts[system], "total": len(best)}
+    highest = gettext("%(system)s has the highest corrected mean on %(led)s of %(total)s dimensions.") % {
+        "system": system,
+        "led": counts[system],
+        "total": len(best),
+    }
+    return f"{highest} {gain_sentence(tables.get('gain'))}".strip()
 
 
 def answer_replacement(tables: Tables) -> str:
@@ -140,14 +144,21 @@ METRICS = Arrangement(
     chart=Chart("metrics", ("dataset",)), sorts={"metrics": "-dataset"}, answer=answer_metrics
 )
 ESTIMATES = Arrangement(
-    tabs={"means": _("Means"), "differences": _("Differences"), "widths": _("More ratings")},
-    chart=Chart("means", ("humans", "judge", "combined")),
-    columns={
-        "means": (
-            *("dimension", "system", "rated", "items", "humans", "judge", "combined", "worth", "ranks"),
-            "caution",
-        )
+    tabs={
+        "corrected": _("Systems"),
+        "gain": _("Ratings saved"),
+        "means": _("Each system alone"),
+        "differences": _("Differences"),
+        "widths": _("More ratings"),
     },
+    chart=Chart("corrected", ("corrected", "people")),
+    columns={
+        "gain": ("dimension", "gain", "saving", "gain_of_differences", "documents"),
+        "means": (
+            *("dimension", "system", "rated", "items", "humans", "judge", "combined", "worth", "caution"),
+        ),
+    },
+    in_files=("corrected-pairs",),
     answer=answer_estimates,
 )
 REPLACEMENT = Arrangement(

@@ -32,6 +32,8 @@ ROWS = {
     "agreement/reliability/alternative_annotator.py": "replacement of an annotator",
     "agreement/reliability/betting.py": "guaranteed (betting)",
     "agreement/reliability/controls.py": NOT_SIMULATED,
+    "agreement/reliability/corrected_systems.py": "corrected means",
+    "agreement/reliability/correction_gain.py": "gain of a correction",
     "agreement/reliability/differences.py": "means, differences and ranks after routing",
     "agreement/reliability/estimates.py": "means of one system or all",
     "agreement/reliability/indicator.py": "R and P of one system",

@@ -182,7 +182,7 @@ def rated_of(system: str) -> int:
 def interval_of(page: Page, project: Project) -> tuple[float, float]:
     """Return the combined interval of the system that was sent, for fluency."""
     judge = str(project.judges.get(method="rts").pk)
-    address = f"/projects/{project.slug}/judges/estimates/?judge={judge}&about=texts"
+    address = f"/projects/{project.slug}/judges/estimates/?judge={judge}&about=texts&table=means"
     page.goto(address)
     expect(page.get_by_role("heading", name="Mean scores from people and a judge")).to_be_visible()
     rows = cells_of(project, "estimates", "means", judge=judge, about="texts")

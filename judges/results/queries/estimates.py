@@ -4,11 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 from django.utils.translation import gettext
 
 from agreement import RankSet, Stream, rank_sets
 from agreement.comparison import CategoryAgreement, Scores, category_agreement
 from agreement.reliability import (
+    About,
     Betting,
     Difference,
     Estimate,
@@ -29,6 +31,7 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project, Round
 from judges.core.models import Judge
 from judges.results.queries.comparison import guideline_of
+from judges.results.queries.corrected_means import DimensionCorrection, correct_dimension
 from judges.results.queries.sampling import Drawn, drawn_units
 from judges.results.queries.scores import material_of, samples_of, scores_of
 from judges.results.tables.streams import stream_of_judge
@@ -114,6 +117,7 @@ class EstimatesReport:
     round: Round | None
     confidence_level: float
     dimensions: Sequence[DimensionEstimates]
+    corrections: Sequence[DimensionCorrection] = ()
     named: Sequence[tuple[FrozenDimension, CategoryAgreement]] = ()
     shares: Sequence[CategoryShares] = ()
 
@@ -124,25 +128,27 @@ def estimates_report(
     round: Round | None,
     *,
     confidence_level: float = 0.95,
-    beyond: bool = True,
+    about: About = About.RATERS,
     with_corrected: bool = True,
 ) -> EstimatesReport:
     """Return what people would have given each system's items on average, by one judge and their ratings.
 
-    beyond: the items of documents like these; else of these documents only. Ratings are those at the end of
-    the round. with_corrected: whether what a person corrected counts. Five queries, before a round three.
+    about: with RATERS corrected means treat raters as a sample, too, and the other estimates are about other
+    documents by these raters. Ratings are those at the end of the round. with_corrected: whether what a
+    person corrected counts. Five queries, before a round three.
     """
     material = material_of(project, round, guideline_of(project, round))
     samples = samples_of([judge], material, with_corrected=with_corrected)
     drawn = drawn_units(round, material)
     found = []
+    corrections = []
     named = []
     shares: list[CategoryShares] = []
     for dimension in material.dimensions:
         scores = scores_of(material, dimension.key, samples[judge.pk, dimension.key])
         if not np.isnan(scores.judge).all():
             stream = stream_of_judge(project, judge, dimension)
-            how = _How(dimension, confidence_level, beyond=beyond)
+            how = _How(dimension, confidence_level, beyond=about != About.TEXTS)
             if not dimension.has_mean:
                 named.append(
                     (dimension, category_agreement(scores, dimension.whole_values, generator=stream))
@@ -150,7 +156,15 @@ def estimates_report(
                 shares.extend(_estimate_shares(how, scores, drawn, stream))
                 continue
             found.append(_estimate_dimension(how, scores, drawn, stream))
-    return EstimatesReport(judge, round, confidence_level, found, named, shares)
+            # Judges may have learned people's scores of these documents by heart.
+            unlearned = scores.without_judge(material.in_development)
+            unequal = _are_unequal(dimension, unlearned, drawn, ~material.in_development)
+            corrections.append(
+                correct_dimension(
+                    dimension, unlearned, about, unequal=unequal, confidence_level=confidence_level
+                )
+            )
+    return EstimatesReport(judge, round, confidence_level, found, corrections, named, shares)
 
 
 @dataclass(frozen=True)
@@ -188,6 +202,17 @@ def _samples(how: _How, scores: Scores, drawn: Drawn) -> list[RatedSample]:
         drawn.sample(scores, how.dimension.id, scores.systems == index)
         for index in range(len(scores.system_names))
     ]
+
+
+def _are_unequal(
+    dimension: FrozenDimension, scores: Scores, drawn: Drawn, chosen: npt.NDArray[np.bool_]
+) -> bool:
+    """Return whether these items (a mask) of a system are rated in part, with different probabilities."""
+    samples = (
+        drawn.sample(scores, dimension.id, chosen & (scores.systems == index))
+        for index in range(len(scores.system_names))
+    )
+    return any(sample.unequal and sample.ratings < sample.units for sample in samples)
 
 
 def _of_systems(

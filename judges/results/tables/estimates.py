@@ -2,10 +2,10 @@
 
 from django.utils.translation import gettext, gettext_lazy
 
-from agreement.reliability import LEAST_RATINGS, Difference
+from agreement.reliability import LEAST_RATINGS, About, Difference
 from annotate.core.models import Project
 from annotate.results.page import Section
-from annotate.results.queries.compared_systems import DOCUMENTS, TEXTS
+from annotate.results.queries.compared_systems import DOCUMENTS, RATERS, TEXTS
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.results.queries.estimates import (
@@ -18,6 +18,14 @@ from judges.results.queries.estimates import (
 from judges.results.tables.categories import JudgeCategories, accuracy_table, f1_table
 from judges.results.tables.columns import SYSTEM, estimate_cell, number_or_reason, yes_or_no
 from judges.results.tables.corrected import with_count_of_corrected
+from judges.results.tables.corrected_means import (
+    corrected_pairs_table,
+    corrected_sentence,
+    corrected_table,
+    gain_sentence,
+    gain_table,
+    why_not_corrected,
+)
 from judges.results.tables.gaps import with_gaps
 from judges.results.tables.other_kinds import with_reason_for_scales
 from judges.results.tables.parameters import chosen_judge, chosen_round, counts_corrected
@@ -36,13 +44,17 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
         judge,
         chosen_round(project, chosen),
         confidence_level=float(chosen["confidence"]),
-        beyond=chosen["about"] == DOCUMENTS,
+        about=About(chosen["about"]),
         with_corrected=counts_corrected(chosen),
     )
     about = str(_ABOUT[chosen["about"]])
     differ = " ".join(filter(None, [about, _no_differences(report), _apart(report)]))
+    corrected = _corrected_sections(report, chosen["about"])
+    rated = [each for each in report.corrections if each.raters]
+    state = _state(report, about) + (" " + why_not_corrected(rated) if rated and not corrected else "")
     sections = [
-        Section(gettext("Mean scores"), _state(report, about), _with_rows(_means(report))),
+        *corrected,
+        Section(gettext("Mean scores"), state, _with_rows(_means(report))),
         Section(gettext("Which systems differ"), differ, _with_rows(_differences(report))),
         Section(gettext("Effect of more ratings"), str(_PLANNING), _with_rows(_widths(report))),
     ]
@@ -53,6 +65,18 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
     )
     sections = with_reason_for_scales(sections, project, str(_SCALES_ONLY))
     return with_count_of_corrected(with_gaps(sections, [judge], chosen), [judge], chosen)
+
+
+def _corrected_sections(report: EstimatesReport, about: str) -> list[Section]:
+    """Return the systems by corrected mean, with what the judge saves; none without ratings."""
+    means, gains = corrected_table(report.corrections, report.judge.name), gain_table(report.corrections)
+    if not means.rows:
+        return []
+    tables = [means, *_with_rows(corrected_pairs_table(report.corrections)), gains]
+    independent = report.round is None or report.round.is_independent
+    others = str(_ABOUT[about])
+    says = corrected_sentence(report.corrections, about, others, independent=independent)
+    return [Section(gettext("Corrected means"), f"{gain_sentence(gains)} {says}".strip(), tables)]
 
 
 _SCALES_ONLY = gettext_lazy(
@@ -77,14 +101,17 @@ _KINDS = gettext_lazy(
     "outputs. If units were sampled individually, each counts by its sampling probability. “Caution” marks "
     "unreliable asymptotic intervals, for example below {least} audited units of a system."
 )
+_FIXED_HERE = gettext_lazy(
+    "These tables treat documents as a sample and raters as fixed: other raters may rank systems otherwise. "
+    "Corrected means treat raters as a sample, too."
+)
 _ABOUT = {
+    RATERS: _FIXED_HERE,
     DOCUMENTS: (
         gettext_lazy(
             "Documents are a sample: intervals, p values and ranks are about these raters’ scores on other "
-            "documents like these. Raters are fixed: other raters may rank systems otherwise, and no "
-            "interval "
-            "here allows for that. If several raters rated the same outputs, the page Systems also treats "
-            "raters as a sample, over these outputs alone."
+            "documents like these. Raters are fixed: other raters may rank systems otherwise. Choose “raters "
+            "and documents like these” above, and corrected means treat raters as a sample, too."
         )
     ),
     TEXTS: (

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agreement.reliability import correction_gain
+from agreement.reliability import Gain, correction_gain
 
 
 def simulated(documents, systems, *, noise, generator, system_noise=0.0):
@@ -13,13 +13,21 @@ def simulated(documents, systems, *, noise, generator, system_noise=0.0):
     return people, judge
 
 
+def gains(people, judge, share: float | None = None) -> tuple[Gain, Gain]:
+    """Return the gains of means and of differences, which are defined here."""
+    found = correction_gain(people, judge, share=share)
+    assert found.means
+    assert found.differences
+    return found.means, found.differences
+
+
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.5])
 def test_perfect_judge_gains_as_much_as_rating_every_text(share):
-    people, _ = simulated(30, 4, noise=0, generator=np.random.default_rng(1))
-    found = correction_gain(people, 2 * people + np.arange(4), share=share)
-    assert found.means.value == pytest.approx(1 / share)
-    assert found.differences.value == pytest.approx(1 / share)
-    assert found.means.saving == pytest.approx(1 - share)
+    people, _ = simulated(60, 4, noise=0, generator=np.random.default_rng(1))
+    means, differences = gains(people, 2 * people + np.arange(4), share)
+    assert means.value == pytest.approx(1 / share)
+    assert differences.value == pytest.approx(1 / share)
+    assert means.saving == pytest.approx(1 - share)
 
 
 def test_one_system_follows_the_correlation_of_published_formula():
@@ -28,7 +36,10 @@ def test_one_system_follows_the_correlation_of_published_formula():
     correlation = np.corrcoef(people[:, 0], judge[:, 0])[0, 1]
     found = correction_gain(people, judge, share=0.2)
     # Angelopoulos, Duchi and Zrnic 2023: the variance is times 1 - rho^2 (1 - n / N).
+    assert found.means
     assert found.means.value == pytest.approx(1 / (1 - 0.8 * correlation**2), rel=0.005)
+    assert found.means.low
+    assert found.means.high
     assert found.means.low < found.means.value < found.means.high
     assert found.differences is None
 
@@ -39,16 +50,15 @@ def test_rated_part_alone_decides_and_shares_are_of_texts():
     as_rated = correction_gain(people, judge)
     assert as_rated.documents == 20
     assert as_rated.share == pytest.approx(0.4)
-    assert as_rated.means.value == pytest.approx(correction_gain(people, judge, share=0.4).means.value)
-    assert as_rated.means.value < correction_gain(people, judge, share=0.2).means.value
+    assert gains(people, judge) == gains(people, judge, 0.4)
+    assert gains(people, judge)[0].value < gains(people, judge, 0.2)[0].value
 
 
 def test_judge_that_only_knows_systems_saves_nothing():
     generator = np.random.default_rng(4)
     people, _ = simulated(60, 4, noise=0, generator=generator)
     judge = np.arange(4) + 0.3 * generator.normal(size=people.shape)
-    found = correction_gain(people + np.arange(4), judge, share=0.2)
-    assert found.means.value < 1.05
+    assert gains(people + np.arange(4), judge, 0.2)[0].value < 1.05
     constant = correction_gain(people, np.broadcast_to(np.arange(4.0), people.shape), share=0.2)
     assert constant.means is None
     assert "same score" in constant.reason
@@ -59,14 +69,22 @@ def test_judge_that_knows_documents_helps_means_but_not_differences():
     documents = generator.normal(size=(80, 1))
     people = documents + generator.normal(size=(80, 4))
     judge = documents + 0.1 * generator.normal(size=people.shape)
-    found = correction_gain(people, judge, share=0.25)
-    assert found.means.value > 1.3
-    assert found.differences.value == pytest.approx(1, abs=0.03)
+    means, differences = gains(people, judge, 0.25)
+    assert means.value > 1.3
+    assert differences.value == pytest.approx(1, abs=0.03)
 
 
 def test_judge_that_contradicts_people_is_not_used_in_reverse():
     people, _ = simulated(40, 4, noise=0, generator=np.random.default_rng(6))
-    assert correction_gain(people, -people, share=0.2).means.value == pytest.approx(1, abs=0.02)
+    assert gains(people, -people, 0.2)[0].value == pytest.approx(1, abs=0.02)
+
+
+def test_supposed_share_is_at_least_five_documents():
+    people, judge = simulated(10, 3, noise=0.5, generator=np.random.default_rng(8))
+    found = correction_gain(people, judge, share=0.2)
+    assert found.share == pytest.approx(0.5)
+    assert gains(people, judge, 0.2) == gains(people, judge, 0.5)
+    assert "more than 5 documents" in correction_gain(people[:5], judge[:5], share=0.2).reason
 
 
 @pytest.mark.parametrize(
@@ -105,5 +123,4 @@ def test_gain_equals_the_ratio_of_errors_in_repeated_samples():
             (alone**2).sum(),
             ((alone + slope * (judge.mean(axis=0) - judge[:20].mean(axis=0))) ** 2).sum(),
         )
-    found = correction_gain(*everywhere, share=0.2)
-    assert found.means.value == pytest.approx(errors[0] / errors[1], rel=0.06)
+    assert gains(everywhere[0], everywhere[1], 0.2)[0].value == pytest.approx(errors[0] / errors[1], rel=0.06)

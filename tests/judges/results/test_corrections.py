@@ -33,6 +33,7 @@ def test_tables_with_p_values_say_what_they_are_corrected_over() -> None:
         ("severity", "drift"),
         ("reliability", "validity"),
         ("judges", "pairs-of-judges"),
+        ("estimates", "corrected-pairs"),
         ("experiments", "pairs-of-judges"),
         ("alignment", "alignment"),
         ("pilot", "versions"),

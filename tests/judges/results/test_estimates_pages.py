@@ -6,14 +6,18 @@ from io import StringIO
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from agreement import Stream, rank_sets
 from agreement.reliability import (
+    About,
     Betting,
     RatedSample,
     beyond_batch,
+    correct_systems,
+    correction_gain,
     cut_to_scale,
     guaranteed_mean,
     humans_only,
@@ -30,7 +34,9 @@ from annotate.results.commands import current_page
 from annotate.results.registry import result_of
 from annotate.results.table import Cell
 from annotate.templatetags.figures import decimals
-from judges.core.models import Judge, Judgment
+from judges.core.models import DevelopmentDocument, Judge, Judgment
+from judges.results.queries.estimates import estimates_report
+from judges.results.tables.corrected_means import corrected_sentence
 from judges.routing.commands.policies import make_policy, route
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_member, make_project
@@ -92,7 +98,7 @@ def stream_of(cast):
 
 
 def test_the_page_its_files_the_command_and_the_api_have_the_same_figures(cast, client):
-    html = client.get(address(cast, PAGE), follow=True).content.decode()
+    html = client.get(address(cast, f"{PAGE}?table=means"), follow=True).content.decode()
     out = StringIO()
     call_command("estimates", cast.project.slug, "--json", stdout=out)
     printed = json.loads(out.getvalue())["sections"]
@@ -108,7 +114,7 @@ def test_the_page_its_files_the_command_and_the_api_have_the_same_figures(cast, 
 
 
 def test_the_page_says_that_raters_are_taken_as_given(client, cast):
-    assert "other raters may rank systems otherwise" in text_of(client.get(address(cast, PAGE), follow=True))
+    assert "other raters may rank systems otherwise" in text_of_tabs(client, address(cast, PAGE))
 
 
 @pytest.mark.parametrize("beyond", [True, False])
@@ -400,3 +406,94 @@ def test_the_command_prints_the_table(cast):
     assert f"{humans_only(of_system(0)).value:.3f} \\[" in out.getvalue()
     assert "| Fluency | system-1 | system-2 |" in out.getvalue()
     assert "| Fluency | 8.0 | yes |" in out.getvalue()
+
+
+def corrected(cast: Cast, **chosen: str) -> list[dict[str, Cell]]:
+    """Return the systems by corrected mean."""
+    return cells_of(cast.project, "estimates", "corrected", **chosen)
+
+
+@pytest.mark.parametrize("about", ["raters", "documents", "texts"])
+def test_systems_by_corrected_mean_are_those_of_the_function(about: str) -> None:
+    cast = estimated()
+    other = [None if value is None else max(value - 1, 1) for value in PEOPLE[::-1]]
+    second = [*other[8:], *[None] * 8]
+    cast.annotators.append(make_member(cast.project, Role.ANNOTATOR))
+    rated_at_once(cast, [PEOPLE, second])
+    scores = as_scores(JUDGE, [PEOPLE, second], documents=DOCUMENTS, systems=SYSTEMS)
+    ratings = np.stack([scores.by_document(row) for row in scores.human])
+    names = scores.system_names
+    judge = scores.by_document(scores.judge)
+    expected = correct_systems(ratings, judge, names, about=About(about))
+    rows = corrected(cast, about=about)
+    values = [float(row["corrected"].value or 0) for row in rows]
+    assert values == sorted(values, reverse=True)
+    for row in rows:
+        mean = expected.means[names.index(row["system"].value)]
+        assert mean.low is not None
+        assert mean.high is not None
+        low, high = max(mean.low, 1), min(mean.high, 5)
+        assert bounds(row["corrected"]) == pytest.approx([mean.value, low, high])
+        assert row["people"].value == pytest.approx(mean.people)
+        ranks = str(mean.best) if mean.best == mean.worst else f"{mean.best}–{mean.worst}"
+        assert (row["ranks"].value, row["letters"].value) == (ranks, mean.letters)
+        assert "Only 8 of 12 units are rated" in str(row["caution"].value)
+    (pair,) = cells_of(cast.project, "estimates", "corrected-pairs", about=about)
+    assert pair["p_value"].value == pytest.approx(expected.differences[0].p_value)
+
+
+def test_gain_is_that_of_the_function_and_opens_the_page(cast: Cast, client: Client) -> None:
+    (row,) = cells_of(cast.project, "estimates", "gain")
+    scores = as_scores(JUDGE, [PEOPLE], documents=DOCUMENTS, systems=SYSTEMS)
+    people, judge = (scores.by_document(each) for each in (scores.human_means, scores.judge))
+    expected = correction_gain(people, judge).means
+    assert expected is not None
+    assert bounds(row["gain"]) == pytest.approx([expected.value, expected.low, expected.high])
+    assert row["saving"].value == pytest.approx(1 - 1 / expected.value)
+    assert row["supposed"].value == "no"
+    page = text_of(client.get(address(cast, PAGE), follow=True))
+    assert f"The judge saves this share of the ratings: Fluency {100 * expected.saving:.0f} %" in page
+
+
+def test_one_rater_is_given_and_the_page_says_so(cast: Cast) -> None:
+    assert "Fluency: Only one rater gave values" in says_of(cast, "Corrected means")
+
+
+def test_fully_rated_systems_show_people_s_own_means_and_a_supposed_gain() -> None:
+    cast = make_project(documents=DOCUMENTS, systems=SYSTEMS, annotators=1, raters_per_item=1)
+    let_judge(make_judge(cast.project, name="Reasoner"), cast, EVERYTHING)
+    rated_at_once(cast, [EVERYTHING])
+    rows = corrected(cast)
+    assert [row["corrected"].value for row in rows] == [row["people"].value for row in rows]
+    says = says_of(cast, "Corrected means")
+    assert "Fluency: People rated every text, so a correction gains nothing" in says
+    # Five of twelve documents, and residuals of 0.
+    assert "(5 or more), the judge would save this share of the ratings: Fluency 58 % (interval" in says
+
+
+def test_judge_that_is_too_noisy_saves_nothing() -> None:
+    cast = estimated()
+    rated_at_once(cast, [EVERYTHING])
+    assert "the judge would save no ratings" in says_of(cast, "Corrected means")
+
+
+def test_units_sampled_with_different_probabilities_have_no_corrected_means() -> None:
+    cast = estimated()
+    certain = {0: (1.0, 5), 2: (1.0, 5), 4: (1.0, 4)}
+    routed_at_once(cast, certain | dict.fromkeys((8, 12, 16, *range(1, 24, 4)), (0.5, 4)))
+    assert "units were sampled with different probabilities" in says_of(cast, "Mean scores")
+    page = current_page(project=cast.project, result=result_of(cast.project, "estimates"))
+    assert page.table("corrected") is None
+
+
+def test_values_after_a_discussion_are_cautioned_about(cast: Cast) -> None:
+    judge = Judge.objects.get(project=cast.project)
+    corrections = estimates_report(cast.project, judge, cast.project.rounds.get()).corrections
+    says = [corrected_sentence(corrections, "raters", "", independent=each) for each in (True, False)]
+    assert "follow a discussion" not in says[0]
+    assert "follow a discussion" in says[1]
+
+
+def test_development_documents_do_not_correct(cast: Cast) -> None:
+    DevelopmentDocument.objects.create(document=cast.items[-1].document)
+    assert {row["items"].value for row in corrected(cast)} == {DOCUMENTS - 1}

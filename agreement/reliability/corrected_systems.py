@@ -1,0 +1,283 @@
+"""Means of systems that a judge corrects, with documents and raters as samples, and the ranks that follow."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from agreement.comparison.scores import numbers
+from agreement.data import FloatArray, IntArray
+from agreement.letters import share_letters
+from agreement.pairs import mean_values
+from agreement.ranks import rank_sets
+from agreement.reliability.estimates import check_level
+from agreement.reliability.judge_slopes import (
+    CenteredScores,
+    center_scores,
+    fit_slopes,
+    fit_slopes_elsewhere,
+    judge_gaps,
+)
+from agreement.reliability.rater_variances import RaterVariances, why_raters_are_given
+from agreement.student import t_reach
+from agreement.summary import NO_SPREAD
+from agreement.system_differences import (
+    KNOWN,
+    LEAST_DOCUMENTS,
+    SystemDifference,
+    adjust_p_values,
+    levels_of,
+    with_t_interval,
+)
+
+_TINY = 1e-9  # in points: what is below is rounding
+
+
+class About(StrEnum):
+    """What corrected means are about: other raters and documents, these raters, or these texts alone."""
+
+    RATERS = "raters"
+    DOCUMENTS = "documents"
+    TEXTS = "texts"
+
+
+@dataclass(frozen=True)
+class CorrectedMean:
+    """The mean human score of a system, corrected by the judge; None with a reason.
+
+    people: the mean of the rated texts. ratings, texts: the rated and all texts. rater_variance: the part of
+    the squared standard error that comes from raters. best, worst: the ranks that it may have. letters:
+    those that it shares with the systems from which it does not surely differ.
+    """
+
+    system: str
+    value: float | None
+    people: float | None
+    ratings: int
+    texts: int
+    reason: str = ""
+    low: float | None = None
+    high: float | None = None
+    interval_reason: str = ""
+    standard_error: float | None = None
+    degrees_of_freedom: float | None = None
+    rater_variance: float = 0.0
+    best: int | None = None
+    worst: int | None = None
+    letters: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class CorrectedSystems:
+    """All systems on one dimension in the order given, and all pairs of those with a mean.
+
+    slopes: (2,), of people's scores on the judge's mean of a document and on the rest of its score.
+    why_not_corrected: why the means are people's own, or empty. why_raters_given: why raters are not a
+    sample although they should be, or empty.
+    """
+
+    means: tuple[CorrectedMean, ...]
+    differences: tuple[SystemDifference, ...]
+    slopes: FloatArray
+    why_not_corrected: str = ""
+    why_raters_given: str = ""
+
+
+def correct_systems(
+    ratings: npt.ArrayLike,
+    judge: npt.ArrayLike,
+    systems: Sequence[str],
+    *,
+    about: About = About.RATERS,
+    confidence_level: float = 0.95,
+) -> CorrectedSystems:
+    """The mean human score of every system, corrected by a judge, with all differences, ranks and letters.
+
+    ratings: (raters, documents, systems), NaN for gaps. judge: (documents, systems), NaN for gaps; a text is
+    what either scored. The rated texts of a system are a simple random sample of all N.
+    theta = ybar + b (fbar_N - fbar_n) with two slopes b (`judge_slopes`), pooled over systems.
+    Covariance over documents: of residuals by delete-one-document jackknife, times sqrt((1 - n / N) of both
+    systems), with what slopes vary; plus that of people's scores / N unless it is about these texts. Raters
+    add their variance and that of raters by systems (`RaterVariances`). t with Satterthwaite's degrees of
+    freedom, n - 1 for documents. Pairs have Holm's p values and Bonferroni's simultaneous intervals,
+    ranks invert these, and letters join pairs with an adjusted p above 1 - confidence_level.
+    Sources: Cochran 1977, sections 7.1 to 7.5; Angelopoulos, Duchi and Zrnic 2023 (PPI++); Satterthwaite
+    1946; Holm 1979; Chatzi and others 2024; Piepho 2004.
+    No mean for a system with fewer than 3 rated texts. ValueError for shapes that differ.
+    """
+    check_level(confidence_level)
+    values, scores = np.asarray(ratings, dtype=float), numbers(judge, "The judge's scores", dimensions=2)
+    if values.ndim != 3 or values.shape[1:] != scores.shape or len(systems) != scores.shape[1]:
+        raise ValueError(
+            f"Ratings (raters, documents, systems) have the shape {values.shape}, the judge’s scores "
+            f"{scores.shape}, for {len(systems)} systems."
+        )
+    people = mean_values(values.reshape(len(values), -1)).reshape(scores.shape)
+    rated = (~np.isnan(people)).sum(axis=0)
+    texts = (~np.isnan(people) | ~np.isnan(scores)).sum(axis=0)
+    means = [
+        _without_mean(name, people[:, index], int(rated[index]), int(texts[index]))
+        for index, name in enumerate(systems)
+    ]
+    kept = np.flatnonzero(rated >= LEAST_DOCUMENTS).tolist()
+    if not kept:
+        return CorrectedSystems(tuple(means), (), np.zeros(2))
+    errors = _Errors.of(values[:, :, kept], people[:, kept], scores[:, kept], about)
+    for place, index in enumerate(kept):
+        means[index] = errors.add_interval(means[index], place, confidence_level)
+    names = [systems[index] for index in kept]
+    differences = _compare_pairs(errors, names, confidence_level)
+    ranked = _add_ranks(means, differences, 1 - confidence_level)
+    return CorrectedSystems(
+        ranked, differences, errors.slopes, errors.why_not_corrected, errors.why_raters_given
+    )
+
+
+def _without_mean(system: str, people: FloatArray, ratings: int, texts: int) -> CorrectedMean:
+    own = float(np.nanmean(people)) if ratings else None
+    few = f"Only {ratings} of {texts} texts are rated; a corrected mean needs {LEAST_DOCUMENTS}."
+    return CorrectedMean(system, None, own, ratings, texts, few)
+
+
+@dataclass(frozen=True, eq=False)
+class _Errors:
+    """Means (systems,) with the covariance (systems, systems) over documents, and what raters add.
+
+    both: (systems, systems), how many documents are rated for both.
+    """
+
+    means: FloatArray
+    covariance: FloatArray
+    both: IntArray
+    slopes: FloatArray
+    raters: RaterVariances | None
+    why_not_corrected: str
+    why_raters_given: str
+    is_known: bool
+
+    @classmethod
+    def of(cls, values: FloatArray, people: FloatArray, judge: FloatArray, about: About) -> "_Errors":
+        scores = center_scores(people, judge)
+        slopes, gaps = fit_slopes(scores), judge_gaps(scores)
+        given = scores.rated.astype(np.intp)
+        reason = why_raters_are_given(values) if about == About.RATERS else ""
+        return cls(
+            means=np.nanmean(people, axis=0) + slopes @ gaps,
+            covariance=_covariance_over_documents(scores, slopes, gaps, about),
+            both=given.T @ given,
+            slopes=slopes,
+            raters=RaterVariances.of(values) if about == About.RATERS and not reason else None,
+            why_not_corrected=_why_not_corrected(scores, slopes),
+            why_raters_given=reason,
+            is_known=about == About.TEXTS and np.array_equal(scores.rated, scores.texts),
+        )
+
+    def of_contrast(self, weights: FloatArray, documents: int) -> tuple[float, float, float]:
+        """Return the variance of weights (systems,) @ means, its degrees of freedom and the raters' part."""
+        within = float(weights @ self.covariance @ weights)
+        of_raters, lost = self.raters.of_contrast(weights) if self.raters else (0.0, 0.0)
+        lost += within**2 / max(documents - 1, 1)
+        total = within + of_raters
+        return total, total**2 / lost if lost > 0 else np.inf, of_raters
+
+    def add_interval(self, mean: CorrectedMean, place: int, confidence_level: float) -> CorrectedMean:
+        """Return the mean of the system at this place with its interval."""
+        value = float(self.means[place])
+        weights = np.eye(len(self.means))[place]
+        variance, freedom, of_raters = self.of_contrast(weights, mean.ratings)
+        found = replace(mean, value=value, reason="", rater_variance=of_raters)
+        if self.is_known:
+            return replace(found, interval_reason=KNOWN_MEAN)
+        if variance <= _TINY**2:
+            return replace(found, interval_reason=NO_SPREAD)
+        error = float(np.sqrt(variance))
+        reach = t_reach(error, freedom, confidence_level)
+        return replace(
+            found, low=value - reach, high=value + reach, standard_error=error, degrees_of_freedom=freedom
+        )
+
+
+KNOWN_MEAN = "Every output is rated, so this mean is known and nothing is estimated."
+
+
+def _covariance_over_documents(
+    scores: CenteredScores, slopes: FloatArray, gaps: FloatArray, about: About
+) -> FloatArray:
+    """(systems, systems): from what every document changes in the means."""
+    number, texts = scores.ratings, scores.texts.sum(axis=0)
+    unrated = 1 - number / texts
+    residuals = scores.people - np.einsum("p,pds->ds", slopes, scores.judge)
+    without_each = gaps[:, None, :] + scores.judge / (number - 1)
+    moved = np.einsum("dp,pds->ds", fit_slopes_elsewhere(scores) - slopes, without_each)
+    # In a system that is rated throughout a slope has nothing to correct.
+    changes = np.where(unrated > 0, moved, 0.0) - residuals * np.sqrt(unrated) / (number - 1)
+    changes *= np.sqrt((number - 1) / number)
+    found = changes.T @ changes
+    if about != About.TEXTS:
+        own = scores.people / np.sqrt((number - 1) * texts)
+        found += own.T @ own
+    return np.asarray(found)
+
+
+def _why_not_corrected(scores: CenteredScores, slopes: FloatArray) -> str:
+    if np.array_equal(scores.rated, scores.texts):
+        return "People rated every text, so a correction gains nothing: these are people’s own means."
+    if not np.any(np.abs(scores.judge) > _TINY):
+        return "The judge gives all rated texts of a system the same score: these are people’s own means."
+    if not slopes.any():
+        return "Within systems the judge’s scores do not rise with people’s: these are people’s own means."
+    return ""
+
+
+def _compare_pairs(
+    errors: _Errors, names: Sequence[str], confidence_level: float
+) -> tuple[SystemDifference, ...]:
+    pairs = list(combinations(range(len(names)), 2))
+    levels = levels_of(confidence_level, len(pairs))
+    found = []
+    for one, other in pairs:
+        weights = np.zeros(len(names))
+        weights[[one, other]] = 1, -1
+        value = float(errors.means[one] - errors.means[other])
+        least = int(min(errors.both[one, one], errors.both[other, other]))
+        variance, freedom, _ = errors.of_contrast(weights, least)
+        each = SystemDifference(names[one], names[other], int(errors.both[one, other]), value)
+        if errors.is_known:
+            each = replace(each, reason=KNOWN)
+        elif variance <= _TINY**2:
+            each = replace(each, reason="The difference is the same on every rated document.")
+        else:
+            each = with_t_interval(each, value, float(np.sqrt(variance)), freedom, levels)
+        found.append(each)
+    return adjust_p_values(found)
+
+
+def _add_ranks(
+    means: Sequence[CorrectedMean], differences: Sequence[SystemDifference], significance_level: float
+) -> tuple[CorrectedMean, ...]:
+    """Return the means with ranks and letters, as far as any pair is tested."""
+    tested = [each for each in differences if each.adjusted_p_value is not None]
+    if not tested:
+        return tuple(means)
+    ordered = sorted(
+        (each for each in means if each.value is not None), key=lambda each: -(each.value or 0.0)
+    )
+    names = [each.system for each in ordered]
+    ranks = {each.system: each for each in rank_sets(names, differences)}
+    differing = [
+        (each.first, each.second)
+        for each in tested
+        if each.adjusted_p_value is not None and each.adjusted_p_value <= significance_level
+    ]
+    letters = share_letters(names, differing)
+    return tuple(
+        replace(
+            each, best=ranks[each.system].best, worst=ranks[each.system].worst, letters=letters[each.system]
+        )
+        if each.system in ranks
+        else each
+        for each in means
+    )

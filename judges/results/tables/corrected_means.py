@@ -1,0 +1,273 @@
+"""The tables of systems whose means a judge corrects, and of what the judge saves."""
+
+from collections.abc import Mapping, Sequence
+
+from django.utils.translation import gettext, gettext_lazy
+
+from agreement import SystemDifference
+from agreement.reliability import CorrectedMean, CorrectionGain, Gain
+from agreement.system_differences import KNOWN
+from annotate.results.queries.by_system import difference_cell
+from annotate.results.queries.compared_systems import RATERS
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
+from annotate.results.text import MINUS
+from judges.results.queries.corrected_means import DimensionCorrection
+from judges.results.tables.columns import SYSTEM, number_or_reason
+
+FEW_RATERS = 3
+YES, NO = "yes", "no"
+_HOW = gettext_lazy(
+    "Regression estimate with two slopes pooled over systems (function correct_systems); jackknife over "
+    "documents, plus the variance of raters; t interval with Satterthwaite’s degrees of freedom; sources: "
+    "Cochran 1977, section 7; Angelopoulos, Duchi and Zrnic 2023."
+)
+_OF_PEOPLE = gettext_lazy("Mean of the raters’ means over the rated items (function correct_systems).")
+_HOW_GAIN = gettext_lazy(
+    "Variance with people alone divided by the variance with the judge (function correction_gain); interval "
+    "by leaving out each document; sources: Cochran 1977, section 7.5; Quenouille 1956."
+)
+_ADJUSTED = gettext_lazy("p values adjusted over all pairs of a dimension: Holm 1979.")
+_ABOUT_RATERS = gettext_lazy(
+    "Raters and documents are samples: intervals and ranks are about other raters and documents like these. "
+    "The judge cannot reduce what raters differ by. Raters are taken to differ as much on every system."
+)
+_FEW = gettext_lazy(
+    "{count} raters show little of how raters differ in severity, so intervals of means are wide; severity "
+    "cancels in differences and ranks."
+)
+_DISCUSSED = gettext_lazy(
+    "These values follow a discussion, so other raters would differ by more than these raters do."
+)
+_NO_PAIRS = gettext_lazy("There are no ranks without a tested pair.")
+
+
+def corrected_sentence(
+    corrections: Sequence[DimensionCorrection], about: str, about_others: str, *, independent: bool
+) -> str:
+    """Return what corrected means are about, and on which dimensions they are not what was asked for.
+
+    about_others: what they are about if raters are given. independent: whether raters had not seen each
+    other's values.
+    """
+    found = [(each, each.systems) for each in corrections if each.systems]
+    says = []
+    if found:
+        says.append(str(_ABOUT_RATERS) if about == RATERS else about_others)
+    raters = [each.raters for each, systems in found if not systems.why_raters_given]
+    if about == RATERS and raters and min(raters) <= FEW_RATERS:
+        says.append(str(_FEW).format(count=min(raters)))
+    if about == RATERS and found and not independent:
+        says.append(str(_DISCUSSED))
+    return " ".join([*says, why_not_corrected(corrections)]).strip()
+
+
+def why_not_corrected(corrections: Sequence[DimensionCorrection]) -> str:
+    """Return a sentence for each reason why means are not corrected, or raters no sample, with dimensions."""
+    reasons: dict[str, list[str]] = {}
+    for each in corrections:
+        own = each.systems
+        for why in (own.why_not_corrected, own.why_raters_given) if own else (each.reason,):
+            reasons.setdefault(why, []).append(each.dimension.name)
+    return " ".join(f"{', '.join(names)}: {why}" for why, names in reasons.items() if why)
+
+
+def corrected_table(corrections: Sequence[DimensionCorrection], judge: str) -> Table:
+    """Return the systems of each dimension, the highest corrected mean first."""
+    columns = [
+        DIMENSION,
+        SYSTEM,
+        Column("corrected", gettext("corrected mean"), decimals=2),
+        Column("people", gettext("people’s own mean"), decimals=2),
+        Column("rated", gettext("rated"), ColumnKind.COUNT),
+        Column("items", gettext("items"), ColumnKind.COUNT),
+        Column("ranks", gettext("ranks"), ColumnKind.TEXT),
+        Column("letters", gettext("groups"), ColumnKind.TEXT),
+        Column("caution", gettext("caution"), ColumnKind.TEXT),
+    ]
+    rows = [
+        _mean_row(each, mean)
+        for each in corrections
+        if each.systems
+        for mean in sorted(each.systems.means, key=_by_mean)
+    ]
+    says = gettext(
+        "Judge: {judge}. The corrected mean adds to people’s own mean what the judge shows of the items that "
+        "they did not rate. All sets of ranks of a dimension are valid together. Groups: systems with a "
+        "common letter do not surely differ (Holm)."
+    ).format(judge=judge)
+    return Table("corrected", gettext("Systems by corrected mean"), columns, rows, heads=2, says=says)
+
+
+def _by_mean(mean: CorrectedMean) -> tuple[bool, float]:
+    return mean.value is None, -(mean.value or 0.0)
+
+
+def _mean_row(one: DimensionCorrection, mean: CorrectedMean) -> list[Cell]:
+    low, high = (_cut(end, one) for end in (mean.low, mean.high))
+    return [
+        text(one.dimension.name, key=one.dimension.key),
+        text(mean.system),
+        Cell(
+            mean.value,
+            low=low,
+            high=high,
+            interval_reason=mean.interval_reason if mean.value is not None else "",
+            count=mean.ratings,
+            reason=mean.reason,
+            how=str(_HOW),
+        ),
+        Cell(
+            mean.people, count=mean.ratings, reason="" if mean.ratings else mean.reason, how=str(_OF_PEOPLE)
+        ),
+        Cell(mean.ratings),
+        Cell(mean.texts),
+        _ranks(mean),
+        text(mean.letters) if mean.letters else Cell(reason=str(_NO_PAIRS)),
+        text("" if mean.value is None else one.cautions[mean.system]),
+    ]
+
+
+def _cut(end: float | None, one: DimensionCorrection) -> float | None:
+    """Return the end of an interval within the scale."""
+    return None if end is None else min(max(end, one.dimension.scale_minimum), one.dimension.scale_maximum)
+
+
+def _ranks(mean: CorrectedMean) -> Cell:
+    if mean.best is None:
+        return Cell(reason=str(_NO_PAIRS))
+    return text(str(mean.best) if mean.best == mean.worst else f"{mean.best}–{mean.worst}")
+
+
+def corrected_pairs_table(corrections: Sequence[DimensionCorrection]) -> Table:
+    """Return the differences of all pairs of corrected means."""
+    columns = [
+        DIMENSION,
+        Column("first", gettext("first"), ColumnKind.TEXT),
+        Column("second", gettext("second"), ColumnKind.TEXT),
+        Column("difference", gettext("first minus second"), decimals=2),
+        Column("p_value", "p", ColumnKind.P_VALUE),
+        Column("adjusted_p_value", gettext("p by Holm"), ColumnKind.P_VALUE),
+    ]
+    rows = [
+        [
+            text(one.dimension.name, key=one.dimension.key),
+            text(each.first),
+            text(each.second),
+            difference_cell(each, str(_HOW), ()),
+            _p_value(each, each.p_value),
+            _p_value(each, each.adjusted_p_value),
+        ]
+        for one in corrections
+        if one.systems
+        for each in one.systems.differences
+    ]
+    title = gettext("Differences of corrected means")
+    says = gettext(
+        "Intervals are per pair. p by Holm and the groups are corrected for all pairs of a dimension, not "
+        "over dimensions."
+    )
+    return Table("corrected-pairs", title, columns, rows, heads=3, says=says)
+
+
+def _p_value(each: SystemDifference, value: float | None) -> Cell:
+    return number_or_reason(value, each.reason or str(KNOWN), f"{_HOW} {_ADJUSTED}")
+
+
+def gain_table(corrections: Sequence[DimensionCorrection]) -> Table:
+    """Return what the judge saves on each dimension."""
+    columns = [
+        DIMENSION,
+        Column("gain", gettext("gain in means"), decimals=2),
+        Column("saving", gettext("ratings saved"), ColumnKind.SHARE, decimals=2),
+        Column("gain_of_differences", gettext("gain in differences"), decimals=2),
+        Column("share", gettext("share of items that people rate"), ColumnKind.SHARE, decimals=2),
+        Column("supposed", gettext("share is supposed"), ColumnKind.TEXT),
+        Column("documents", gettext("rated documents"), ColumnKind.COUNT),
+    ]
+    rows = [_gain_row(each) for each in corrections]
+    says = gettext(
+        "Gain: the variance with people alone divided by the variance with the judge, over documents; 1.25 "
+        "means that people alone need 1.25 times as many ratings. It is within systems: a judge that only "
+        "knows which system is better gains nothing."
+    )
+    return Table("gain", gettext("Ratings that the judge saves"), columns, rows, heads=1, says=says)
+
+
+def _gain_row(one: DimensionCorrection) -> list[Cell]:
+    found = one.gain
+    return [
+        text(one.dimension.name, key=one.dimension.key),
+        _gain_cell(found.means, found),
+        _saving_cell(found.means, found),
+        _gain_cell(found.differences, found),
+        number_or_reason(found.share, found.reason),
+        text(gettext("yes"), key=YES) if one.is_supposed else text(gettext("no"), key=NO),
+        Cell(found.documents),
+    ]
+
+
+def _gain_cell(gain: Gain | None, found: CorrectionGain) -> Cell:
+    if gain is None:
+        return Cell(reason=found.reason or gettext("A difference needs two systems."))
+    return Cell(gain.value, low=gain.low, high=gain.high, count=found.documents, how=str(_HOW_GAIN))
+
+
+def _saving_cell(gain: Gain | None, found: CorrectionGain) -> Cell:
+    if gain is None:
+        return Cell(reason=found.reason)
+    low, high = (None if end is None else 1 - 1 / end for end in (gain.low, gain.high))
+    return Cell(gain.saving, low=low, high=high, count=found.documents, how=str(_HOW_GAIN))
+
+
+_NOTHING = 0.005  # less is shown as 0 %
+_SAVES = gettext_lazy("The judge saves this share of the ratings: {saved}.")
+_SAVES_NOTHING = gettext_lazy(
+    "The judge saves no ratings: within systems its scores hardly rise with people’s."
+)
+_WOULD_SAVE = gettext_lazy(
+    "If people rated a fifth of the documents (5 or more), the judge would save this share of the ratings: "
+    "{saved}."
+)
+_WOULD_SAVE_NOTHING = gettext_lazy(
+    "If people rated a fifth of the documents (5 or more), the judge would save no ratings: within systems "
+    "its scores hardly rise with people’s."
+)
+_SENTENCES = {YES: (_WOULD_SAVE, _WOULD_SAVE_NOTHING), NO: (_SAVES, _SAVES_NOTHING)}
+"""By whether the share is supposed: what is saved, or that nothing is."""
+
+
+def gain_sentence(table: Table | None) -> str:
+    """Return in one sentence what the judge saves, from `gain_table`; two if some shares are supposed."""
+    if table is None:
+        return ""
+    keys = [column.key for column in table.columns]
+    rows = [dict(zip(keys, row, strict=True)) for row in table.rows]
+    says = []
+    for supposed, saves, saves_nothing in (
+        (YES, _WOULD_SAVE, _WOULD_SAVE_NOTHING),
+        (NO, _SAVES, _SAVES_NOTHING),
+    ):
+        own = [row for row in rows if row["supposed"].key == supposed and row["saving"].value is not None]
+        saved = ", ".join(filter(None, map(_describe_saving, own)))
+        if own:
+            says.append(str(saves).format(saved=saved) if saved else str(saves_nothing))
+    return " ".join(says)
+
+
+def _describe_saving(row: Mapping[str, Cell]) -> str:
+    """Return the dimension with what is saved there, or nothing."""
+    saving = row["saving"]
+    if not isinstance(saving.value, float) or saving.value < _NOTHING:
+        return ""
+    if saving.low is None or saving.high is None:
+        return f"{row['dimension'].value} {_percent(saving.value)}"
+    return gettext("{name} {saving} (interval {low} to {high})").format(
+        name=row["dimension"].value,
+        saving=_percent(saving.value),
+        low=_percent(saving.low),
+        high=_percent(saving.high),
+    )
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.0f} %".replace("-", MINUS)
