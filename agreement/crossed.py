@@ -96,7 +96,8 @@ def crossed_differences(
     by_system: with three systems or more, a system whose mean square is larger than the others' uses its own
     (`system_variances`); without, one variance holds for all, as in lme4. tests: how many tests simultaneous
     intervals hold for, by default the pairs. No interval for a pair with fewer than 3 documents rated for
-    both. Raises CrossedModelError with the reason of `why_not_crossed`, or if the fit leaves no error variance.
+    both. Raises CrossedModelError with the reason of `why_not_crossed`, or if the fit leaves no error
+    variance.
     """
     if reason := why_not_crossed(values):
         raise CrossedModelError(reason)
@@ -113,23 +114,16 @@ def crossed_differences(
             found.append(too_few(each))
         else:
             pair = int(place[one]), int(place[other])
-            value, *common = fit.difference(*pair)
-            errors = [(common[0], common[1])]
+            value, variance, freedom = fit.difference(*pair)
+            errors: Sequence[tuple[float, float]] = [(variance, freedom)]
             if by_system and fit.by_system:
                 errors = fit.by_system.errors_of_pair(*pair, fit.parts_of_pair(*pair))
             found.append(with_t_interval(each, value, errors, levels))
     raters, rated, number = part.shape
-    return CrossedDifferences(
-        adjust_p_values(found),
-        fit.variances,
-        number,
-        raters,
-        rated,
-        fit.method,
-        _find_outlying(fit.by_system, [systems[each] for each in np.flatnonzero(given.any(axis=0))])
-        if by_system and fit.by_system
-        else (),
-    )
+    rated_systems = [systems[each] for each in np.flatnonzero(given.any(axis=0)).tolist()]
+    outlying = _find_outlying(fit.by_system, rated_systems) if by_system and fit.by_system else ()
+    adjusted = adjust_p_values(found)
+    return CrossedDifferences(adjusted, fit.variances, number, raters, rated, fit.method, outlying)
 
 
 def _find_outlying(by_system: VariancesBySystem, systems: Sequence[str]) -> tuple[OutlyingSystem, ...]:
@@ -137,7 +131,7 @@ def _find_outlying(by_system: VariancesBySystem, systems: Sequence[str]) -> tupl
     return tuple(
         OutlyingSystem(systems[each], source, float(squares.ratios[each]))
         for source, squares in sources
-        for each in np.flatnonzero(squares.is_outlying)
+        for each in np.flatnonzero(squares.is_outlying).tolist()
     )
 
 

@@ -102,8 +102,8 @@ class CrossedMeanSquares:
         variance = self.variances.of_difference(*size[1:])
         return float(self.means[one] - self.means[other]), variance, self.variances.degrees_of_freedom(*size)
 
-    def parts_of_pair(self, one: int, other: int) -> tuple[float, float, float]:
-        """Return what a mean square of 1 of raters, documents and the residual adds for each of two systems."""
+    def parts_of_pair(self, _one: int, _other: int, /) -> tuple[float, float, float]:
+        """Return what a mean square of 1 adds for each of two systems: raters, documents, residual."""
         return (1 / (self.raters * self.documents),) * 3
 
 
@@ -182,7 +182,7 @@ class CrossedFit:
             raise CrossedModelError(NO_ERROR)
         return float(contrast @ self.means), variance, variance**2 / spread
 
-    def parts_of_pair(self, one: int, other: int) -> tuple[float, float, float]:
+    def parts_of_pair(self, one: int, other: int, /) -> tuple[float, float, float]:
         """Return what a relative mean square of 1 adds for each of two systems: raters, documents, residual.
 
         A variance of a difference is the sum over components of component times derivative (Euler), so each

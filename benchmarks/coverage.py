@@ -1,6 +1,7 @@
 """Error rates of tests and coverage of intervals, on simulated ratings.
 
 python benchmarks/coverage.py crossed [--simulations 1000]
+python benchmarks/coverage.py unequal [--simulations 1000]
 python benchmarks/coverage.py skewed [--simulations 1000]
 python benchmarks/coverage.py kappas [--simulations 300]
 python benchmarks/coverage.py judges [--simulations 1000]
@@ -19,6 +20,8 @@ python benchmarks/coverage.py questions [--simulations 400]
 
 crossed: shares of true nulls that are rejected at the 5 % level, by the crossed model of ratings and by the
 paired t test over documents; every project has a new random panel of raters.
+unequal: shares of intervals of differences that cover, and family-wise errors, if raters or texts vary more
+on one system than on the others, with variances by system and with one for all.
 skewed: shares of 95 % intervals that cover the true alpha if about nine of ten values are equal, of Concord's
 interval and of one that only resamples the sample, if it exists.
 kappas: the same shares of intervals of Fleiss' and weighted kappa.
@@ -78,6 +81,7 @@ from benchmarks.coverage_severity import report_severity
 from benchmarks.coverage_spread import report_spread
 from benchmarks.coverage_stopping import report_stopping
 from benchmarks.coverage_strengths import report_strengths
+from benchmarks.coverage_unequal import report_unequal
 
 SEED = 20_261_123
 LEVEL = 0.05
@@ -247,6 +251,7 @@ def report_kappas(simulations: int) -> None:
 REPORTS = {
     "kappas": report_kappas,
     "crossed": report_crossed,
+    "unequal": report_unequal,
     "skewed": report_skewed,
     "judges": report_judges,
     "replacement": report_replacement,

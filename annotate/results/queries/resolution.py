@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from django.utils.translation import gettext, gettext_lazy
 
 from agreement import CrossedDifferences
+from agreement.crossed import Source
 from annotate.core.guideline import FrozenDimension
 from annotate.results.page import Section
+from annotate.results.queries.compared_systems import name_outlying_systems
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 
 FEW_RATERS = (2, 3, 5, 8, 12)
@@ -24,6 +26,7 @@ _HOW = gettext_lazy(
 )
 _LARGER = gettext_lazy("Larger than the scale: this many cannot distinguish systems.")
 _TOO_MANY = gettext_lazy("More than {most} raters with this number of documents.")
+OUTLYING, _NO_SYSTEM = "outlying_raters", "–"
 Found = Mapping[str, CrossedDifferences]
 
 
@@ -44,7 +47,9 @@ def _sources(dimensions: Sequence[FrozenDimension], found: Found) -> Table:
         ).format(method=own.method)
         parts = (own.variances.rater_by_system, own.variances.document_by_system, own.variances.residual)
         sizes = [Cell(own.raters), Cell(own.documents)]
-        rows.append([text(each.name, key=each.key), *sizes, *(Cell(part**0.5, how=how) for part in parts)])
+        marked = [text(name_outlying_systems(own.outlying, source) or _NO_SYSTEM) for source in Source]
+        errors = [Cell(part**0.5, how=how) for part in parts]
+        rows.append([text(each.name, key=each.key), *sizes, *errors, *marked])
     columns = [
         DIMENSION,
         Column("raters", gettext("raters"), ColumnKind.COUNT),
@@ -52,8 +57,13 @@ def _sources(dimensions: Sequence[FrozenDimension], found: Found) -> Table:
         Column("rater_by_system", gettext("raters by system")),
         Column("document_by_system", gettext("documents by system")),
         Column("residual", gettext("the rest")),
+        Column(OUTLYING, gettext("raters differ more about"), ColumnKind.TEXT),
+        Column("outlying_documents", gettext("documents differ more on"), ColumnKind.TEXT),
     ]
-    says = gettext("Standard deviations in points of the scale; a variance below 0 is cut at 0.")
+    says = gettext(
+        "Standard deviations in points of the scale, common to all systems; a variance below 0 is cut at 0. "
+        "The last columns name systems with a larger mean square (F test, p < .01 / systems)."
+    )
     return Table("error-sources", gettext("Sources of the error of a difference"), columns, rows, says=says)
 
 
