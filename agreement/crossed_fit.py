@@ -17,7 +17,6 @@ from agreement.system_variances import (
     LEAST_SYSTEMS,
     MeanSquares,
     VariancesBySystem,
-    choose_mean_squares,
     separate_mean_squares,
 )
 
@@ -141,6 +140,7 @@ _OF_CELLS = (RATER, RATER_BY_SYSTEM)
 _OF_DOCUMENT = (DOCUMENT, RATER_BY_DOCUMENT, DOCUMENT_BY_SYSTEM, RESIDUAL)
 _NOTHING = 1e-6  # of all variance: smaller components are 0
 _STEP = 1e-3
+_AS_FIXED = 1e4  # times all variances: effects with such a variance are not shrunk
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,33 +275,40 @@ class _Model:
             found[list(_OF_DOCUMENT)] += np.tensordot(each.parts, expected - squares, 2)
         return found
 
-    def squares_by_system(self, variances: FloatArray) -> VariancesBySystem:
-        """Return y'P V_s P y / tr(P V_s), V_s the part of a system in the covariance, for each mean square.
+    def squares_by_system(self, variances: FloatArray) -> VariancesBySystem | None:
+        """Return the mean squares of every system, relative to those that the variances lead to expect.
 
-        Its mean is 1 if the variances hold for all systems. Degrees of freedom: tr(A)^2 / tr(A^2), A the
-        covariance of what is squared (Box 1954), less the share that the common centre takes.
+        They come from P y summed over what a mean square is of: a rater's ratings of a system, a document's,
+        single ones. What all systems share (rater, document, rater on a document) is as good as fixed here:
+        so without gaps these are nearly the usual ones. Degrees of freedom: tr(A)^2 / tr(A^2), A the
+        covariance of the sums, averaged over systems (Box 1954, Annals of Mathematical Statistics 25). None if gaps leave a system
+        without any.
         """
-        solved, systems = self.solve(variances), self.system_of.shape[1]
+        shared = np.isin(np.arange(6), (RATER, DOCUMENT, RATER_BY_DOCUMENT))
+        solved = self.solve(np.where(shared, _AS_FIXED * variances.sum(), variances))
+        systems = self.system_of.shape[1]
+        products, lost = np.zeros((3, systems, systems)), np.zeros((3, systems))
         expected = np.zeros((3, systems))
-        squares, lost = np.zeros((3, systems)), np.zeros((3, systems))
-        of_cells = solved.expected_of_cells
+        of_cells, squares = solved.expected_of_cells, np.outer(solved.residual, solved.residual)
+        products[0] = self.system_of.T @ (squares * self.parts[0]) @ self.system_of
         expected[0] = self.system_of.T @ of_cells.diagonal()
-        squares[0] = self.system_of.T @ solved.residual**2
-        lost[0] = (self.system_of * ((of_cells**2) @ self.system_of)).sum(axis=0)
+        lost[0] = (self.system_of * (of_cells**2 @ self.system_of)).sum(axis=0)
         for each, inverse in zip(self.patterns, solved.inverses, strict=True):
-            own = self.system_of[each.cells]
-            both = solved.of_pattern(each, inverse)
-            for total, matrix in zip((expected, squares), both, strict=True):
-                total[1] += np.einsum("is,ij,js->s", own, matrix, own)
-                total[2] += own.T @ matrix.diagonal()
-            lost[1] += np.einsum("is,ij,js->s", own, both[0], own) ** 2 / each.documents
-            lost[2] += own.T @ both[0].diagonal() ** 2 / each.documents
-        freedoms = np.maximum((expected**2 / lost - [[0], [1], [1]]) * (1 - 1 / systems), 1)
-        chosen: list[MeanSquares] = [
-            choose_mean_squares(np.maximum(ratio, 1e-12), freedom)
-            for ratio, freedom in zip(squares / expected, freedoms, strict=True)
-        ]
-        return VariancesBySystem(*chosen)
+            own, (covariance, squares) = self.system_of[each.cells], solved.of_pattern(each, inverse)
+            same_rater = each.parts[1]
+            of_document, of_rating = (own.T @ covariance @ own).diagonal(), own.T @ covariance.diagonal()
+            products[1:] += [own.T @ squares @ own, own.T @ (squares * same_rater) @ own]
+            expected[1:] += [of_document, of_rating]
+            lost[1:] += [of_document**2 / each.documents, own.T @ covariance.diagonal() ** 2 / each.documents]
+        if (expected <= _NOTHING * expected.max(axis=1, keepdims=True)).any():
+            return None
+        found: list[MeanSquares] = []
+        for index in range(3):
+            # A mean is taken from documents and from ratings, but not from the raters of a system.
+            freedom = max(float(np.mean(expected[index] ** 2 / lost[index])) - (index > 0), 1.0)
+            scale = np.sqrt(freedom * (1 - 1 / systems) / expected[index])
+            found.append(separate_mean_squares(products[index] * np.outer(scale, scale), freedom))
+        return VariancesBySystem(*found)
 
 
 @dataclass(frozen=True, eq=False)

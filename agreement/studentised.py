@@ -14,6 +14,7 @@ from agreement.student import t_reach
 
 MOST_LEFT_OUT = 200
 """Documents up to which each is left out in turn; with more, the percentile bootstrap holds its level."""
+_MOST_WITHOUT_VARIATION = 0.05
 _ROUNDING = 1e-9
 
 
@@ -30,7 +31,7 @@ def studentised_interval(
 
     s is the jackknife standard error over N units or documents, t has N - 1 degrees of freedom. None if r is
     -1 or 1, where Fisher's z is infinite, and if a random sample of N of them would have equal values on one
-    side with a probability above 2.5 %: then too few values differ. On scales of five points it held .92 to
+    side with a probability above 5 %: then too few values differ. On scales of five points it held .92 to
     .98 at 12 to 100 items, the percentile bootstrap .84 to .97 (`benchmarks/coverage.py by_system`).
     Source: Efron and Tibshirani 1993, sections 11.1 and 12.6.
     """
@@ -41,7 +42,7 @@ def studentised_interval(
     patterns = measure.estimator.patterns(data)
     drawn_from = drawn_population(data, patterns, resampling.by, measure.estimator.least_ratings)
     size, counts = drawn_from.size, drawn_from.group_counts
-    if _share_without_variation(data) > (1 - resampling.confidence_level) / 2:
+    if _share_without_variation(data) > _MOST_WITHOUT_VARIATION:
         return None, f"Too few of {size} values differ from the most frequent one for an interval."
     left_out = drawn_from.weights(counts - np.eye(len(counts), dtype=np.intp))
     without_one = measure.estimator.statistic(patterns)(left_out)

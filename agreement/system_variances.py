@@ -69,7 +69,7 @@ def choose_mean_squares(own: FloatArray, freedoms: FloatArray) -> MeanSquares:
     return MeanSquares(own, freedoms, common, float(kept.sum()), is_own, is_outlying)
 
 
-def separate_mean_squares(products: FloatArray, freedom: int) -> MeanSquares:
+def separate_mean_squares(products: FloatArray, freedom: float) -> MeanSquares:
     """Return mean squares by system from sums of products (systems, systems) over rows of deviations.
 
     A row holds the independent deviations of one rater, document or rating plus a number that all of its

@@ -15,6 +15,7 @@ python benchmarks/coverage.py controls [--simulations 400]
 python benchmarks/coverage.py one_more_rater [--simulations 400]
 python benchmarks/coverage.py spread [--simulations 2000]
 python benchmarks/coverage.py meta [--simulations 600]
+python benchmarks/coverage.py by_system [--simulations 600]
 python benchmarks/coverage.py others [--simulations 600]
 python benchmarks/coverage.py questions [--simulations 400]
 
@@ -39,6 +40,7 @@ spread: shares of 95 % intervals that cover the true value, for standard deviati
 and people's, one category's F1, and the accuracy on preferences between outputs.
 meta: shares of 95 % intervals of the meta-correlation M that cover its mean over samples of this size, and
 its value for infinitely many documents.
+by_system: shares of 95 % intervals of P and R of one system that cover the true value.
 others: shares of 95 % intervals that cover, for every other coefficient of ratings and for values compared
 with people's; and the share of order effects found in data without one.
 questions: shares of 95 % intervals of labels, preferences, rankings, spans and parts that cover.
@@ -67,6 +69,7 @@ from agreement.alpha import alpha_statistic
 from agreement.bootstrap import population, resampled_interval
 from agreement.data import FloatArray
 from agreement.patterns import by_value
+from benchmarks.coverage_by_system import report_by_system
 from benchmarks.coverage_controls import report_controls
 from benchmarks.coverage_judges import report_judges
 from benchmarks.coverage_kappas import held_kappas
@@ -259,6 +262,7 @@ REPORTS = {
     "one_more_rater": report_one_more_rater,
     "spread": report_spread,
     "meta": report_meta,
+    "by_system": report_by_system,
     "others": report_others,
     "questions": report_questions,
     "routing": report_routing,
