@@ -173,9 +173,12 @@ def adjust_together(compared: Mapping[Key, ComparedSystems]) -> dict[Key, Compar
 
 
 def name_outlying_systems(outlying: Sequence[OutlyingSystem], source: Source) -> str:
-    """Return the systems on which raters, or documents, differ more, with the ratio of mean squares."""
+    """Return the systems on which raters, or documents, differ more, with the ratio of variances.
+
+    A mean square is, up to a factor, the variance of raters' (documents') means.
+    """
     return ", ".join(
-        gettext("{system} ({ratio:.1f} times the mean square)").format(system=each.system, ratio=each.ratio)
+        gettext("{system} ({ratio:.1f} times the variance)").format(system=each.system, ratio=each.ratio)
         for each in outlying
         if each.source is source
     )

@@ -7,6 +7,7 @@ from django.utils.translation import gettext, gettext_lazy
 from agreement import CrossedDifferences
 from agreement.crossed import Source
 from annotate.core.guideline import FrozenDimension
+from annotate.results.answers import NO_SYSTEM
 from annotate.results.page import Section
 from annotate.results.queries.compared_systems import name_outlying_systems
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
@@ -26,7 +27,6 @@ _HOW = gettext_lazy(
 )
 _LARGER = gettext_lazy("Larger than the scale: this many cannot distinguish systems.")
 _TOO_MANY = gettext_lazy("More than {most} raters with this number of documents.")
-OUTLYING, _NO_SYSTEM = "outlying_raters", "–"
 Found = Mapping[str, CrossedDifferences]
 
 
@@ -47,7 +47,7 @@ def _sources(dimensions: Sequence[FrozenDimension], found: Found) -> Table:
         ).format(method=own.method)
         parts = (own.variances.rater_by_system, own.variances.document_by_system, own.variances.residual)
         sizes = [Cell(own.raters), Cell(own.documents)]
-        marked = [text(name_outlying_systems(own.outlying, source) or _NO_SYSTEM) for source in Source]
+        marked = [text(name_outlying_systems(own.outlying, source) or NO_SYSTEM) for source in Source]
         errors = [Cell(part**0.5, how=how) for part in parts]
         rows.append([text(each.name, key=each.key), *sizes, *errors, *marked])
     columns = [
@@ -57,12 +57,13 @@ def _sources(dimensions: Sequence[FrozenDimension], found: Found) -> Table:
         Column("rater_by_system", gettext("raters by system")),
         Column("document_by_system", gettext("documents by system")),
         Column("residual", gettext("the rest")),
-        Column(OUTLYING, gettext("raters differ more about"), ColumnKind.TEXT),
+        Column("outlying_raters", gettext("raters differ more about"), ColumnKind.TEXT),
         Column("outlying_documents", gettext("documents differ more on"), ColumnKind.TEXT),
     ]
     says = gettext(
         "Standard deviations in points of the scale, common to all systems; a variance below 0 is cut at 0. "
-        "The last columns name systems with a larger mean square (F test, p < .01 / systems)."
+        "The last columns name systems with a larger variance of raters’ or documents’ means (F test, "
+        "p < .01 / systems)."
     )
     return Table("error-sources", gettext("Sources of the error of a difference"), columns, rows, says=says)
 
