@@ -35,6 +35,7 @@ ROWS = {
     "agreement/reliability/differences.py": "means, differences and ranks after routing",
     "agreement/reliability/estimates.py": "means of one system or all",
     "agreement/reliability/indicator.py": "R and P of one system",
+    "agreement/studentised.py": "R and P of one system",
     "agreement/reliability/selective.py": NOT_SIMULATED,
     AND_QUERIES: NOT_SIMULATED,
 }
