@@ -2,7 +2,7 @@
 
 y = system + document + rater + rater:system + document:system + rater:document + residual; systems are fixed,
 all else is random. What is the same for two systems (document, rater, rater on a document) cancels in their
-difference, which leaves three variances. `system_variances` has those of single systems.
+difference, which leaves three variances. `system_variances` estimates them for single systems.
 """
 
 from collections.abc import Sequence
@@ -33,8 +33,9 @@ _TINY = 1e-9  # in points: what is below is rounding
 class CrossedDifferences:
     """Every pair of systems by the crossed model, and the variances that it found.
 
-    variances: common to all systems. systems, raters, documents: how many have values. method: how variances
-    were estimated. outlying: the systems on which raters, or documents, differ more than on the others.
+    variances: common to all systems. systems, raters, documents: numbers of those with values. method: how
+    variances were estimated. outlying: the systems on which raters, or documents, differ more than on the
+    others.
     """
 
     differences: tuple[SystemDifference, ...]
@@ -46,8 +47,8 @@ class CrossedDifferences:
     outlying: tuple["OutlyingSystem", ...] = ()
 
 
-class Source(StrEnum):
-    """What may rank systems differently."""
+class VarianceSource(StrEnum):
+    """Raters or documents, which both can rank systems differently."""
 
     RATERS = "raters"
     DOCUMENTS = "documents"
@@ -58,7 +59,7 @@ class OutlyingSystem:
     """A system with a mean square that is `ratio` times the common one of the others."""
 
     system: str
-    source: Source
+    source: VarianceSource
     ratio: float
 
 
@@ -127,7 +128,7 @@ def crossed_differences(
 
 
 def _find_outlying(by_system: VariancesBySystem, systems: Sequence[str]) -> tuple[OutlyingSystem, ...]:
-    sources = ((Source.RATERS, by_system.raters), (Source.DOCUMENTS, by_system.documents))
+    sources = ((VarianceSource.RATERS, by_system.raters), (VarianceSource.DOCUMENTS, by_system.documents))
     return tuple(
         OutlyingSystem(systems[each], source, float(squares.ratios[each]))
         for source, squares in sources

@@ -15,7 +15,7 @@ from agreement.data import FloatArray, IntArray
 from agreement.student import satterthwaite_freedom
 from agreement.system_variances import (
     LEAST_SYSTEMS,
-    MeanSquares,
+    SystemMeanSquares,
     VariancesBySystem,
     separate_mean_squares,
 )
@@ -150,7 +150,7 @@ class CrossedFit:
     components: (6,), variances in squared points in the order of the constants above. means: (systems,), with
     their covariance (systems, systems). slopes: (active, systems, systems), its derivatives by the variances
     that are not 0; information: (active, active), the second derivatives of -2 log likelihood by them.
-    by_system: mean squares relative to those that these variances lead to expect; None with two systems.
+    by_system: mean squares relative to their expectations; None with two systems.
     """
 
     components: FloatArray
@@ -276,13 +276,13 @@ class _Model:
         return found
 
     def squares_by_system(self, variances: FloatArray) -> VariancesBySystem | None:
-        """Return the mean squares of every system, relative to those that the variances lead to expect.
+        """Return the mean squares of every system, relative to their expectations at these variances.
 
-        They come from P y summed over what a mean square is of: a rater's ratings of a system, a document's,
-        single ones. What all systems share (rater, document, rater on a document) is as good as fixed here:
+        They come from P y, summed over the ratings of a system by a rater, by a document, or not at all.
+        Effects that all systems share (rater, document, rater on a document) are nearly fixed here:
         so without gaps these are nearly the usual ones. Degrees of freedom: tr(A)^2 / tr(A^2), A the
-        covariance of the sums, averaged over systems (Box 1954, Annals of Mathematical Statistics 25). None if gaps leave a system
-        without any.
+        covariance of the sums, averaged over systems (Box 1954, Annals of Mathematical Statistics 25).
+        None if gaps leave a system without any.
         """
         shared = np.isin(np.arange(6), (RATER, DOCUMENT, RATER_BY_DOCUMENT))
         solved = self.solve(np.where(shared, _AS_FIXED * variances.sum(), variances))
@@ -302,9 +302,9 @@ class _Model:
             lost[1:] += [of_document**2 / each.documents, own.T @ covariance.diagonal() ** 2 / each.documents]
         if (expected <= _NOTHING * expected.max(axis=1, keepdims=True)).any():
             return None
-        found: list[MeanSquares] = []
+        found: list[SystemMeanSquares] = []
         for index in range(3):
-            # A mean is taken from documents and from ratings, but not from the raters of a system.
+            # Documents and ratings lose one degree of freedom to their mean, which raters have lost already.
             freedom = max(float(np.mean(expected[index] ** 2 / lost[index])) - (index > 0), 1.0)
             scale = np.sqrt(freedom * (1 - 1 / systems) / expected[index])
             found.append(separate_mean_squares(products[index] * np.outer(scale, scale), freedom))

@@ -19,7 +19,7 @@ _ROUNDING = 1e-9
 
 
 def is_studentised(measure: PairMeasure, data: ReliabilityData) -> bool:
-    """Return whether `studentised_interval` is for this measure and so many documents."""
+    """Return whether the measure is a correlation and the number of units small enough."""
     few = int(np.sum(data.ratings_per_unit == 2)) <= MOST_LEFT_OUT
     return measure.estimator.name in CORRELATED and few
 

@@ -23,7 +23,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class MeanSquares:
+class SystemMeanSquares:
     """One mean square of each system, and the common one of the systems that are not outlying.
 
     own, freedoms: (systems,), each system's mean square and its degrees of freedom. is_own: (systems,), where
@@ -48,7 +48,7 @@ class MeanSquares:
         return self.own / self.common
 
 
-def choose_mean_squares(own: FloatArray, freedoms: FloatArray) -> MeanSquares:
+def choose_mean_squares(own: FloatArray, freedoms: FloatArray) -> SystemMeanSquares:
     """Test each system's mean square (systems,) against the common one of the others by a one-sided F test.
 
     p < .15: the system uses its own ("sometimes-pool", Bancroft 1944). p < .01 / systems: it is outlying and
@@ -66,10 +66,10 @@ def choose_mean_squares(own: FloatArray, freedoms: FloatArray) -> MeanSquares:
     kept = freedoms * ~is_outlying
     common = float(kept @ own / kept.sum())
     is_own = (p_values < _OWN) & (own > common)
-    return MeanSquares(own, freedoms, common, float(kept.sum()), is_own, is_outlying)
+    return SystemMeanSquares(own, freedoms, common, float(kept.sum()), is_own, is_outlying)
 
 
-def separate_mean_squares(products: FloatArray, freedom: float) -> MeanSquares:
+def separate_mean_squares(products: FloatArray, freedom: float) -> SystemMeanSquares:
     """Return mean squares by system from sums of products (systems, systems) over rows of deviations.
 
     A row holds the independent deviations of one rater, document or rating plus a number that all of its
@@ -96,9 +96,9 @@ def separate_mean_squares(products: FloatArray, freedom: float) -> MeanSquares:
 class VariancesBySystem:
     """The three mean squares of every system, as `CrossedMeanSquares` and `CrossedFit` have them for all."""
 
-    raters: MeanSquares
-    documents: MeanSquares
-    residual: MeanSquares
+    raters: SystemMeanSquares
+    documents: SystemMeanSquares
+    residual: SystemMeanSquares
 
     def errors_of_pair(
         self, one: int, other: int, parts: tuple[float, float, float]

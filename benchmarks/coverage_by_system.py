@@ -14,7 +14,7 @@ from agreement.data import FloatArray
 
 SEED = 20_261_128
 TEXTS = ((0.15, 3.2), (0.45, 3.2), (0.8, 3.2), (0.45, 4.4), (0.8, 4.4))
-"""How much a judge's view of a text goes with people's, and the mean of texts on a scale from 1 to 5."""
+"""Correlation of a judge's view of a text with people's, and the mean of texts on a scale from 1 to 5."""
 SIZES = (12, 40, 100)
 _MANY = 200_000
 

@@ -72,7 +72,7 @@ class HeldPairs:
 
 
 def held_pairs(panel: UnequalPanel, simulations: int, *, by_system: bool = True) -> HeldPairs:
-    """Return what the crossed model reaches on so many projects of one kind."""
+    """Return the shares over this number of simulated projects of one kind."""
     generator = np.random.default_rng([SEED, panel.raters, panel.documents, panel.systems])
     names = [str(each) for each in range(panel.systems)]
     shares = np.zeros(4)

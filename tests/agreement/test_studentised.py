@@ -1,10 +1,12 @@
 """Intervals of the correlation over one system's items: beside a jackknife by SciPy, and in simulations."""
 
+from typing import Any, Literal
+
 import numpy as np
 import pytest
 import scipy.stats
 
-from agreement import PairMeasure, Resampling, spearman
+from agreement import Interval, PairMeasure, Resampling, spearman
 from agreement.comparison import CORRELATIONS
 from agreement.measures import pair_data
 from agreement.studentised import MOST_LEFT_OUT, is_studentised, studentised_interval
@@ -12,21 +14,28 @@ from benchmarks.coverage_by_system import held_by_system
 
 pytestmark = pytest.mark.fast
 
-SCIPY = {
+SCIPY: dict[str, Any] = {
     "spearman": scipy.stats.spearmanr,
     "pearson": scipy.stats.pearsonr,
     "kendall_tau_b": scipy.stats.kendalltau,
 }
 
 
-def interval_of(measure: PairMeasure, first: np.ndarray, second: np.ndarray, by: str = "documents"):
+def interval_of(
+    measure: PairMeasure,
+    first: np.ndarray,
+    second: np.ndarray,
+    by: Literal["units", "documents"] = "documents",
+) -> tuple[Interval | None, str | None]:
     data = pair_data(first, second, np.arange(len(first)))
     return studentised_interval(measure, data, measure.of(data), Resampling(by=by))
 
 
 @pytest.mark.parametrize("by", ["documents", "units"])
 @pytest.mark.parametrize("measure", CORRELATIONS.values(), ids=CORRELATIONS)
-def test_interval_is_that_of_a_jackknife_by_scipy(measure: PairMeasure, by: str) -> None:
+def test_interval_is_that_of_a_jackknife_by_scipy(
+    measure: PairMeasure, by: Literal["units", "documents"]
+) -> None:
     generator = np.random.default_rng(2)
     first = generator.integers(1, 6, 15).astype(float)
     second = np.clip(first + generator.integers(-1, 2, 15), 1, 5)

@@ -13,7 +13,7 @@ from agreement import (
     crossed_differences,
     system_differences,
 )
-from agreement.crossed import OutlyingSystem, Source
+from agreement.crossed import OutlyingSystem, VarianceSource
 from agreement.data import FloatArray, IntArray
 from agreement.system_differences import KNOWN, adjust_p_values
 from annotate.core.models import Project
@@ -65,15 +65,16 @@ _DISCUSSED = gettext_lazy(
     "by more than they do."
 )
 _MARKED = {
-    Source.RATERS: gettext_lazy(
+    VarianceSource.RATERS: gettext_lazy(
         "{dimension}: raters differ more about {systems} than about the other systems. Differences of such a "
         "system use its own variance."
     ),
-    Source.DOCUMENTS: gettext_lazy(
+    VarianceSource.DOCUMENTS: gettext_lazy(
         "{dimension}: scores of {systems} vary more between documents than those of the other systems. "
         "Differences of such a system use its own variance."
     ),
 }
+_MOST_TIMES = 100
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -172,16 +173,23 @@ def adjust_together(compared: Mapping[Key, ComparedSystems]) -> dict[Key, Compar
     return adjusted
 
 
-def name_outlying_systems(outlying: Sequence[OutlyingSystem], source: Source) -> str:
+def name_outlying_systems(outlying: Sequence[OutlyingSystem], source: VarianceSource) -> str:
     """Return the systems on which raters, or documents, differ more, with the ratio of variances.
 
     A mean square is, up to a factor, the variance of raters' (documents') means.
     """
-    return ", ".join(
-        gettext("{system} ({ratio:.1f} times the variance)").format(system=each.system, ratio=each.ratio)
-        for each in outlying
-        if each.source is source
-    )
+    named = []
+    for each in outlying:
+        if each.source is source:
+            times = (
+                f"{each.ratio:.1f}"
+                if each.ratio < _MOST_TIMES
+                else gettext("over {most}").format(most=_MOST_TIMES)
+            )
+            named.append(
+                gettext("{system} ({times} times the variance)").format(system=each.system, times=times)
+            )
+    return ", ".join(named)
 
 
 def mark_outlying_systems(compared: Mapping[str, ComparedSystems]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from django.utils.translation import gettext, gettext_lazy
 
 from agreement import CrossedDifferences
-from agreement.crossed import Source
+from agreement.crossed import VarianceSource
 from annotate.core.guideline import FrozenDimension
 from annotate.results.answers import NO_SYSTEM
 from annotate.results.page import Section
@@ -47,7 +47,7 @@ def _sources(dimensions: Sequence[FrozenDimension], found: Found) -> Table:
         ).format(method=own.method)
         parts = (own.variances.rater_by_system, own.variances.document_by_system, own.variances.residual)
         sizes = [Cell(own.raters), Cell(own.documents)]
-        marked = [text(name_outlying_systems(own.outlying, source) or NO_SYSTEM) for source in Source]
+        marked = [text(name_outlying_systems(own.outlying, source) or NO_SYSTEM) for source in VarianceSource]
         errors = [Cell(part**0.5, how=how) for part in parts]
         rows.append([text(each.name, key=each.key), *sizes, *errors, *marked])
     columns = [
