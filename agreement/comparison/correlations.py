@@ -267,11 +267,11 @@ def _renamed_measure(
     plan = replace(resampling or Resampling(), by="documents")
 
     def compare(pairs: ReliabilityData, system: str) -> Coefficient:
-        if generator is not None and is_studentised(measure, pairs):
-            result = measure.of(pairs)
+        result = measure.of(pairs)
+        if generator is not None and is_studentised(measure, pairs, result):
             interval, reason = studentised_interval(measure, pairs, result, plan)
             result = replace(result, interval=interval, interval_reason=reason)
-        else:
+        elif generator is not None:
             result = measure.of(pairs, substream(generator, name, system), plan)
         return replace(
             result, name=f"{measure.estimator.name}_{name}", label=label, source=f"{_SHEN}, {equation}"

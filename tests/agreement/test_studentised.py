@@ -52,24 +52,24 @@ def test_interval_is_that_of_a_jackknife_by_scipy(
     assert reason is None
 
 
-@pytest.mark.parametrize(
-    ("second", "reason"),
-    [
-        (np.arange(12.0), "At 1 Fisher’s z is infinite, so there is no interval."),
-        (
-            np.array([5.0] * 11 + [4]),
-            "Too few of 12 values differ from the most frequent one for an interval.",
-        ),
-    ],
-)
-def test_without_an_interval_there_is_a_reason(second: np.ndarray, reason: str) -> None:
+def test_nearly_equal_values_have_no_interval() -> None:
+    second = np.array([5.0] * 11 + [4])
+    reason = "Too few of 12 values differ from the most frequent one for an interval."
     assert interval_of(spearman, np.arange(12.0), second) == (None, reason)
 
 
 def test_many_items_are_resampled() -> None:
     values = np.arange(MOST_LEFT_OUT + 1.0)
-    assert not is_studentised(spearman, pair_data(values, values))
-    assert is_studentised(spearman, pair_data(values[1:], values[1:]))
+    for some, expected in ((values, False), (values[1:], True)):
+        data = pair_data(some, some % 7)
+        assert is_studentised(spearman, data, spearman.of(data)) is expected
+
+
+def test_perfect_correlation_is_resampled() -> None:
+    data = pair_data(np.arange(12.0), np.arange(12.0))
+    assert not is_studentised(spearman, data, spearman.of(data))
+    with pytest.raises(ValueError, match="infinite"):
+        interval_of(spearman, np.arange(12.0), np.arange(12.0))
 
 
 def test_intervals_of_12_items_hold_their_level() -> None:
