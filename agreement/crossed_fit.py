@@ -102,7 +102,7 @@ class CrossedMeanSquares:
         return float(self.means[one] - self.means[other]), variance, self.variances.degrees_of_freedom(*size)
 
     def parts_of_pair(self, _one: int, _other: int, /) -> tuple[float, float, float]:
-        """Return what a mean square of 1 adds for each of two systems: raters, documents, residual."""
+        """Return the variance that a mean square of 1 adds for each system: raters, documents, residual."""
         return (1 / (self.raters * self.documents),) * 3
 
 

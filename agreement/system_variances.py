@@ -16,7 +16,7 @@ import scipy
 from agreement.data import FloatArray
 
 LEAST_SYSTEMS = 3
-"""With two systems their variances cannot be told from each other."""
+"""Two systems have one variance: that of their difference."""
 _OWN, _OUTLYING = 0.15, 0.01
 _MOST_ROUNDS = 10
 BoolArray = npt.NDArray[np.bool_]
