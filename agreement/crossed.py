@@ -2,11 +2,12 @@
 
 y = system + document + rater + rater:system + document:system + rater:document + residual; systems are fixed,
 all else is random. What is the same for two systems (document, rater, rater on a document) cancels in their
-difference, which leaves three variances.
+difference, which leaves three variances. `system_variances` estimates them for single systems.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import combinations
 
 import numpy as np
@@ -21,6 +22,7 @@ from agreement.system_differences import (
     too_few,
     with_t_interval,
 )
+from agreement.system_variances import VariancesBySystem
 
 MOST_CELLS = 400
 """Pairs of a rater and a system up to which gaps are allowed: time grows with the third power of them."""
@@ -31,7 +33,9 @@ _TINY = 1e-9  # in points: what is below is rounding
 class CrossedDifferences:
     """Every pair of systems by the crossed model, and the variances that it found.
 
-    systems, raters, documents: how many have values. method: how variances were estimated.
+    variances: common to all systems. systems, raters, documents: numbers of those with values. method: how
+    variances were estimated. outlying: the systems on which raters, or documents, differ more than on the
+    others.
     """
 
     differences: tuple[SystemDifference, ...]
@@ -40,6 +44,23 @@ class CrossedDifferences:
     raters: int
     documents: int
     method: str
+    outlying: tuple["OutlyingSystem", ...] = ()
+
+
+class VarianceSource(StrEnum):
+    """Raters or documents, which both can rank systems differently."""
+
+    RATERS = "raters"
+    DOCUMENTS = "documents"
+
+
+@dataclass(frozen=True)
+class OutlyingSystem:
+    """A system with a mean square that is `ratio` times the common one of the others."""
+
+    system: str
+    source: VarianceSource
+    ratio: float
 
 
 def why_not_crossed(values: FloatArray) -> str:
@@ -61,15 +82,23 @@ def why_not_crossed(values: FloatArray) -> str:
 
 
 def crossed_differences(
-    values: FloatArray, systems: Sequence[str], *, confidence_level: float = 0.95
+    values: FloatArray,
+    systems: Sequence[str],
+    *,
+    confidence_level: float = 0.95,
+    by_system: bool = True,
+    tests: int | None = None,
 ) -> CrossedDifferences:
     """Every pair of systems, from values (raters, documents, systems), NaN for gaps.
 
     Without gaps means are compared, with variances from mean squares; else both are by restricted maximum
     likelihood, which is the same without gaps where no variance is 0 (Patterson and Thompson 1971). Intervals
     and tests by t with Satterthwaite's degrees of freedom; Holm and Bonferroni as in `system_differences`.
-    Variances are one for all systems. No interval for a pair with fewer than 3 documents rated for both.
-    Raises CrossedModelError with the reason of `why_not_crossed`, or if the fit leaves no error variance.
+    by_system: with three systems or more, a system whose mean square is larger than the others' uses its own
+    (`system_variances`); without, one variance holds for all, as in lme4. tests: how many tests simultaneous
+    intervals hold for, by default the pairs. No interval for a pair with fewer than 3 documents rated for
+    both. Raises CrossedModelError with the reason of `why_not_crossed`, or if the fit leaves no error
+    variance.
     """
     if reason := why_not_crossed(values):
         raise CrossedModelError(reason)
@@ -78,17 +107,33 @@ def crossed_differences(
     given = (~np.isnan(values)).any(axis=0).astype(int)
     documents, place = given.T @ given, np.cumsum(given.any(axis=0)) - 1
     pairs = list(combinations(range(len(systems)), 2))
-    levels = levels_of(confidence_level, len(pairs))
+    levels = levels_of(confidence_level, tests or len(pairs))
     found = []
     for one, other in pairs:
         each = SystemDifference(systems[one], systems[other], int(documents[one, other]), None)
         if each.documents < LEAST_DOCUMENTS:
             found.append(too_few(each))
         else:
-            value, variance, freedom = fit.difference(place[one], place[other])
-            found.append(with_t_interval(each, value, float(np.sqrt(variance)), freedom, levels))
+            pair = int(place[one]), int(place[other])
+            value, variance, freedom = fit.difference(*pair)
+            errors: Sequence[tuple[float, float]] = [(variance, freedom)]
+            if by_system and fit.by_system:
+                errors = fit.by_system.errors_of_pair(*pair, fit.parts_of_pair(*pair))
+            found.append(with_t_interval(each, value, errors, levels))
     raters, rated, number = part.shape
-    return CrossedDifferences(adjust_p_values(found), fit.variances, number, raters, rated, fit.method)
+    rated_systems = [systems[each] for each in np.flatnonzero(given.any(axis=0)).tolist()]
+    outlying = _find_outlying(fit.by_system, rated_systems) if by_system and fit.by_system else ()
+    adjusted = adjust_p_values(found)
+    return CrossedDifferences(adjusted, fit.variances, number, raters, rated, fit.method, outlying)
+
+
+def _find_outlying(by_system: VariancesBySystem, systems: Sequence[str]) -> tuple[OutlyingSystem, ...]:
+    sources = ((VarianceSource.RATERS, by_system.raters), (VarianceSource.DOCUMENTS, by_system.documents))
+    return tuple(
+        OutlyingSystem(systems[each], source, float(squares.ratios[each]))
+        for source, squares in sources
+        for each in np.flatnonzero(squares.is_outlying).tolist()
+    )
 
 
 def _have_same_differences(part: FloatArray) -> bool:

@@ -13,6 +13,12 @@ import scipy
 
 from agreement.data import FloatArray, IntArray
 from agreement.student import satterthwaite_freedom
+from agreement.system_variances import (
+    LEAST_SYSTEMS,
+    SystemMeanSquares,
+    VariancesBySystem,
+    separate_mean_squares,
+)
 
 NO_ERROR = "The crossed model finds no error variance in these values."
 
@@ -77,12 +83,16 @@ class ErrorVariances:
 
 @dataclass(frozen=True, eq=False)
 class CrossedMeanSquares:
-    """Means (systems,) of complete ratings, and variances by equating mean squares to their expectations."""
+    """Means (systems,) of complete ratings, and variances by equating mean squares to their expectations.
+
+    by_system: None with two systems.
+    """
 
     means: FloatArray
     variances: ErrorVariances
     raters: int
     documents: int
+    by_system: VariancesBySystem | None
     method: str = "mean squares equated to their expectations (Henderson 1953, method 1)"
 
     def difference(self, one: int, other: int) -> tuple[float, float, float]:
@@ -90,6 +100,10 @@ class CrossedMeanSquares:
         size = len(self.means), self.raters, self.documents
         variance = self.variances.of_difference(*size[1:])
         return float(self.means[one] - self.means[other]), variance, self.variances.degrees_of_freedom(*size)
+
+    def parts_of_pair(self, _one: int, _other: int, /) -> tuple[float, float, float]:
+        """Return the variance that a mean square of 1 adds for each system: raters, documents, residual."""
+        return (1 / (self.raters * self.documents),) * 3
 
 
 def fit_by_mean_squares(values: FloatArray) -> CrossedMeanSquares:
@@ -111,7 +125,14 @@ def fit_by_mean_squares(values: FloatArray) -> CrossedMeanSquares:
         max(0.0, (squares_of_documents - residual) / raters),
         residual,
     )
-    return CrossedMeanSquares(values.mean(axis=(0, 1)), variances, raters, documents)
+    by_system = None
+    if systems >= LEAST_SYSTEMS:
+        by_system = VariancesBySystem(
+            separate_mean_squares(documents * of_raters.T @ of_raters, raters - 1),
+            separate_mean_squares(raters * of_documents.T @ of_documents, documents - 1),
+            separate_mean_squares(np.einsum("rds,rdt->st", left, left), (raters - 1) * (documents - 1)),
+        )
+    return CrossedMeanSquares(values.mean(axis=(0, 1)), variances, raters, documents, by_system)
 
 
 RATER, RATER_BY_SYSTEM, DOCUMENT, RATER_BY_DOCUMENT, DOCUMENT_BY_SYSTEM, RESIDUAL = range(6)
@@ -119,6 +140,7 @@ _OF_CELLS = (RATER, RATER_BY_SYSTEM)
 _OF_DOCUMENT = (DOCUMENT, RATER_BY_DOCUMENT, DOCUMENT_BY_SYSTEM, RESIDUAL)
 _NOTHING = 1e-6  # of all variance: smaller components are 0
 _STEP = 1e-3
+_AS_FIXED = 1e4  # times all variances: effects with such a variance are not shrunk
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +150,7 @@ class CrossedFit:
     components: (6,), variances in squared points in the order of the constants above. means: (systems,), with
     their covariance (systems, systems). slopes: (active, systems, systems), its derivatives by the variances
     that are not 0; information: (active, active), the second derivatives of -2 log likelihood by them.
+    by_system: mean squares relative to their expectations; None with two systems.
     """
 
     components: FloatArray
@@ -135,6 +158,7 @@ class CrossedFit:
     covariance: FloatArray
     slopes: FloatArray
     information: FloatArray
+    by_system: VariancesBySystem | None
     method: str = "restricted maximum likelihood (Patterson and Thompson 1971)"
 
     @property
@@ -157,6 +181,21 @@ class CrossedFit:
         if not (variance > 0 and spread > 0):
             raise CrossedModelError(NO_ERROR)
         return float(contrast @ self.means), variance, variance**2 / spread
+
+    def parts_of_pair(self, one: int, other: int, /) -> tuple[float, float, float]:
+        """Return what a relative mean square of 1 adds for each of two systems: raters, documents, residual.
+
+        A variance of a difference is the sum over components of component times derivative (Euler), so each
+        has its part. What two systems do not fully share because of gaps counts as residual.
+        """
+        contrast = np.zeros(len(self.means))
+        contrast[[one, other]] = 1, -1
+        each = np.zeros(6)
+        active = np.flatnonzero(self.components)
+        each[active] = self.components[active] * (self.slopes @ contrast @ contrast)
+        raters, documents = max(each[RATER_BY_SYSTEM], 0.0), max(each[DOCUMENT_BY_SYSTEM], 0.0)
+        rest = float(contrast @ self.covariance @ contrast) - raters - documents
+        return (raters + rest) / 2, (documents + rest) / 2, rest / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +225,12 @@ class _Model:
     parts: FloatArray
 
     def at(self, variances: FloatArray) -> tuple[float, FloatArray, FloatArray, FloatArray]:
-        """Return -2 log likelihood, its derivatives (6,), the means and their covariance.
+        """Return -2 log likelihood, its derivatives (6,), the means and their covariance."""
+        solved = self.solve(variances)
+        return solved.deviance, self._slopes(solved), solved.means, solved.covariance
+
+    def solve(self, variances: FloatArray) -> "_Solution":
+        """Return what likelihood, derivatives and mean squares are made of.
 
         -2 log L = log |V| + log |X'V^-1 X| + y'Py up to a constant; by the variance of a part V_k it is
         tr(P V_k) - y'P V_k P y (Searle, Casella and McCulloch 1992, chapter 6). Here P = A - AZ W Z'A, A the
@@ -211,28 +255,87 @@ class _Model:
         log += float(np.linalg.slogdet(spread)[1]) + float(np.linalg.slogdet(information)[1])
         projection = shrunk @ effects + of_systems @ covariance @ of_systems.T
         fitted = projection @ weighted
-        slopes = self._slopes(inverses, precision, projection, weighted - precision @ fitted, fitted)
-        deviance = log + squares - float(weighted @ fitted)
-        return deviance, slopes, covariance @ of_systems.T @ weighted, covariance
+        return _Solution(
+            log + squares - float(weighted @ fitted),
+            covariance @ of_systems.T @ weighted,
+            covariance,
+            inverses,
+            precision,
+            projection,
+            weighted - precision @ fitted,
+            fitted,
+        )
 
-    def _slopes(
-        self,
-        inverses: Sequence[FloatArray],
-        precision: FloatArray,
-        projection: FloatArray,
-        residual: FloatArray,
-        fitted: FloatArray,
-    ) -> FloatArray:
+    def _slopes(self, solved: "_Solution") -> FloatArray:
         found = np.zeros(6)
-        of_cells = precision - precision @ projection @ precision - np.outer(residual, residual)
+        of_cells = solved.expected_of_cells - np.outer(solved.residual, solved.residual)
         found[list(_OF_CELLS)] = np.tensordot(self.parts, of_cells, 2)
-        for each, inverse in zip(self.patterns, inverses, strict=True):
-            own = fitted[each.cells]
-            left = each.products - np.outer(each.total, own) - np.outer(own, each.total)
-            left += each.documents * (np.outer(own, own) + projection[np.ix_(each.cells, each.cells)])
-            within = each.documents * inverse - inverse @ left @ inverse
-            found[list(_OF_DOCUMENT)] += np.tensordot(each.parts, within, 2)
+        for each, inverse in zip(self.patterns, solved.inverses, strict=True):
+            expected, squares = solved.of_pattern(each, inverse)
+            found[list(_OF_DOCUMENT)] += np.tensordot(each.parts, expected - squares, 2)
         return found
+
+    def squares_by_system(self, variances: FloatArray) -> VariancesBySystem | None:
+        """Return the mean squares of every system, relative to their expectations at these variances.
+
+        They come from P y, summed over the ratings of a system by a rater, by a document, or not at all.
+        Effects that all systems share (rater, document, rater on a document) are nearly fixed here:
+        so without gaps these are nearly the usual ones. Degrees of freedom: tr(A)^2 / tr(A^2), A the
+        covariance of the sums, averaged over systems (Box 1954, Annals of Mathematical Statistics 25).
+        None if gaps leave a system without any.
+        """
+        shared = np.isin(np.arange(6), (RATER, DOCUMENT, RATER_BY_DOCUMENT))
+        solved = self.solve(np.where(shared, _AS_FIXED * variances.sum(), variances))
+        systems = self.system_of.shape[1]
+        products, lost = np.zeros((3, systems, systems)), np.zeros((3, systems))
+        expected = np.zeros((3, systems))
+        of_cells, squares = solved.expected_of_cells, np.outer(solved.residual, solved.residual)
+        products[0] = self.system_of.T @ (squares * self.parts[0]) @ self.system_of
+        expected[0] = self.system_of.T @ of_cells.diagonal()
+        lost[0] = (self.system_of * (of_cells**2 @ self.system_of)).sum(axis=0)
+        for each, inverse in zip(self.patterns, solved.inverses, strict=True):
+            own, (covariance, squares) = self.system_of[each.cells], solved.of_pattern(each, inverse)
+            same_rater = each.parts[1]
+            of_document, of_rating = (own.T @ covariance @ own).diagonal(), own.T @ covariance.diagonal()
+            products[1:] += [own.T @ squares @ own, own.T @ (squares * same_rater) @ own]
+            expected[1:] += [of_document, of_rating]
+            lost[1:] += [of_document**2 / each.documents, own.T @ covariance.diagonal() ** 2 / each.documents]
+        if (expected <= _NOTHING * expected.max(axis=1, keepdims=True)).any():
+            return None
+        found: list[SystemMeanSquares] = []
+        for index in range(3):
+            # Documents and ratings lose one degree of freedom to their mean, which raters have lost already.
+            freedom = max(float(np.mean(expected[index] ** 2 / lost[index])) - (index > 0), 1.0)
+            scale = np.sqrt(freedom * (1 - 1 / systems) / expected[index])
+            found.append(separate_mean_squares(products[index] * np.outer(scale, scale), freedom))
+        return VariancesBySystem(*found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Solution:
+    """The model at given variances. residual, fitted: (cells,), Z'Py and W times the weighted ratings."""
+
+    deviance: float
+    means: FloatArray
+    covariance: FloatArray
+    inverses: Sequence[FloatArray]
+    precision: FloatArray
+    projection: FloatArray
+    residual: FloatArray
+    fitted: FloatArray
+
+    @property
+    def expected_of_cells(self) -> FloatArray:
+        """(cells, cells): Z'PZ, the covariance of the residual."""
+        return self.precision - self.precision @ self.projection @ self.precision
+
+    def of_pattern(self, pattern: _Pattern, inverse: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the covariance of Py of a pattern's documents, and its squares, both (n, n) summed."""
+        own, block = self.fitted[pattern.cells], np.ix_(pattern.cells, pattern.cells)
+        left = pattern.products - np.outer(pattern.total, own) - np.outer(own, pattern.total)
+        left += pattern.documents * np.outer(own, own)
+        expected = pattern.documents * (inverse - inverse @ self.projection[block] @ inverse)
+        return expected, inverse @ left @ inverse
 
 
 def fit_by_reml(values: FloatArray) -> CrossedFit:
@@ -274,6 +377,7 @@ def fit_by_reml(values: FloatArray) -> CrossedFit:
         covariance * scale,
         np.array(slopes),
         (information + information.T) / 2 / scale**2,
+        model.squares_by_system(variances) if values.shape[2] >= LEAST_SYSTEMS else None,
     )
 
 

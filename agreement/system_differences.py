@@ -1,5 +1,6 @@
 """Which systems people rate higher: paired differences of means over the documents that both have."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -42,6 +43,7 @@ def system_differences(
     *,
     texts: IntArray | None = None,
     confidence_level: float = 0.95,
+    tests: int | None = None,
 ) -> tuple[SystemDifference, ...]:
     """Every pair of systems, from scores (documents, systems), NaN for a gap.
 
@@ -52,10 +54,11 @@ def system_differences(
     1935), and the interval is the one value D at every level that they reach. None where D is 0 throughout.
     texts: (systems, systems), how many documents have texts of both, where the question is about these alone:
     the n rated ones are a random sample of N, so that s^2 / n is times 1 - n / N, and where n = N the
-    difference is known and nothing is tested. Source: Student 1908; Holm 1979; Cochran 1977, section 2.6.
+    difference is known and nothing is tested. tests: how many tests simultaneous intervals hold for, by
+    default the pairs. Source: Student 1908; Holm 1979; Cochran 1977, section 2.6.
     """
     pairs = list(combinations(range(len(systems)), 2))
-    levels = levels_of(confidence_level, len(pairs))
+    levels = levels_of(confidence_level, tests or len(pairs))
     found = [
         paired_difference(
             scores[:, one] - scores[:, other],
@@ -87,13 +90,18 @@ def too_few(found: SystemDifference) -> SystemDifference:
 
 
 def with_t_interval(
-    found: SystemDifference, value: float, error: float, freedom: float, levels: tuple[float, float]
+    found: SystemDifference,
+    value: float,
+    errors: Sequence[tuple[float, float]],
+    levels: tuple[float, float],
 ) -> SystemDifference:
     """Return a difference with this value, its t intervals and two-sided p value.
 
-    error: its standard error, above 0. levels: as `levels_of` gives them.
+    errors: variances, above 0, with degrees of freedom; of several the widest interval and the largest p
+    value count. levels: as `levels_of` gives them.
     """
-    reach = [t_reach(error, freedom, level) for level in levels]
+    known = [(math.sqrt(variance), freedom) for variance, freedom in errors]
+    reach = [max(t_reach(*each, level) for each in known) for level in levels]
     return replace(
         found,
         value=value,
@@ -101,7 +109,7 @@ def with_t_interval(
         high=value + reach[0],
         simultaneous_low=value - reach[1],
         simultaneous_high=value + reach[1],
-        p_value=t_p_value(value, error, freedom),
+        p_value=max(t_p_value(value, *each) for each in known),
     )
 
 
@@ -124,7 +132,7 @@ def differences_of_estimates(
         variance = covariance[one, one] + covariance[other, other] - 2 * covariance[one, other]
         difference = SystemDifference(systems[one], systems[other], documents, None)
         value = float(values[one] - values[other])
-        found.append(with_t_interval(difference, value, float(np.sqrt(variance)), documents - 1, levels))
+        found.append(with_t_interval(difference, value, [(float(variance), documents - 1)], levels))
     return adjust_p_values(found)
 
 
@@ -151,7 +159,7 @@ def paired_difference(
     error = standard_error(given, of=of)
     if error <= 1e-12 * np.abs(given).max(initial=1):
         return _of_signs(found, levels)
-    return with_t_interval(found, float(given.mean()), error, size - 1, levels)
+    return with_t_interval(found, float(given.mean()), [(error**2, size - 1)], levels)
 
 
 def _of_signs(found: SystemDifference, levels: tuple[float, float]) -> SystemDifference:

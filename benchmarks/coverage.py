@@ -1,6 +1,7 @@
 """Error rates of tests and coverage of intervals, on simulated ratings.
 
 python benchmarks/coverage.py crossed [--simulations 1000]
+python benchmarks/coverage.py unequal [--simulations 1000]
 python benchmarks/coverage.py skewed [--simulations 1000]
 python benchmarks/coverage.py kappas [--simulations 300]
 python benchmarks/coverage.py judges [--simulations 1000]
@@ -15,12 +16,15 @@ python benchmarks/coverage.py controls [--simulations 400]
 python benchmarks/coverage.py one_more_rater [--simulations 400]
 python benchmarks/coverage.py spread [--simulations 2000]
 python benchmarks/coverage.py meta [--simulations 600]
+python benchmarks/coverage.py by_system [--simulations 600]
 python benchmarks/coverage.py others [--simulations 600]
 python benchmarks/coverage.py questions [--simulations 400]
 python benchmarks/coverage.py errors [--simulations 300]
 
 crossed: shares of true nulls that are rejected at the 5 % level, by the crossed model of ratings and by the
 paired t test over documents; every project has a new random panel of raters.
+unequal: shares of intervals of differences that cover, and family-wise errors, if raters or texts vary more
+on one system than on the others, with variances by system and with one for all.
 skewed: shares of 95 % intervals that cover the true alpha if about nine of ten values are equal, of Concord's
 interval and of one that only resamples the sample, if it exists.
 kappas: the same shares of intervals of Fleiss' and weighted kappa.
@@ -40,6 +44,7 @@ spread: shares of 95 % intervals that cover the true value, for standard deviati
 and people's, one category's F1, and the accuracy on preferences between outputs.
 meta: shares of 95 % intervals of the meta-correlation M that cover its mean over samples of this size, and
 its value for infinitely many documents.
+by_system: shares of 95 % intervals of P and R of one system that cover the true value.
 others: shares of 95 % intervals that cover, for every other coefficient of ratings and for values compared
 with people's; and the share of order effects found in data without one.
 questions: shares of 95 % intervals of labels, preferences, rankings, spans and parts that cover.
@@ -69,6 +74,7 @@ from agreement.alpha import alpha_statistic
 from agreement.bootstrap import population, resampled_interval
 from agreement.data import FloatArray
 from agreement.patterns import by_value
+from benchmarks.coverage_by_system import report_by_system
 from benchmarks.coverage_controls import report_controls
 from benchmarks.coverage_corrected import report_corrected
 from benchmarks.coverage_errors import report_errors
@@ -85,6 +91,7 @@ from benchmarks.coverage_severity import report_severity
 from benchmarks.coverage_spread import report_spread
 from benchmarks.coverage_stopping import report_stopping
 from benchmarks.coverage_strengths import report_strengths
+from benchmarks.coverage_unequal import report_unequal
 
 SEED = 20_261_123
 LEVEL = 0.05
@@ -254,6 +261,7 @@ def report_kappas(simulations: int) -> None:
 REPORTS = {
     "kappas": report_kappas,
     "crossed": report_crossed,
+    "unequal": report_unequal,
     "skewed": report_skewed,
     "judges": report_judges,
     "replacement": report_replacement,
@@ -261,6 +269,7 @@ REPORTS = {
     "one_more_rater": report_one_more_rater,
     "spread": report_spread,
     "meta": report_meta,
+    "by_system": report_by_system,
     "others": report_others,
     "questions": report_questions,
     "errors": report_errors,

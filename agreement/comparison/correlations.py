@@ -33,6 +33,7 @@ from agreement.comparison.scores import (
 )
 from agreement.data import FloatArray, ReliabilityData
 from agreement.streams import Randomness, substream
+from agreement.studentised import is_studentised, studentised_interval
 
 CORRELATIONS: Mapping[str, PairMeasure] = MappingProxyType(
     {measure.estimator.name: measure for measure in (spearman, pearson, kendall_tau_b)}
@@ -261,12 +262,17 @@ def _renamed_measure(
     """The measure of a system's pairs of values under another name.
 
     Items of one system are of different documents, so to draw items is to draw documents; these are drawn,
-    as figures about the same documents share what was drawn.
+    as figures about the same documents share what was drawn. With few documents the interval is studentised.
     """
     plan = replace(resampling or Resampling(), by="documents")
 
     def compare(pairs: ReliabilityData, system: str) -> Coefficient:
-        result = measure.of(pairs, substream(generator, name, system), plan)
+        result = measure.of(pairs)
+        if generator is not None and is_studentised(measure, pairs, result):
+            interval, reason = studentised_interval(measure, pairs, result, plan)
+            result = replace(result, interval=interval, interval_reason=reason)
+        elif generator is not None:
+            result = measure.of(pairs, substream(generator, name, system), plan)
         return replace(
             result, name=f"{measure.estimator.name}_{name}", label=label, source=f"{_SHEN}, {equation}"
         )

@@ -234,9 +234,10 @@ def indicator(
     """R for each system: `agreement.comparison.reliability_by_system`, undefined below 3 items.
 
     other_judge: (items,), the other method's values, NaN where missing.
-    The interval is a percentile bootstrap over items, each of another document. Fisher's transformation
-    would be faster, but on five points that are used unevenly its 95% intervals hold the true value in 50 to
-    90% of cases (docs/explanation/reliability.md). Source: Shen and others 2023, equation 4.
+    The interval is that of `agreement.studentised`, and a percentile bootstrap with more than 200 items, each
+    of another document. Fisher's own variance is too small on five points that are used unevenly: its 95%
+    intervals hold the true value in 50 to 90% of cases (docs/explanation/reliability.md). Source: Shen and
+    others 2023, equation 4.
     """
     found = reliability_by_system(scores, other_judge, measure, generator=generator, resampling=resampling)
     return tuple(_with_enough_items(each) for each in found)

@@ -12,6 +12,8 @@ RELIABLE, TENTATIVE = 0.8, 0.667
 """Krippendorff's conventions for alpha."""
 SURE = 0.05
 """Adjusted p below which two systems differ."""
+NO_SYSTEM = "–"
+"""In place of systems that vary more than the others."""
 
 
 def column_of(table: Table, key: str) -> list[Cell]:
@@ -75,7 +77,31 @@ def answer_disputes(tables: Tables) -> str:
 
 
 def answer_systems(tables: Tables) -> str:
-    """Return which system has the highest mean on most dimensions, and on how many its lead is sure."""
+    """Return which system has the highest mean on most dimensions, and on how many its lead is sure.
+
+    Then the systems about which raters differ more than about the others.
+    """
+    return " ".join(part for part in (_answer_leader(tables), _answer_outlying(tables)) if part)
+
+
+def _answer_outlying(tables: Tables) -> str:
+    sources = tables.get("error-sources")
+    if sources is None:
+        return ""
+    rows = zip(column_of(sources, "dimension"), column_of(sources, "outlying_raters"), strict=False)
+    named = [
+        gettext("{systems} on {dimension}").format(systems=systems.value, dimension=dimension.value)
+        for dimension, systems in rows
+        if systems.value != NO_SYSTEM
+    ]
+    if not named:
+        return ""
+    return gettext("Raters differ more about some systems than about others: {named}.").format(
+        named="; ".join(named[:3]) + ("; …" if len(named) > 3 else "")
+    )
+
+
+def _answer_leader(tables: Tables) -> str:
     means, ranks = tables.get("means"), tables.get("ranks")
     if means is None or not means.rows:
         return ""

@@ -38,6 +38,7 @@ ROWS = {
     "agreement/reliability/estimates.py": "means of one system or all",
     "agreement/reliability/indicator.py": "R and P of one system",
     "agreement/reliability/judge_error.py": "uses of a judge",
+    "agreement/studentised.py": "R and P of one system",
     "agreement/reliability/selective.py": NOT_SIMULATED,
     AND_QUERIES: NOT_SIMULATED,
 }

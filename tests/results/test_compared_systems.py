@@ -8,7 +8,14 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from agreement import CrossedDifferences, ErrorVariances, crossed_differences, system_differences
+from agreement import (
+    CrossedDifferences,
+    ErrorVariances,
+    crossed_differences,
+    holm,
+    rank_sets,
+    system_differences,
+)
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Dimension, GoldItem
 from annotate.rating.commands.rounds import close_round_one, open_round_two
@@ -53,8 +60,9 @@ def rated_with(values: Mapping[str, np.ndarray], *, named: str = "") -> Cast:
     )
     Dimension.objects.filter(key=named).update(measurement_level="nominal")
     round, order = opened(cast), sorted({item.document_id for item in cast.items})
+    names = sorted({item.system.name for item in cast.items})
     for item in cast.items:
-        place = order.index(item.document_id), NAMES.index(item.system.name)
+        place = order.index(item.document_id), names.index(item.system.name)
         for number, annotator in enumerate(cast.annotators):
             for key, own in values.items():
                 if not np.isnan(own[number, *place]):
@@ -94,6 +102,46 @@ def test_raters_are_a_sample_unless_these_are_asked_for(client: Client) -> None:
     assert "Documents are a sample, raters are these" in these
     assert "Sources of error" in page
     assert "Sources of error" not in these
+
+
+def test_p_values_can_be_adjusted_over_all_dimensions(client: Client) -> None:
+    one, other = values_of(3), np.roll(values_of(3), 1, axis=2)
+    cast = rated_with({"fluency": one, "relevance": other})
+    within, across = (
+        cells_of(cast.project, "systems", "differences", across=family) for family in ("pairs", "dimensions")
+    )
+    p_values = [row["p"].value for row in within]
+    assert [row["p"].value for row in across] == p_values
+    expected = [*holm(p_values[:3]), *holm(p_values[3:])]
+    assert [row["p_adjusted"].value for row in within] == pytest.approx(expected)
+    assert [row["p_adjusted"].value for row in across] == pytest.approx(list(holm(p_values)))
+    assert holm(p_values).max() > max(expected) or holm(p_values).sum() > sum(expected)
+    client.force_login(cast.researcher)
+    address = reverse("results_page", args=[cast.project.slug, "systems"])
+    asked = {"table": "differences", "across": "dimensions"}
+    assert "corrected over all pairs of all dimensions" in client.get(address, asked).content.decode()
+    rows = crossed_differences(one, NAMES, tests=6).differences
+    sets = {each.system: each for each in rank_sets(NAMES, rows)}
+    ranks = [row["fluency"].value for row in cells_of(cast.project, "systems", "ranks", across="dimensions")]
+    assert ranks == [f"{sets[name].best}–{sets[name].worst}" for name in NAMES]
+
+
+def test_system_that_splits_raters_is_named(client: Client) -> None:
+    rater, document, system = np.indices((3, DOCUMENTS, 6))
+    values = 3.0 + np.where(system == 1, 2 * (rater - 1), (3 * document + 2 * rater + system) % 5 == 0)
+    cast = rated_with({"fluency": values})
+    (found,) = crossed_differences(values, [f"system-{each}" for each in range(1, 7)]).outlying
+    assert found.system == "system-2"
+    assert found.ratio > 100
+    named = "system-2 (over 100 times the variance)"
+    says = f"Fluency: raters differ more about {named} than about the other systems."
+    assert says in says_of(cast, "Which systems differ")
+    assert says not in says_of(cast, "Which systems differ", about="documents")
+    (sources,) = cells_of(cast.project, "systems", "error-sources")
+    assert (sources["outlying_raters"].value, sources["outlying_documents"].value) == (named, "–")
+    client.force_login(cast.researcher)
+    page = client.get(reverse("results_page", args=[cast.project.slug, "systems"])).content.decode()
+    assert f"Raters differ more about some systems than about others: {named} on Fluency." in page
 
 
 def test_after_discussion_the_page_says_that_raters_came_nearer_to_each_other() -> None:

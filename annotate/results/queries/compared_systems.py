@@ -1,7 +1,8 @@
 """Every pair of systems on a dimension: raters and documents as samples, documents alone, or neither."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from django.utils.translation import gettext, gettext_lazy
 
@@ -12,8 +13,9 @@ from agreement import (
     crossed_differences,
     system_differences,
 )
+from agreement.crossed import OutlyingSystem, VarianceSource
 from agreement.data import FloatArray, IntArray
-from agreement.system_differences import KNOWN
+from agreement.system_differences import KNOWN, adjust_p_values
 from annotate.core.models import Project
 from annotate.results.queries.by_system import mean_over_raters
 from annotate.results.registry import Chosen, Parameter
@@ -35,7 +37,8 @@ _OF_THESE = gettext_lazy(
 )
 _HOW = gettext_lazy(
     "Crossed model of ratings, raters and documents random (function crossed_differences); variances by "
-    "{method}; t interval with Satterthwaite’s degrees of freedom; source: Satterthwaite 1946."
+    "{method}; a system whose variance is larger than the others’ uses its own (F test, p < .15); t interval "
+    "with Satterthwaite’s degrees of freedom; sources: Satterthwaite 1946; Bancroft 1944."
 )
 _SAYS = {
     RATERS: gettext_lazy(
@@ -61,6 +64,18 @@ _DISCUSSED = gettext_lazy(
     "These values follow a discussion, in which raters came nearer to each other: other raters would differ "
     "by more than they do."
 )
+_MARKED = {
+    VarianceSource.RATERS: gettext_lazy(
+        "{dimension}: raters differ more about {systems} than about the other systems. Differences of such a "
+        "system use its own variance."
+    ),
+    VarianceSource.DOCUMENTS: gettext_lazy(
+        "{dimension}: scores of {systems} vary more between documents than those of the other systems. "
+        "Differences of such a system use its own variance."
+    ),
+}
+_MOST_TIMES = 100
+Key = TypeVar("Key", bound=Hashable)
 
 
 def about_one_of(*readings: str) -> Parameter:
@@ -73,6 +88,14 @@ def about_one_of(*readings: str) -> Parameter:
 
 
 ABOUT = about_one_of(RATERS, DOCUMENTS, TEXTS)
+PAIRS, DIMENSIONS = "pairs", "dimensions"
+
+
+def _families(_project: Project) -> Sequence[tuple[str, str]]:
+    return [(PAIRS, gettext("the pairs of a dimension")), (DIMENSIONS, gettext("all dimensions at once"))]
+
+
+ACROSS = Parameter("across", gettext_lazy("Adjust p values over"), _families)
 
 
 @dataclass(frozen=True)
@@ -94,29 +117,91 @@ class ComparedSystems:
 
 
 def compare_systems(
-    values: FloatArray, names: Sequence[str], chosen: Chosen, texts: IntArray
+    values: FloatArray, names: Sequence[str], chosen: Chosen, texts: IntArray, tables: int = 1
 ) -> ComparedSystems:
     """Compare systems by values (raters, documents, systems), NaN for gaps, as was chosen.
 
-    texts: (systems, systems), how many documents have texts of both.
+    texts: (systems, systems), how many documents have texts of both. tables: how many tables of values are
+    compared; simultaneous intervals hold for all of them if p values are adjusted over all dimensions.
     """
+    tests = tables * len(names) * (len(names) - 1) // 2 if is_across_dimensions(chosen) else None
     why_not = ""
     if chosen.get(ABOUT.name, RATERS) == RATERS:
         try:
-            found = crossed_differences(values, names)
+            found = crossed_differences(values, names, tests=tests)
         except CrossedModelError as undefined:
             why_not = str(undefined)
         else:
             return ComparedSystems(found.differences, _HOW.format(method=found.method), found)
     scores = mean_over_raters(values)
     if is_about_these_texts(chosen):
-        return ComparedSystems(system_differences(scores, names, texts=texts), str(_OF_THESE))
-    return ComparedSystems(system_differences(scores, names), str(_PAIRED), why_not=why_not)
+        return ComparedSystems(system_differences(scores, names, texts=texts, tests=tests), str(_OF_THESE))
+    return ComparedSystems(system_differences(scores, names, tests=tests), str(_PAIRED), why_not=why_not)
 
 
 def is_about_these_texts(chosen: Chosen) -> bool:
     """Return whether neither documents nor raters count as samples."""
     return chosen.get(ABOUT.name) == TEXTS
+
+
+def is_across_dimensions(chosen: Chosen) -> bool:
+    """Return whether p values are adjusted over all dimensions at once."""
+    return chosen.get(ACROSS.name) == DIMENSIONS
+
+
+def what_is_adjusted(*, across: bool) -> str:
+    """Return over which tests p values are adjusted, and how to choose otherwise."""
+    if across:
+        return gettext(
+            "Adjusted p values are corrected over all pairs of all dimensions (Holm). Ranks hold for all "
+            "dimensions at once."
+        )
+    return gettext(
+        "Adjusted p values are corrected over all pairs of a dimension (Holm), not over dimensions. Choose "
+        "“{across}” above to correct over all of them."
+    ).format(across=gettext("all dimensions at once"))
+
+
+def adjust_together(compared: Mapping[Key, ComparedSystems]) -> dict[Key, ComparedSystems]:
+    """Return comparisons with p values adjusted by Holm over all pairs of all of them."""
+    found = adjust_p_values([each for own in compared.values() for each in own.differences])
+    start, adjusted = 0, {}
+    for key, own in compared.items():
+        end = start + len(own.differences)
+        adjusted[key] = replace(own, differences=found[start:end])
+        start = end
+    return adjusted
+
+
+def name_outlying_systems(outlying: Sequence[OutlyingSystem], source: VarianceSource) -> str:
+    """Return the systems on which raters, or documents, differ more, with the ratio of variances.
+
+    A mean square is, up to a factor, the variance of raters' (documents') means.
+    """
+    named = []
+    for each in outlying:
+        if each.source is source:
+            times = (
+                f"{each.ratio:.1f}"
+                if each.ratio < _MOST_TIMES
+                else gettext("over {most}").format(most=_MOST_TIMES)
+            )
+            named.append(
+                gettext("{system} ({times} times the variance)").format(system=each.system, times=times)
+            )
+    return ", ".join(named)
+
+
+def mark_outlying_systems(compared: Mapping[str, ComparedSystems]) -> str:
+    """Return a sentence for each dimension, by name, and source with a system that varies more."""
+    marked = [
+        says.format(dimension=name, systems=systems)
+        for name, each in compared.items()
+        if each.crossed
+        for source, says in _MARKED.items()
+        if (systems := name_outlying_systems(each.crossed.outlying, source))
+    ]
+    return " ".join(marked)
 
 
 def what_differences_are_about(
@@ -137,4 +222,5 @@ def what_differences_are_about(
     about = chosen.get(ABOUT.name, RATERS)
     reading = READINGS[DOCUMENTS if about == RATERS else RATERS]
     caution = [str(_DISCUSSED)] if about == RATERS and not independent else []
-    return " ".join([_SAYS[about].format(reading=reading), *caution, *others])
+    marked = mark_outlying_systems(compared)
+    return " ".join([_SAYS[about].format(reading=reading), *caution, *others, *([marked] if marked else [])])

@@ -18,7 +18,7 @@ from annotate.results.arrangements import (
 from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import agreement_sections
 from annotate.results.queries.by_metadata import METADATA, has_metadata, metadata_sections
-from annotate.results.queries.compared_systems import ABOUT
+from annotate.results.queries.compared_systems import ABOUT, ACROSS
 from annotate.results.queries.passages import passages_sections
 from annotate.results.queries.severity import severity_sections, size_of_severity
 from annotate.results.queries.so_far import so_far_sections
@@ -73,7 +73,7 @@ OWN_PAGES = (
         systems_sections,
         version_of_ratings,
         ratings_of,
-        [ABOUT, ORDER],
+        [ABOUT, ACROSS, ORDER],
         arrangement=SYSTEMS,
     ),
     ResultsPage(

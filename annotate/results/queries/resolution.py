@@ -5,8 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from django.utils.translation import gettext, gettext_lazy
 
 from agreement import CrossedDifferences
+from agreement.crossed import VarianceSource
 from annotate.core.guideline import FrozenDimension
+from annotate.results.answers import NO_SYSTEM
 from annotate.results.page import Section
+from annotate.results.queries.compared_systems import name_outlying_systems
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 
 FEW_RATERS = (2, 3, 5, 8, 12)
@@ -44,7 +47,9 @@ def _sources(dimensions: Sequence[FrozenDimension], found: Found) -> Table:
         ).format(method=own.method)
         parts = (own.variances.rater_by_system, own.variances.document_by_system, own.variances.residual)
         sizes = [Cell(own.raters), Cell(own.documents)]
-        rows.append([text(each.name, key=each.key), *sizes, *(Cell(part**0.5, how=how) for part in parts)])
+        marked = [text(name_outlying_systems(own.outlying, source) or NO_SYSTEM) for source in VarianceSource]
+        errors = [Cell(part**0.5, how=how) for part in parts]
+        rows.append([text(each.name, key=each.key), *sizes, *errors, *marked])
     columns = [
         DIMENSION,
         Column("raters", gettext("raters"), ColumnKind.COUNT),
@@ -52,8 +57,14 @@ def _sources(dimensions: Sequence[FrozenDimension], found: Found) -> Table:
         Column("rater_by_system", gettext("raters by system")),
         Column("document_by_system", gettext("documents by system")),
         Column("residual", gettext("the rest")),
+        Column("outlying_raters", gettext("raters differ more about"), ColumnKind.TEXT),
+        Column("outlying_documents", gettext("documents differ more on"), ColumnKind.TEXT),
     ]
-    says = gettext("Standard deviations in points of the scale; a variance below 0 is cut at 0.")
+    says = gettext(
+        "Standard deviations in points of the scale, common to all systems; a variance below 0 is cut at 0. "
+        "The last columns name systems with a larger variance of raters’ or documents’ means (F test, "
+        "p < .01 / systems)."
+    )
     return Table("error-sources", gettext("Sources of the error of a difference"), columns, rows, says=says)
 
 
@@ -80,7 +91,8 @@ def _designs(dimensions: Sequence[FrozenDimension], found: Found, numbers: Seque
     ]
     says = gettext(
         "In points: found with a probability of 80 %, corrected for all pairs of the dimension, if every "
-        "rater rates every output. On a scale from 1 to 5, an eighth is half a point."
+        "rater rates every output. On a scale from 1 to 5, an eighth is half a point. One variance for all "
+        "systems is assumed: a system that uses its own needs a larger difference."
     )
     title = gettext("Smallest detectable difference of systems")
     return Table("smallest-differences", title, columns, rows, heads=2, says=says)

@@ -6,14 +6,15 @@ from django.utils.translation import gettext, gettext_lazy
 
 from agreement import mean_score
 from agreement.data import FloatArray, IntArray
-from agreement.system_differences import adjust_p_values
 from annotate.core.guideline import FrozenDimension
 from annotate.results.page import Section
 from annotate.results.queries.by_system import difference_cell, mean_over_raters, values_by_document, warn_if
 from annotate.results.queries.compared_systems import (
     ComparedSystems,
+    adjust_together,
     compare_systems,
     is_about_these_texts,
+    is_across_dimensions,
     what_differences_are_about,
 )
 from annotate.results.queries.drawn import Unequal
@@ -29,6 +30,7 @@ _SAYS = gettext_lazy(
 _TOGETHER = gettext_lazy(
     "The p values of all categories and pairs of a dimension are corrected together: Holm 1979."
 )
+_ACROSS = gettext_lazy("The p values of all pairs of all dimensions are corrected together: Holm 1979.")
 _SYSTEM, _SHARE = (
     Column("system", lambda: gettext("System"), ColumnKind.TEXT),
     Column("share", lambda: gettext("share"), ColumnKind.SHARE),
@@ -38,6 +40,31 @@ Category = tuple[str, int]
 """The key of a dimension and one of its values."""
 
 
+def compare_shares(
+    rated: RatedRound,
+    items: ItemOrigins,
+    dimensions: Sequence[FrozenDimension],
+    names: Sequence[str],
+    chosen: Chosen,
+    tables: int,
+) -> tuple[dict[Category, FloatArray], dict[Category, ComparedSystems]]:
+    """Return shares (documents, systems) and comparisons of each category, p adjusted within a dimension.
+
+    tables: as in `compare_systems`.
+    """
+    shares: dict[Category, FloatArray] = {}
+    compared: dict[Category, ComparedSystems] = {}
+    texts = items.shared_texts(names)
+    for each in dimensions:
+        own = {}
+        for category in each.whole_values:
+            values = values_by_document(rated, items, each, names, category)
+            shares[each.key, category] = mean_over_raters(values)
+            own[each.key, category] = compare_systems(values, names, chosen, texts, tables)
+        compared |= adjust_together(own)
+    return shares, compared
+
+
 def shares_section(
     rated: RatedRound,
     items: ItemOrigins,
@@ -45,16 +72,11 @@ def shares_section(
     names: Sequence[str],
     chosen: Chosen,
     unequal: Unequal,
+    shares: Mapping[Category, FloatArray],
+    compared: Mapping[Category, ComparedSystems],
 ) -> Section:
-    """Return the tables of dimensions with named categories."""
-    shares: dict[Category, FloatArray] = {}
-    compared: dict[Category, ComparedSystems] = {}
+    """Return the tables of dimensions with named categories, from what `compare_shares` returns."""
     texts = items.shared_texts(names)
-    for each in dimensions:
-        for category in each.whole_values:
-            values = values_by_document(rated, items, each, names, category)
-            shares[each.key, category] = mean_over_raters(values)
-            compared[each.key, category] = compare_systems(values, names, chosen, texts)
     by_name = {
         f"{each.name} ({each.name_of(category)})": compared[each.key, category]
         for each in dimensions
@@ -64,7 +86,7 @@ def shares_section(
     all_there_are = texts.diagonal() if is_about_these_texts(chosen) else None
     tables = [
         _shares(shares, dimensions, names, all_there_are, unequal),
-        _comparing_table(compared, dimensions, unequal),
+        _comparing_table(compared, dimensions, unequal, across=is_across_dimensions(chosen)),
     ]
     return Section(gettext("Shares of categories"), f"{_SAYS} {about}", tables)
 
@@ -96,28 +118,28 @@ def _category_cells(dimension: FrozenDimension, category: int) -> list[Cell]:
 
 
 def _comparing_table(
-    compared: Mapping[Category, ComparedSystems], dimensions: Sequence[FrozenDimension], unequal: Unequal
+    compared: Mapping[Category, ComparedSystems],
+    dimensions: Sequence[FrozenDimension],
+    unequal: Unequal,
+    *,
+    across: bool,
 ) -> Table:
     rows = []
     for dimension in dimensions:
-        found = [
-            (category, f"{own.how} {_TOGETHER}", each)
-            for category in dimension.whole_values
-            for own in [compared[dimension.key, category]]
-            for each in own.differences
-        ]
-        corrected = adjust_p_values([each for _, _, each in found])
-        for (category, how, _), each in zip(found, corrected, strict=True):
-            known = each.adjusted_p_value is not None
-            rows.append(
-                [
-                    *_category_cells(dimension, category),
-                    text(each.first),
-                    text(each.second),
-                    difference_cell(each, how, unequal[dimension.key]),
-                    Cell(each.adjusted_p_value, reason="" if known else each.reason, how=how),
-                ]
-            )
+        for category in dimension.whole_values:
+            own = compared[dimension.key, category]
+            how = f"{own.how} {_ACROSS if across else _TOGETHER}"
+            for each in own.differences:
+                reason = each.reason if each.adjusted_p_value is None else ""
+                rows.append(
+                    [
+                        *_category_cells(dimension, category),
+                        text(each.first),
+                        text(each.second),
+                        difference_cell(each, how, unequal[dimension.key]),
+                        Cell(each.adjusted_p_value, reason=reason, how=how),
+                    ]
+                )
     columns = [
         DIMENSION,
         _CATEGORY,
@@ -130,4 +152,9 @@ def _comparing_table(
         "Intervals are per pair. p values are corrected over all categories and pairs of a dimension (Holm), "
         "not over dimensions."
     )
+    if across:
+        says = gettext(
+            "Intervals are per pair. p values are corrected over all categories and pairs of all dimensions "
+            "(Holm)."
+        )
     return Table("share-differences", gettext("Differences of shares"), columns, rows, heads=4, says=says)

@@ -14,19 +14,23 @@ from annotate.results.page import Section
 from annotate.results.queries.by_system import difference_cell, mean_over_raters, values_by_document, warn_if
 from annotate.results.queries.compared_systems import (
     ComparedSystems,
+    adjust_together,
     compare_systems,
     is_about_these_texts,
+    is_across_dimensions,
     what_differences_are_about,
+    what_is_adjusted,
 )
 from annotate.results.queries.drawn import Unequal, unequally_drawn
 from annotate.results.queries.material import ItemOrigins, RatedRound, items_of, rated_rounds
 from annotate.results.queries.resolution import resolution_section
-from annotate.results.queries.shares import shares_section
+from annotate.results.queries.shares import compare_shares, shares_section
 from annotate.results.registry import Chosen, Parameter
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, mark_best, text
 
 _SYSTEM = Column("system", lambda: gettext("System"), ColumnKind.TEXT)
 _ADJUSTED = gettext_lazy("p values adjusted over all pairs of a dimension: Holm 1979.")
+_ADJUSTED_ACROSS = gettext_lazy("p values adjusted over all pairs of all dimensions: Holm 1979.")
 _RANKS = gettext_lazy(
     "Ranks by inverting the simultaneous 95 % intervals (Bonferroni) of all pairs (function rank_sets); "
     "source: Chatzi and others 2024, algorithm 1."
@@ -61,21 +65,36 @@ def systems_sections(project: Project, chosen: Chosen) -> list[Section]:
     names = sorted(set(items.systems.values()))
     named = [each for each in everything.dimensions if each.is_named]
     unequal = unequally_drawn(everything, items)
-    shares = [shares_section(everything, items, named, names, chosen, unequal)] if named else []
     rated = replace(everything, dimensions=tuple(each for each in everything.dimensions if not each.is_named))
-    return [*(_of_scores(rated, items, names, chosen, unequal) if rated.dimensions else []), *shares]
+    tables = len(rated.dimensions) + sum(len(each.whole_values) for each in named)
+    texts = items.shared_texts(names)
+    values = {each.key: values_by_document(rated, items, each, names) for each in rated.dimensions}
+    compared = {key: compare_systems(own, names, chosen, texts, tables) for key, own in values.items()}
+    categories, shares = compare_shares(everything, items, named, names, chosen, tables)
+    if is_across_dimensions(chosen):
+        together = adjust_together({**compared, **shares})
+        compared, shares = {key: together[key] for key in compared}, {key: together[key] for key in shares}
+    scores = {key: mean_over_raters(own) for key, own in values.items()}
+    return [
+        *(_of_scores(rated, items, names, chosen, unequal, scores, compared) if rated.dimensions else []),
+        *(
+            [shares_section(everything, items, named, names, chosen, unequal, categories, shares)]
+            if named
+            else []
+        ),
+    ]
 
 
 def _of_scores(
-    rated: RatedRound, items: ItemOrigins, names: Sequence[str], chosen: Chosen, unequal: Unequal
+    rated: RatedRound,
+    items: ItemOrigins,
+    names: Sequence[str],
+    chosen: Chosen,
+    unequal: Unequal,
+    tables: Mapping[str, FloatArray],
+    compared: Compared,
 ) -> list[Section]:
-    compared: dict[str, ComparedSystems] = {}
-    tables: dict[str, FloatArray] = {}
     texts = items.shared_texts(names)
-    for each in rated.dimensions:
-        values = values_by_document(rated, items, each, names)
-        compared[each.key] = compare_systems(values, names, chosen, texts)
-        tables[each.key] = mean_over_raters(values)
     crossed = {key: each.crossed for key, each in compared.items() if each.crossed}
     about = what_differences_are_about(
         {each.name: compared[each.key] for each in rated.dimensions},
@@ -101,7 +120,7 @@ def _of_scores(
         Section(
             gettext("Which systems differ"),
             f"{about} {gettext('Ranks follow from these differences.')}",
-            [_differences(rated, compared, unequal)],
+            [_differences(rated, compared, unequal, across=is_across_dimensions(chosen))],
         ),
     ]
     return [*found, resolution_section(rated.dimensions, crossed, len(rated.raters))] if crossed else found
@@ -219,7 +238,8 @@ def _quantile_cells(values: FloatArray) -> list[Cell]:
     ]
 
 
-def _differences(rated: RatedRound, compared: Compared, unequal: Unequal) -> Table:
+def _differences(rated: RatedRound, compared: Compared, unequal: Unequal, *, across: bool) -> Table:
+    adjusted = _ADJUSTED_ACROSS if across else _ADJUSTED
     rows = [
         [
             text(dimension.name, key=dimension.key),
@@ -227,7 +247,7 @@ def _differences(rated: RatedRound, compared: Compared, unequal: Unequal) -> Tab
             text(each.second),
             difference_cell(each, own.how, unequal[dimension.key]),
             _p(each, each.p_value, own.how),
-            _p(each, each.adjusted_p_value, f"{own.how} {_ADJUSTED}"),
+            _p(each, each.adjusted_p_value, f"{own.how} {adjusted}"),
         ]
         for dimension in rated.dimensions
         for own in [compared[dimension.key]]
@@ -241,10 +261,8 @@ def _differences(rated: RatedRound, compared: Compared, unequal: Unequal) -> Tab
         Column("p", "p", ColumnKind.P_VALUE, decimals=4),
         Column("p_adjusted", gettext("p, adjusted"), ColumnKind.P_VALUE, decimals=4),
     ]
-    says = gettext(
-        "Every pair of systems on the documents that were rated for both. Intervals are per pair; adjusted p "
-        "values are corrected over all pairs of a dimension (Holm), not over dimensions."
-    )
+    says = gettext("Every pair of systems on the documents that were rated for both. Intervals are per pair.")
+    says = f"{says} {what_is_adjusted(across=across)}"
     return Table("differences", gettext("Differences of mean scores"), columns, rows, heads=3, says=says)
 
 
