@@ -230,13 +230,15 @@ def answer_study(tables: Tables) -> str:
 
 
 def answer_so_far(tables: Tables) -> str:
-    """Return the range of alpha until now."""
-    return answer_range(
+    """Return the range of alpha until now, and which systems differ surely."""
+    alpha = answer_range(
         tables.get("alpha"),
         "alpha",
         gettext("Alpha of the ratings until now is %(low)s to %(high)s over dimensions."),
         gettext("Alpha is undefined on every dimension; the table shows the reasons."),
     )
+    systems = tables.get("systems-so-far")
+    return f"{alpha} {systems.says}" if systems and alpha else alpha
 
 
 def answer_range(table: Table | None, key: str, sentence: str, nothing: str) -> str:

@@ -104,9 +104,12 @@ SO_FAR = Arrangement(
     tabs={
         "alpha": _("Alpha"),
         "stopping": _("Enough ratings?"),
+        "systems-so-far": _("Systems"),
+        "pairs-so-far": _("Pairs of systems"),
         "drift": _("Rater drift"),
         "order": _("Order of work"),
     },
     chart=Chart("alpha", lines=(TENTATIVE, RELIABLE)),
+    sorts={"pairs-so-far": "p_adjusted"},
     answer=answer_so_far,
 )
