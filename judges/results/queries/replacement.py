@@ -10,8 +10,10 @@ from django.utils.translation import gettext_lazy
 from agreement.comparison import OneMoreRater, judge_as_one_more_rater
 from agreement.reliability import (
     AlternativeAnnotatorTest,
+    ReplacementPlan,
     alternative_annotator_test,
     minus_root_mean_squared_error,
+    plan_replacement,
     share_of_equal_values,
 )
 from annotate.core.guideline import FrozenDimension
@@ -33,11 +35,12 @@ EPSILONS = {
 
 @dataclass(frozen=True)
 class DimensionTest:
-    """The test on one dimension with its controls, and what the judge does to alpha as one more rater."""
+    """The test on one dimension with its controls and plan, and alpha with the judge as one more rater."""
 
     dimension: FrozenDimension
     test: AlternativeAnnotatorTest
     one_more_rater: OneMoreRater
+    plan: ReplacementPlan
 
 
 @dataclass(frozen=True)
@@ -98,4 +101,5 @@ def _test_dimension(
         generator=stream,
         people=stream_of_people(project, dimension),
     )
-    return DimensionTest(dimension, test, one_more_rater)
+    plan = plan_replacement(test, epsilon=epsilon, generator=stream)
+    return DimensionTest(dimension, test, one_more_rater, plan)
