@@ -5,7 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from agreement import (
+    ReliabilityData,
+    Resampling,
+    VarianceComponents,
+    crossed_differences,
+    krippendorff_alpha,
+)
 from agreement.data import FloatArray
+from agreement.design import deviation_of_alpha, width_of_alpha, width_of_difference
 from agreement.power import documents_needed
 from agreement.reliability import (
     Verdict,
@@ -83,3 +91,109 @@ def power_of_replacement(judged: Judged, simulations: int, *, pilot: int = 2_000
     assert found.documents is not None, found.reason
     passed = [_test(judged, found.documents, generator).verdict == Verdict.PASSES for _ in range(simulations)]
     return found.documents, float(np.mean(passed))
+
+
+@dataclass(frozen=True)
+class Study:
+    """Systems that raters rate on documents, normal with these variances; the first two differ by .5."""
+
+    components: VarianceComponents
+    raters: int
+    documents: int
+    systems: int = 4
+    rounded: bool = False
+
+    def draw(self, generator: np.random.Generator) -> FloatArray:
+        """(raters, documents, systems)."""
+        size = self.raters, self.documents, self.systems
+        known = self.components
+        values = 3.0 + np.linspace(-0.25, 0.25, self.systems)[::-1] * np.ones(size)
+        for variance, shape in (
+            (known.documents, (1, self.documents, 1)),
+            (known.documents_by_systems, (1, self.documents, self.systems)),
+            (known.raters, (self.raters, 1, 1)),
+            (known.raters_by_systems, (self.raters, 1, self.systems)),
+            (known.raters_by_documents, (self.raters, self.documents, 1)),
+            (known.rest, size),
+        ):
+            values = values + np.sqrt(variance) * generator.normal(size=shape)
+        return np.clip(np.round(values), 1, 5) if self.rounded else values
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A power or mean width promised, and the one reached."""
+
+    promised: float
+    reached: float
+
+
+def design_of_differences(study: Study, simulations: int) -> tuple[Reached, Reached]:
+    """Return the power to find that the first system is .5 above the last, and the width of the interval."""
+    generator = np.random.default_rng(SEED)
+    size = study.systems, study.raters, study.documents
+    variances, level = study.components.of_differences, LEVEL
+    power = variances.power(0.5, *size, significance_level=level)
+    width = width_of_difference(variances, *size)
+    names = [str(each) for each in range(study.systems)]
+    widths, rejected = [], []
+    for _ in range(simulations):
+        found = crossed_differences(study.draw(generator), names).differences[study.systems - 2]
+        assert found.low is not None
+        assert found.high is not None
+        widths.append(found.high - found.low)
+        rejected.append(found.low > 0)
+    return Reached(power, float(np.mean(rejected))), Reached(width, float(np.mean(widths)))
+
+
+def design_of_alpha(study: Study, simulations: int) -> Reached:
+    """Return the width of alpha's interval promised by the variances, and the mean width of bootstraps."""
+    generator = np.random.default_rng(SEED)
+    spread = np.var(np.linspace(-0.25, 0.25, study.systems), ddof=1)
+    components = VarianceComponents(**{**vars(study.components), "systems": float(spread)})
+    _, deviation = deviation_of_alpha(components, study.systems, study.raters)
+    plan, widths = Resampling(by="documents", replicates=300), []
+    for _ in range(simulations):
+        values = np.round(4 * study.draw(generator)) / 4
+        data = ReliabilityData(
+            values.reshape(study.raters, -1),
+            measurement_level="interval",
+            value_domain=np.unique(values).tolist(),
+            documents=np.repeat(np.arange(study.documents), study.systems),
+        )
+        found = krippendorff_alpha(data, generator=generator, resampling=plan).interval
+        assert found is not None
+        widths.append(found.high - found.low)
+    return Reached(width_of_alpha(deviation, study.documents), float(np.mean(widths)))
+
+
+TYPICAL = VarianceComponents(0.0, 0.04**2, 0.27**2, 0.42**2, 0.23**2, 0.32**2, 0.59**2)
+PAIRS = (Judged((0.7, 1.0)), Judged((0.7, 0.9)), Judged((0.5, 1.2)), Judged((0.7, 1.0), ceiling=1.2))
+CANDIDATES = (Judged((0.5, 1.0)), Judged((0.7, 1.0)), Judged((0.8, 1.0)))
+STUDIES = (
+    Study(TYPICAL, 5, 20),
+    Study(TYPICAL, 8, 40),
+    Study(TYPICAL, 13, 18),
+    Study(TYPICAL, 5, 40, rounded=True),
+)
+
+
+def report_power(simulations: int) -> None:
+    """Print what is promised and what is reached, of powers and of widths."""
+    print(f"Power promised {POWER:g}: documents planned, and the share found; {simulations:,} samples")
+    for judged in PAIRS:
+        documents, reached = power_of_judges(judged, simulations)
+        print(f"two judges, {judged}: {documents} documents, {reached:.3f}", flush=True)
+    for judged in CANDIDATES:
+        documents, reached = power_of_replacement(judged, simulations // 5, pilot=10_000)
+        print(f"replacement test, {judged}: {documents} documents, {reached:.3f}", flush=True)
+    print("Designs: promised and reached")
+    for study in STUDIES:
+        name = f"{study.raters} raters, {study.documents} documents{', rounded' * study.rounded}"
+        power, width = design_of_differences(study, simulations)
+        alpha = design_of_alpha(study, simulations // 5)
+        print(
+            f"{name}: power {power.promised:.3f}, {power.reached:.3f}; width of a difference "
+            f"{width.promised:.2f}, {width.reached:.2f}; of alpha {alpha.promised:.2f}, {alpha.reached:.2f}",
+            flush=True,
+        )

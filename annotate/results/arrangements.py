@@ -85,19 +85,21 @@ SEVERITY = Arrangement(
 PASSAGES = Arrangement(chart=Chart("passages", ("alpha",)), answer=answer_passages)
 STUDY = Arrangement(
     tabs={
+        "designs": _("Cheapest design"),
         "raters-needed": _("Raters"),
         "documents-needed": _("Documents"),
         "power": _("Power"),
         "dependability": _("Dependability"),
         "variances": _("Sources of variance"),
     },
-    chart=Chart("reliability-curve"),
+    chart=Chart("power-curve"),
     charts={
+        "raters-needed": "reliability-curve",
         "documents-needed": "width-curve",
         "power": "power-curve",
         "dependability": "dependability-curve",
     },
-    in_files=("*-curve",),
+    in_files=("*-curve", "designs-by-dimension"),
     answer=answer_study,
 )
 SO_FAR = Arrangement(
