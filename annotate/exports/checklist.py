@@ -38,8 +38,9 @@ NOT_RECORDED = "Not recorded in Concord: state it yourself."
 TITLE = "Reporting checklist"
 INTRODUCTION = (
     "Concord filled {filled} of {total} lines from the project. The last column names the questions of the "
-    "Human Evaluation Datasheet (HEDS 2.0, Shimorina and Belz 2022) that a line answers, fully or in part."
+    "Human Evaluation Datasheet HEDS 2.0 {source} that a line answers, fully or in part."
 )
+SOURCE = "(Shimorina and Belz 2022)"
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,10 @@ def checklist(project: Project) -> list[ChecklistLine]:
     ]
 
 
-def introduce(lines: Sequence[ChecklistLine]) -> str:
-    """Return the sentences above the lines."""
-    return INTRODUCTION.format(filled=sum(bool(each.answer) for each in lines), total=len(lines))
+def introduce(lines: Sequence[ChecklistLine], source: str = SOURCE) -> str:
+    """Return the sentences above the lines. source: the citation."""
+    filled = sum(bool(each.answer) for each in lines)
+    return INTRODUCTION.format(filled=filled, total=len(lines), source=source)
 
 
 def checklist_markdown(project: Project, lines: Sequence[ChecklistLine]) -> str:
@@ -138,10 +140,8 @@ def _scales(project: Project, first: Round | None) -> str:
         described.append(f"{each.name} ({scale or kind_of(each).name})")
     if not described:
         return ""
-    return (
-        f"{', '.join(described)}. Raters saw the definition and the guidelines of each; the export's table "
-        "dimensions has them."
-    )
+    seen = " Raters saw the definition and the guidelines of each." if _is_rated_here(first) else ""
+    return f"{', '.join(described)}.{seen} The export's table dimensions has both."
 
 
 def _dispute_rule(project: Project, first: Round | None) -> str:
@@ -163,10 +163,18 @@ def _assignment(facts: Facts, first: Round | None) -> str:
     if first is None:
         return ""
     plans = "; ".join(f"{label} ({count:,} assignments)" for label, count in facts.plans.items())
+    if not _is_rated_here(first):
+        return f"{plans}."
     return (
         f"{plans}. Work {first.get_work_order_display()}; dimensions {first.get_dimension_order_display()}. "
         "Names of systems were hidden from raters."
     )
+
+
+def _is_rated_here(first: Round | None) -> bool:
+    """Whether people rated in Concord, and not only elsewhere."""
+    assignments = Assignment.objects.filter(round=first, completed_at__isnull=False)
+    return first is not None and assignments.exclude(plan=Assignment.Plan.IMPORTED).exists()
 
 
 def _seeds(project: Project, facts: Facts) -> str:
@@ -262,7 +270,8 @@ def _describe_exclusion(rater: Membership, decision: CountingDecision | None, fi
 
 
 def _conduct(project: Project, facts: Facts, first: Round | None) -> Iterator[ChecklistLine]:
-    yield ChecklistLine("Collection of answers", f"Web forms of Concord {VERSION}." if first else "", "3.3.2")
+    collected = f"Web forms of Concord {VERSION}." if _is_rated_here(first) else ""
+    yield ChecklistLine("Collection of answers", collected, "3.3.2")
     yield ChecklistLine("What raters saw: screenshots", heds="3.3.4")
     yield ChecklistLine("Time and freedom of raters", _time(facts, first), "3.3.5, 3.3.7")
     yield ChecklistLine("Questions and feedback of raters", heds="3.3.6")
@@ -274,7 +283,7 @@ def _conduct(project: Project, facts: Facts, first: Round | None) -> Iterator[Ch
 
 
 def _time(facts: Facts, first: Round | None) -> str:
-    if first is None:
+    if first is None or not _is_rated_here(first):
         return ""
     measured = facts.rounds[0].seconds
     hours = f" {measured / 3600:,.1f} hours of active time were measured in Round I." if measured else ""
@@ -314,8 +323,8 @@ def _disputes(facts: Facts, first: Round | None) -> str:
 
 def _missing(facts: Facts) -> str:
     return " ".join(
-        f"{each.round}: {each.unfinished:,} incomplete assignments, {each.without_value:,} answers without "
-        "a value."
+        f"{each.round}: {each.without_value:,} answers without a value."
+        + (f" {each.unfinished:,} incomplete assignments." if each.round.is_independent else "")
         for each in facts.rounds
     )
 

@@ -5,7 +5,15 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotate.core.models import CountingDecision, GoldItem, GoldValue, Membership, Project, Round
+from annotate.core.models import (
+    Assignment,
+    CountingDecision,
+    GoldItem,
+    GoldValue,
+    Membership,
+    Project,
+    Round,
+)
 from annotate.exports.checklist import NOT_RECORDED, ChecklistLine, checklist, checklist_markdown
 from annotate.exports.commands.exports import note_export
 from annotate.exports.facts import write_day
@@ -112,6 +120,17 @@ def test_practice_and_hidden_items_are_training_and_checks() -> None:
         "Practice on 1 items with reference values; 80 % had to be right, and 1 raters passed."
     )
     assert training.heds == "3.2.4"
+
+
+def test_ratings_from_elsewhere_are_not_described_as_collected_here() -> None:
+    cast = rated()
+    assert line(cast.project, "Collection").text.startswith("Web forms of Concord")
+    assert "hidden from raters" in line(cast.project, "Assignment").text
+    Assignment.objects.update(plan=Assignment.Plan.IMPORTED)
+    for topic in ("Collection", "Time"):
+        assert line(cast.project, topic).text == NOT_RECORDED
+    assert line(cast.project, "Assignment").text == "recorded elsewhere and imported (18 assignments)."
+    assert "Raters saw" not in line(cast.project, "Questions, scales").text
 
 
 def test_judges_have_their_versions() -> None:

@@ -171,7 +171,7 @@ def _sections(
     yield r"\bibliography{references}"
     yield "\n\\appendix"
     yield r"\section{Reporting checklist}"
-    yield format_latex("{says} {source}", says=introduce(lines), source=cite("shimorina2022"))
+    yield introduce(lines, cite("shimorina2022"))
     yield r"\input{tables/checklist}"
     if how := dict.fromkeys(line for each in tables for line in each.table.how):
         yield r"\section{How the values were computed}"

@@ -115,7 +115,7 @@ def _summary(standings: Sequence[_Standing]) -> Table:
         Column("sure", gettext("differ surely"), ColumnKind.COUNT),
         Column("open", gettext("not yet"), ColumnKind.COUNT),
         Column("next", gettext("next pair"), ColumnKind.TEXT),
-        Column("more", gettext("after about more documents"), ColumnKind.COUNT),
+        Column("more", gettext("more documents"), ColumnKind.COUNT),
     ]
     title = gettext("Systems that differ surely, and when to stop")
     return Table("systems-so-far", title, columns, rows, says=describe_standings(standings))

@@ -44,7 +44,7 @@ TRAINING = NumberParameter(
 DESIGN_PARAMETERS = (GOAL, REACH, SYSTEMS)
 
 _SAYS = gettext_lazy(
-    "The fewest outputs to rate that reach the goal on every dimension with known variances, each rater "
+    "The fewest ratings that reach the goal on every dimension with known variances, each rater "
     "rating every output. Costs are time for items, training if given, and pay. An empty field takes a power "
     "of 0.8, a difference’s interval of a quarter of the scale, or an alpha’s interval of 0.1."
 )
@@ -219,7 +219,7 @@ def _design_columns() -> list[Column]:
         Column("raters", gettext("raters"), ColumnKind.COUNT),
         Column("documents", gettext("documents"), ColumnKind.COUNT),
         Column("systems", gettext("systems"), ColumnKind.COUNT),
-        Column("ratings", gettext("rated outputs"), ColumnKind.COUNT),
+        Column("ratings", gettext("ratings"), ColumnKind.COUNT),
         Column("hours", gettext("hours"), decimals=1),
         Column("pay", gettext("pay"), decimals=0),
     ]
