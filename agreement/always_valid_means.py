@@ -1,4 +1,4 @@
-"""Means of bounded differences that may be looked at after every document: of systems, or of judges."""
+"""Differences of systems or judges with intervals and tests that are valid at every look."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,9 +22,9 @@ class AlwaysValidDifference:
     """The mean of the first minus the second over documents, valid at every look.
 
     low, high: an interval that covers the mean at all looks and for all pairs together. p_value: for no
-    difference, for this pair alone; adjusted_p_value: by Holm over the pairs. more_documents: how many more
-    make the difference sure if they are like those seen; None if it is sure already or needs more than
-    `MOST_TIMES` as many. Without documents value and interval are None, and `reason` says why.
+    difference, for this pair alone; adjusted_p_value: by Holm over the pairs. more_documents: the number of
+    further documents that makes the difference sure if they are like those seen; None if it is sure already
+    or needs more than `MOST_TIMES` as many. Without documents value and interval are None with a `reason`.
     """
 
     first: str
@@ -57,9 +57,9 @@ def always_valid_differences(
 
     m stays in the interval while max(K+, K-) / 2 has never reached 1 / a. If documents come in random order,
     the true mean leaves it at any look with a probability of a at most, whatever the distribution. Intervals
-    take a = (1 - confidence level) / pairs (Bonferroni). p is 2 / max(K+, K-) at m = 0, its smallest value
-    until now, at most 1. Holm's correction of such p values is valid at every look, and a rejection is never
-    taken back. The mean is over documents like these with these raters: other raters are not covered.
+    take a = (1 - confidence level) / pairs (Bonferroni). p is the smallest 2 / max(K+, K-) of all looks
+    at no difference, cut at 1. Holm's correction of such p values is valid at every look, and a rejection is
+    never taken back. The mean is over documents like these with these raters: other raters are not covered.
     Source: Waudby-Smith and Ramdas 2024, Estimating means of bounded random variables by betting, JRSS B 86,
     section 4, with their average over a grid of constant stakes. Raises ValueError for differences beyond the
     reach.
@@ -89,7 +89,7 @@ def _scale(differences: npt.ArrayLike, reach: float) -> FloatArray:
     given = given[~np.isnan(given)]
     if reach <= 0 or (np.abs(given) > reach * (1 + 1e-9)).any():
         raise ValueError(f"Every difference must lie between {-reach:g} and {reach:g}.")
-    return np.clip((given / reach + 1) / 2, 0, 1)
+    return np.asarray(np.clip((given / reach + 1) / 2, 0, 1))
 
 
 def _compare(
@@ -121,7 +121,7 @@ def _find_end(scaled: FloatArray, significance_level: float) -> float:
 
 
 def _forecast_documents(scaled: FloatArray, significance_level: float) -> int | None:
-    """Return the documents still needed if those seen repeat in their order; None beyond `MOST_TIMES`."""
+    """Return the number of further documents if those seen repeat; None beyond `MOST_TIMES`."""
     if not len(scaled) or scaled.mean() == 0.5:
         return None
     repeated = np.tile(scaled if scaled.mean() > 0.5 else 1 - scaled, MOST_TIMES)

@@ -41,7 +41,7 @@ class Judged:
     ceiling: float = 0.0
 
     def draw(self, documents: int, generator: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Return values of people (3, documents, texts) and of judges (2, documents, texts)."""
+        """Simulate values of people (3, documents, texts) and of judges (2, documents, texts)."""
         truth = 3.0 + self.ceiling + np.array([-0.3, -0.1, 0.1, 0.3])
         truth = truth + 0.4 * generator.normal(size=(documents, 1))
         truth = truth + 0.8 * generator.normal(size=(documents, TEXTS))
@@ -179,7 +179,7 @@ STUDIES = (
 
 
 def report_power(simulations: int) -> None:
-    """Print what is promised and what is reached, of powers and of widths."""
+    """Print the powers and widths that are promised, and those that are reached."""
     print(f"Power promised {POWER:g}: documents planned, and the share found; {simulations:,} samples")
     for judged in PAIRS:
         documents, reached = power_of_judges(judged, simulations)

@@ -153,14 +153,18 @@ def documents_until_sure(difference: float, simulations: int) -> tuple[int, floa
     ratios = []
     for _ in range(simulations):
         (drawn,) = _differences(Contest("", (0.0, difference)), 400, generator)
-        sizes = range(1, 400)  # once sure a pair stays sure, so its first size is found by halving
-        needed.append(1 + bisect_left(sizes, True, key=lambda size, of=drawn: _is_sure(of[:size])))
+        needed.append(_first_sure(drawn))
         half = drawn[: needed[-1] // 2]
         (forecast,) = always_valid_differences([("", "", half)], reach=4)
         if forecast.more_documents:
             ratios.append(needed[-1] / (len(half) + forecast.more_documents))
     by_plan = float(np.mean(np.array(needed) <= plan))
     return plan, float(np.mean(needed)), by_plan, float(np.median(ratios))
+
+
+def _first_sure(drawn: FloatArray) -> int:
+    """Return the documents after which a pair is sure, by halving: once sure it stays so."""
+    return 1 + bisect_left(range(1, len(drawn)), True, key=lambda size: _is_sure(drawn[:size]))
 
 
 def _is_sure(drawn: FloatArray) -> bool:

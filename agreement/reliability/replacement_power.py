@@ -38,11 +38,11 @@ def plan_replacement(
 ) -> ReplacementPlan:
     """Plan the test from the document means and covariances that it has found.
 
-    test: as `alternative_annotator_test` returns it. For n documents the means of wins and of gains over the
-    controls are drawn from the normal distribution with these covariances / n, standard deviations from chi
-    squared with n - 1 degrees of freedom, 4,000 times. Power is the share of draws in which t tests reject
-    for half of the annotators or more (Benjamini and Yekutieli) and every control is beaten. It takes the
-    values found as the true ones. Undefined with fewer than three annotators or five documents, and for a
+    test: as `alternative_annotator_test` returns it. For n documents it simulates 4,000 studies: normal means
+    of wins and of gains over the controls with these covariances / n, and standard deviations from chi
+    squared with n - 1 degrees of freedom. Power is the share of studies in which t tests reject for half of
+    the annotators or more (Benjamini and Yekutieli) and every control is beaten. It takes the values found as
+    the true ones. Undefined with fewer than three annotators or five documents, and for a
     judge that does not pass with any number of documents.
     """
     rows = [*(each.by_document for each in test.annotators)]
@@ -95,7 +95,7 @@ class _Setting:
         self.errors, self.spreads = normal[0] @ root.T, normal[1]
 
     def power(self, documents: int) -> float:
-        """Return the share of draws with so many documents in which the judge passes."""
+        """Return the share of simulated studies of this size in which the judge passes."""
         freedom = documents - 1
         means = self.means + self.errors / np.sqrt(documents)
         # Wilson and Hilferty's transformation: chi squared / freedom from a normal number.
