@@ -7,6 +7,7 @@ import numpy as np
 import scipy
 
 from agreement.crossed_fit import ErrorVariances
+from agreement.streams import Stream
 from agreement.student import t_reach
 from agreement.variance_components import VarianceComponents
 
@@ -86,7 +87,7 @@ def deviation_of_alpha(components: VarianceComponents, systems: int, raters: int
     are not rounded or cut to a scale: multiply a width that was measured by the ratio of two designs, or take
     the result as approximate. Source: Krippendorff 2011 for alpha; the linearisation is a delta method.
     """
-    generator = np.random.default_rng(_SEED)
+    generator = Stream(_SEED).of("deviation_of_alpha").generator()
     shape = (_PANELS, _DOCUMENTS, systems, raters)
     parts = (
         (components.systems, (_PANELS, 1, systems, 1)),

@@ -22,8 +22,8 @@ _SAYS = gettext_lazy(
 )
 _PAIRS_SAY = gettext_lazy(
     "The first system’s mean minus the second’s over finished documents. The interval covers all pairs of a "
-    "dimension at all looks (Bonferroni); p is corrected by Holm over the pairs of a dimension. More "
-    "documents: until the difference is sure, if they are like those finished."
+    "dimension at all looks (Bonferroni); p is corrected by Holm over the pairs of a dimension, not over "
+    "dimensions. More documents: until the difference is sure, if they are like those finished."
 )
 HOW_ALWAYS_VALID = gettext_lazy(
     "Betting against every mean difference (function always_valid_differences); source: Waudby-Smith and "
