@@ -26,8 +26,8 @@ _SAYS = gettext_lazy(
     "The share of items on which the first judge is nearer to the mean of people minus that of the second. "
     "On named categories it is the first judge’s mean share of raters with the same value minus the "
     "second’s. You may look after every document that all its raters have finished, and stop: interval "
-    "(Bonferroni) and p (Holm) hold at all looks. Both are corrected over the pairs of judges of a dimension, "
-    "not over dimensions."
+    "(Bonferroni) and p (Holm) hold at all looks. Both are corrected over the pairs of judges of a "
+    "dimension, not over dimensions."
 )
 _POWER_SAYS = gettext_lazy(
     "The first judge’s mean squared error minus the second’s, in squared points; on named categories its "
