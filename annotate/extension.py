@@ -8,6 +8,7 @@ from django.utils.functional import Promise
 from annotate.core.jobs import JOB_KINDS, JobKind
 from annotate.core.models import Project, Round
 from annotate.core.navigation import NewPages, add_pages
+from annotate.exports.checklist import CHECKLIST_LINES, ChecklistLines
 from annotate.exports.formats.datasheet import COLLECTION_LINES, DatasheetLines
 from annotate.exports.paper.parts import PAPER_SECTIONS, PaperSection
 from annotate.exports.registry import TABLES, ExportTable
@@ -35,9 +36,10 @@ class Extension:
     unit_part: the route of what a disagreement's page loads besides. disagreements: whose the app can list.
     item_marks: by which items are found.
     item_lead: what may be done with them.
-    collection_lines: of the data sheet. paper_section: of the report in LaTeX. judge_scores: of the table of
-    items. restorer: restores the app's export tables. finish_round_one: writes the app's assignments of an
-    open Round I in steps. events: of webhooks, with the content of each.
+    collection_lines: of the data sheet. checklist_lines: of the reporting checklist. paper_section: of the
+    report in LaTeX. judge_scores: of the table of items. restorer: restores the app's export tables.
+    finish_round_one: writes the app's assignments of an open Round I in steps. events: of webhooks, with the
+    content of each.
     """
 
     app: str
@@ -54,6 +56,7 @@ class Extension:
     item_marks: Sequence[ItemMark] = ()
     item_lead: ItemLead | None = None
     collection_lines: DatasheetLines | None = None
+    checklist_lines: ChecklistLines | None = None
     paper_section: PaperSection | None = None
     judge_scores: Callable[[Project], ByItem] | None = None
     restorer: Restorer | None = None
@@ -83,6 +86,8 @@ def extend(extension: Extension) -> None:
         LEADS[app] = extension.item_lead
     if extension.collection_lines:
         COLLECTION_LINES[app] = extension.collection_lines
+    if extension.checklist_lines:
+        CHECKLIST_LINES[app] = extension.checklist_lines
     if extension.paper_section:
         PAPER_SECTIONS[app] = extension.paper_section
     if extension.judge_scores:

@@ -20,6 +20,7 @@ python benchmarks/coverage.py by_system [--simulations 600]
 python benchmarks/coverage.py others [--simulations 600]
 python benchmarks/coverage.py questions [--simulations 400]
 python benchmarks/coverage.py errors [--simulations 300]
+python benchmarks/coverage.py power [--simulations 2000]
 
 crossed: shares of true nulls that are rejected at the 5 % level, by the crossed model of ratings and by the
 paired t test over documents; every project has a new random panel of raters.
@@ -32,7 +33,8 @@ judges: shares of pairs of judges found different although they agree with peopl
 strengths: shares of 95 % intervals of strengths, and of sets of ranks, that cover the true value.
 severity: shares of 95 % intervals of raters' severities and of systems' fair means that cover the true value.
 passages: shares of 95 % intervals of agreement on marked passages that cover the true value.
-stopping: shares of projects in which alpha's interval covers at every look, always valid and usual.
+stopping: shares of projects in which alpha's interval covers at every look, always valid and usual; in which
+any look excludes a true difference of systems or judges; and the documents until a difference is sure.
 routing: shares of 95 % intervals of mean scores, differences and ranks after routing that cover the truth, by
 estimate, size of a system and minimum number of audited units, of all and of those without a warning.
 corrected: shares of 95 % intervals of means and differences that a judge corrects that cover the true value,
@@ -49,6 +51,7 @@ others: shares of 95 % intervals that cover, for every other coefficient of rati
 with people's; and the share of order effects found in data without one.
 questions: shares of 95 % intervals of labels, preferences, rankings, spans and parts that cover.
 errors: shares of judges, with known truth, that are granted each use.
+power: powers and widths of intervals that plans promise, and those that simulated studies reach.
 """
 
 import argparse
@@ -84,6 +87,7 @@ from benchmarks.coverage_meta import report_meta
 from benchmarks.coverage_one_more_rater import report_one_more_rater
 from benchmarks.coverage_others import report_others
 from benchmarks.coverage_passages import report_passages
+from benchmarks.coverage_power import report_power
 from benchmarks.coverage_questions import report_questions
 from benchmarks.coverage_replacement import report_replacement
 from benchmarks.coverage_routing import report_routing
@@ -273,6 +277,7 @@ REPORTS = {
     "others": report_others,
     "questions": report_questions,
     "errors": report_errors,
+    "power": report_power,
     "routing": report_routing,
     "corrected": report_corrected,
     "passages": report_passages,

@@ -1,12 +1,17 @@
-"""How often alpha's intervals hold when one looks after every few documents (`coverage.py stopping`)."""
+"""How often intervals hold when one looks after every few documents (`coverage.py stopping`)."""
 
+from bisect import bisect_left
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
+import scipy
 
 from agreement import Resampling, krippendorff_alpha
 from agreement.always_valid import always_valid_alpha
+from agreement.always_valid_means import always_valid_differences
 from agreement.data import FloatArray, MeasurementLevel, ReliabilityData
+from agreement.power import documents_needed
 
 SEED = 20_261_123
 LEVEL = MeasurementLevel.INTERVAL
@@ -62,6 +67,121 @@ def _data(documents: FloatArray) -> ReliabilityData:
     )
 
 
+@dataclass(frozen=True)
+class Contest:
+    """Systems whose outputs three raters rate from 1 to 5, with these differences in quality, in points."""
+
+    name: str
+    quality: tuple[float, ...]
+    ceiling: float = 0.0
+
+    def scores(self, documents: int, generator: np.random.Generator) -> FloatArray:
+        """(documents, systems): means of three raters, who stay the same people in all documents."""
+        systems = len(self.quality)
+        values = 3.0 + self.ceiling + np.array(self.quality) + 0.3 * generator.normal(size=(documents, 1, 1))
+        values = values + 0.3 * generator.normal(size=(documents, 1, systems))
+        values = values + 0.6 * generator.normal(size=(documents, 3, systems))
+        return np.asarray(np.clip(np.round(values), 1, 5).mean(axis=1))
+
+
+@dataclass(frozen=True)
+class Judges:
+    """Two judges with these error deviations in points, on four texts of each document."""
+
+    name: str
+    errors: tuple[float, float]
+
+    def nearness(self, documents: int, generator: np.random.Generator) -> FloatArray:
+        """(documents,): as `nearness_by_document` computes it."""
+        truth = 3.2 + 0.8 * generator.normal(size=(documents, 4))
+        people = np.clip(np.round(truth[..., None] + 0.6 * generator.normal(size=(documents, 4, 3))), 1, 5)
+        judged = [
+            np.clip(np.round(truth + error * generator.normal(size=truth.shape)), 1, 5)
+            for error in self.errors
+        ]
+        distances = [np.abs(each - people.mean(axis=2)) for each in judged]
+        return np.asarray(np.sign(np.round(distances[1] - distances[0], 9)).mean(axis=1))
+
+
+CONTESTS = (
+    Contest("four equal systems", (0.0,) * 4),
+    Contest("four systems, .2 to .8 between them", (0.0, 0.2, 0.5, 0.8)),
+    Contest("four equal systems at the ceiling", (0.0,) * 4, ceiling=1.6),
+)
+BENCHES = (Judges("equal judges", (0.6, 0.6)), Judges("errors .6 and .9", (0.6, 0.9)))
+
+
+def excluded_at_any_look(contest: Contest | Judges, documents: int, simulations: int) -> tuple[float, float]:
+    """Return in which share of projects any look at any pair excludes its true difference.
+
+    First of always-valid intervals, looked at after every document; then of usual t intervals with the same
+    Bonferroni correction, looked at after every document from the tenth on.
+    """
+    generator = np.random.default_rng(SEED)
+    truths = _differences(contest, 200_000, generator).mean(axis=1)
+    reach, number = (1.0 if isinstance(contest, Judges) else 4.0), len(truths)
+    valid = usual = 0
+    for _ in range(simulations):
+        drawn = _differences(contest, documents, generator)
+        pairs = [(str(place), "other", each) for place, each in enumerate(drawn)]
+        found = always_valid_differences(pairs, reach=reach)
+        valid += any(
+            each.low is None or each.high is None or not each.low <= truth <= each.high
+            for each, truth in zip(found, truths, strict=True)
+        )
+        sizes = np.arange(1, documents + 1)
+        means = np.cumsum(drawn, axis=1) / sizes
+        variances = np.maximum(np.cumsum(drawn**2, axis=1) / sizes - means**2, 0) * sizes
+        errors = np.sqrt(variances / np.maximum(sizes - 1, 1) / sizes)
+        reaches = scipy.special.stdtrit(np.maximum(sizes - 1, 1), 1 - 0.025 / number) * errors
+        usual += bool((np.abs(means - truths[:, None]) > reaches)[:, 9:].any())
+    return valid / simulations, usual / simulations
+
+
+def documents_until_sure(difference: float, simulations: int) -> tuple[int, float, float, float]:
+    """Return what a pair of systems with this difference costs, by a fixed plan and by looking every time.
+
+    The documents of a plan that finds a difference of .25 points with a power of .8; the mean number until
+    the difference is sure (at most 400); the share of projects that are sure by the plan's end; and the
+    median ratio of documents needed to those forecast after half of them.
+    """
+    generator = np.random.default_rng(SEED)
+    deviation = float(_differences(Contest("", (0.0, 0.25)), 200_000, generator).std())
+    plan = documents_needed(0.25, deviation, significance_level=0.05)
+    assert plan is not None
+    needed: list[int] = []
+    ratios = []
+    for _ in range(simulations):
+        (drawn,) = _differences(Contest("", (0.0, difference)), 400, generator)
+        needed.append(_first_sure(drawn))
+        half = drawn[: needed[-1] // 2]
+        (forecast,) = always_valid_differences([("", "", half)], reach=4)
+        if forecast.more_documents:
+            ratios.append(needed[-1] / (len(half) + forecast.more_documents))
+    by_plan = float(np.mean(np.array(needed) <= plan))
+    return plan, float(np.mean(needed)), by_plan, float(np.median(ratios))
+
+
+def _first_sure(drawn: FloatArray) -> int:
+    """Return the documents after which a pair is sure, by halving: once sure it stays so."""
+    return 1 + bisect_left(range(1, len(drawn)), True, key=lambda size: _is_sure(drawn[:size]))
+
+
+def _is_sure(drawn: FloatArray) -> bool:
+    (found,) = always_valid_differences([("", "", drawn)], reach=4)
+    return found.is_sure
+
+
+def _differences(contest: Contest | Judges, documents: int, generator: np.random.Generator) -> FloatArray:
+    """(pairs, documents)."""
+    if isinstance(contest, Judges):
+        return contest.nearness(documents, generator)[None]
+    scores = contest.scores(documents, generator)
+    return np.array(
+        [scores[:, other] - scores[:, one] for one, other in combinations(range(len(contest.quality)), 2)]
+    )
+
+
 def report_stopping(simulations: int) -> None:
     """Print a line for each kind of material and number of documents."""
     print(f"Share of projects whose interval holds at every look (nominal .95); {simulations:,} of each kind")
@@ -72,3 +192,15 @@ def report_stopping(simulations: int) -> None:
                 f"error {material.error:g}, ceiling {material.ceiling:g}, {documents} documents: "
                 f"always valid {valid:.3f} (width {width:.2f}), usual {usual:.3f}"
             )
+    print("Share of projects in which any look excludes a true difference (nominal .05)")
+    for contest in (*CONTESTS, *BENCHES):
+        valid, usual = excluded_at_any_look(contest, 200, simulations)
+        print(f"{contest.name}, 200 documents: always valid {valid:.3f}, usual {usual:.3f}", flush=True)
+    print("Documents until a pair of systems is sure, looking after every document")
+    for difference in (0.25, 0.5, 0.75, 1.0):
+        plan, mean, by_plan, ratio = documents_until_sure(difference, simulations)
+        print(
+            f"difference {difference:g}: fixed plan for .25 {plan}, always valid {mean:.0f} on average, "
+            f"sure by the plan's end {by_plan:.2f}; needed / forecast at half {ratio:.2f}",
+            flush=True,
+        )

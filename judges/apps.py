@@ -19,7 +19,11 @@ class JudgesConfig(AppConfig):
         from judges.core.navigation import JUDGES_PAGES
         from judges.endpoints.evaluation_steps import STEPS_JOB
         from judges.interchange.kind import JUDGMENTS_KIND
-        from judges.interchange.queries.export import JUDGE_TABLES, judges_in_datasheet
+        from judges.interchange.queries.export import (
+            JUDGE_TABLES,
+            judges_in_checklist,
+            judges_in_datasheet,
+        )
         from judges.interchange.queries.item_scores import ITEM_LEAD, ITEM_MARKS, scores_by_item
         from judges.interchange.reproduction.llm_summeval import LLM_SUMMEVAL
         from judges.interchange.reproduction.topical_chat import TOPICAL_CHAT
@@ -70,6 +74,7 @@ class JudgesConfig(AppConfig):
                 item_marks=ITEM_MARKS,
                 item_lead=ITEM_LEAD,
                 collection_lines=judges_in_datasheet,
+                checklist_lines=judges_in_checklist,
                 paper_section=judges_in_paper,
                 judge_scores=scores_by_item,
                 restorer=restore_judges,

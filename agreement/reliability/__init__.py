@@ -104,6 +104,7 @@ from agreement.reliability.planning import (
 )
 from agreement.reliability.policy import CellDecision, DecidedBy, IndicatorRule, decide
 from agreement.reliability.pooled import pooled_estimate
+from agreement.reliability.replacement_power import ReplacementPlan, plan_replacement
 from agreement.reliability.sample import RatedSample
 from agreement.reliability.selective import (
     Guarantee,

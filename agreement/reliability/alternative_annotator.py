@@ -54,7 +54,8 @@ class AnnotatorComparison:
 
     units: rated by the annotator and by another. judge_wins, annotator_wins: in which share of them the judge
     (the annotator) fits the others at least as well; ties count for both. p_value: for "the annotator wins
-    by epsilon or more often than the judge". judge_replaces: whether that is rejected.
+    by epsilon or more often than the judge". judge_replaces: whether that is rejected. by_document:
+    (documents,), the annotator's wins minus the judge's, NaN where nothing is compared.
     """
 
     annotator: str
@@ -63,6 +64,7 @@ class AnnotatorComparison:
     annotator_wins: float
     p_value: float
     judge_replaces: bool
+    by_document: FloatArray = field(default_factory=lambda: np.empty(0), compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -91,12 +93,14 @@ class ReplacementControl:
 
     answers: what it always does, in words. test: the plain test of it. gain: the mean over documents of the
     judge's wins minus its own, paired. interval: of the gain; None without two documents or without spread.
+    by_document: (documents,), the gain on each, NaN where nothing is compared.
     """
 
     answers: str
     test: AlternativeAnnotatorTest
     gain: float
     interval: tuple[float, float] | None
+    by_document: FloatArray = field(default_factory=lambda: np.empty(0), compare=False, repr=False)
 
     @property
     def is_beaten(self) -> bool:
@@ -262,20 +266,21 @@ def _run_test(setting: _TestSetting, judge: FloatArray) -> AlternativeAnnotatorT
 def _compare_annotator(setting: _TestSetting, annotator: int, judge: FloatArray) -> AnnotatorComparison:
     judge_wins, annotator_wins = setting.wins(annotator, judge)
     differences = _by_group(annotator_wins - judge_wins, setting.groups)
+    known = differences[~np.isnan(differences)]
     return AnnotatorComparison(
         annotator=setting.names[annotator],
         units=int(np.sum(~np.isnan(judge_wins))),
         judge_wins=float(np.nanmean(judge_wins)),
         annotator_wins=float(np.nanmean(annotator_wins)),
-        p_value=p_value_below(differences, setting.epsilon),
+        p_value=p_value_below(known, setting.epsilon),
         judge_replaces=False,
+        by_document=differences,
     )
 
 
 def _by_group(values: FloatArray, groups: npt.NDArray[np.intp]) -> FloatArray:
-    """(groups with a value,): the mean of the values (units,) in each."""
-    means = means_by_group(values, groups, int(groups.max(initial=-1)) + 1)
-    return means[~np.isnan(means)]
+    """(groups,): the mean of the values (units,) in each, NaN for one without values."""
+    return means_by_group(values, groups, int(groups.max(initial=-1)) + 1)
 
 
 def _strongest_control(
@@ -287,12 +292,13 @@ def _strongest_control(
 ) -> ReplacementControl:
     """The rule with the largest advantage, and Student's interval of the judge's gain over it."""
     control = max((each for each in rules if not np.isnan(each).any()), key=setting.advantage)
-    gains = _by_group(setting.mean_wins(judge) - setting.mean_wins(control), setting.groups)
+    by_document = _by_group(setting.mean_wins(judge) - setting.mean_wins(control), setting.groups)
+    gains = by_document[~np.isnan(by_document)]
     gain, size, interval = float(gains.mean()), len(gains), None
     if size > 1 and np.ptp(gains) > 0:
         reach = t_reach(standard_error(gains), size - 1, confidence_level)
         interval = gain - reach, gain + reach
-    return ReplacementControl(answers, _run_test(setting, control), gain, interval)
+    return ReplacementControl(answers, _run_test(setting, control), gain, interval, by_document)
 
 
 def _verdict(

@@ -7,6 +7,7 @@ from typing import Any
 
 from annotate.core.models import Project
 from annotate.core.snapshot import snapshot
+from annotate.exports.checklist import checklist, checklist_markdown
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.formats.croissant import croissant
 from annotate.exports.formats.data_card import cite, data_card
@@ -111,6 +112,7 @@ def write_data_set(project: Project, choice: ExportChoice, folder: Path, passed:
     described = _description(project, choice, passed)
     _write(folder / "README.md", data_card(project, choice, tables, passed))
     _write(folder / "DATASHEET.md", datasheet(project, choice))
+    _write(folder / "CHECKLIST.md", checklist_markdown(project, checklist(project)))
     metadata = croissant(described, tables, folder)
     _write(folder / "croissant.json", json.dumps(metadata, ensure_ascii=False, indent=1) + "\n")
 

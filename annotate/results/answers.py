@@ -240,7 +240,26 @@ def answer_passages(tables: Tables) -> str:
 
 
 def answer_study(tables: Tables) -> str:
-    """Return how many raters and documents the most demanding dimension needs."""
+    """Return the cheapest design, and how many raters and documents the most demanding dimension needs."""
+    return " ".join(part for part in (answer_design(tables), _answer_needs(tables)) if part)
+
+
+def answer_design(tables: Tables) -> str:
+    """Return the cheapest design with its hours, if they are known."""
+    designs = tables.get("designs")
+    if designs is None or not designs.rows:
+        return ""
+    cells = {column.key: cell.value for column, cell in zip(designs.columns, designs.rows[0], strict=True)}
+    parts = {"raters": cells["raters"], "documents": f"{cells['documents']:,}"}
+    if isinstance(cells["hours"], float):
+        return gettext("Cheapest design: %(raters)s raters, %(documents)s documents, %(hours)s hours.") % {
+            **parts,
+            "hours": f"{cells['hours']:,.1f}",
+        }
+    return gettext("Cheapest design: %(raters)s raters, %(documents)s documents.") % parts
+
+
+def _answer_needs(tables: Tables) -> str:
     raters = amounts_of(tables.get("raters-needed"), "needed")
     documents = amounts_of(tables.get("documents-needed"), "needed")
     parts = {"raters": f"{max(raters, default=0):g}", "documents": f"{max(documents, default=0):g}"}
@@ -256,13 +275,15 @@ def answer_study(tables: Tables) -> str:
 
 
 def answer_so_far(tables: Tables) -> str:
-    """Return the range of alpha until now."""
-    return answer_range(
+    """Return the range of alpha until now, and which systems differ surely."""
+    alpha = answer_range(
         tables.get("alpha"),
         "alpha",
         gettext("Alpha of the ratings until now is %(low)s to %(high)s over dimensions."),
         gettext("Alpha is undefined on every dimension; the table shows the reasons."),
     )
+    systems = tables.get("systems-so-far")
+    return f"{alpha} {systems.says}" if systems and alpha else alpha
 
 
 def answer_range(table: Table | None, key: str, sentence: str, nothing: str) -> str:

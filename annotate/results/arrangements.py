@@ -85,28 +85,33 @@ SEVERITY = Arrangement(
 PASSAGES = Arrangement(chart=Chart("passages", ("alpha",)), answer=answer_passages)
 STUDY = Arrangement(
     tabs={
+        "designs": _("Cheapest design"),
         "raters-needed": _("Raters"),
         "documents-needed": _("Documents"),
         "power": _("Power"),
         "dependability": _("Dependability"),
         "variances": _("Sources of variance"),
     },
-    chart=Chart("reliability-curve"),
+    chart=Chart("power-curve"),
     charts={
+        "raters-needed": "reliability-curve",
         "documents-needed": "width-curve",
         "power": "power-curve",
         "dependability": "dependability-curve",
     },
-    in_files=("*-curve",),
+    in_files=("*-curve", "designs-by-dimension"),
     answer=answer_study,
 )
 SO_FAR = Arrangement(
     tabs={
         "alpha": _("Alpha"),
         "stopping": _("Enough ratings?"),
+        "systems-so-far": _("Systems"),
+        "pairs-so-far": _("Pairs of systems"),
         "drift": _("Rater drift"),
         "order": _("Order of work"),
     },
     chart=Chart("alpha", lines=(TENTATIVE, RELIABLE)),
+    sorts={"pairs-so-far": "p_adjusted"},
     answer=answer_so_far,
 )

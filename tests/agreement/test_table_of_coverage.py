@@ -15,6 +15,7 @@ NOT_SIMULATED = "Not simulated here"
 # The module that makes an interval or a p value, and how its row begins; several modules may share a row.
 ROWS = {
     "agreement/always_valid.py": "alpha, always valid",
+    "agreement/always_valid_means.py": "differences at every look",
     "agreement/bootstrap.py": "alpha, bootstrap of units",
     "agreement/crossed.py": "test of systems, crossed model",
     "agreement/groups.py": "correlations over systems",

@@ -84,7 +84,7 @@ def test_the_command_takes_target_and_pay() -> None:
     call_command("plan_study", cast.project.slug, "--target", "0.9", "--wage", "20", "--json", stdout=out)
     answer = json.loads(out.getvalue())
     given = {name: value for name, value in answer["chosen"].items() if value}
-    assert given == {"target": "0.9", "wage": "20"}
+    assert given == {"target": "0.9", "wage": "20", "goal": "power"}
     *_, effort = answer["sections"][0]["tables"]
     keys = [column["key"] for column in effort["columns"]]
     (two,) = [row for row in effort["rows"] if row[0]["value"] == "2"]
@@ -144,7 +144,10 @@ def test_of_assumptions_only_the_latest_pages_are_kept(monkeypatch: pytest.Monke
     for seconds in ("10", "20", "30", "40.00001"):
         current_page(project=cast.project, result=result_of(cast.project, "study", {"seconds": seconds}))
     kept = ComputedResult.objects.filter(project=cast.project).values_list("name", flat=True)
-    assert sorted(kept) == ["study?target=0.8&seconds=30", "study?target=0.8&seconds=40"]
+    assert sorted(kept) == [
+        "study?target=0.8&goal=power&seconds=30",
+        "study?target=0.8&goal=power&seconds=40",
+    ]
 
 
 def test_the_page_has_a_field_for_each_number(client: Client) -> None:
@@ -166,7 +169,7 @@ def test_what_is_wanted_known_and_spent_are_groups_of_fields(client: Client) -> 
         for legend, fields in re.findall(r"<legend>(.*?)</legend>(.*?)</fieldset>", page, re.DOTALL)
     }
     assert groups == {
-        "What is wanted": ["target", "find"],
+        "What is wanted": ["target", "find", "goal", "reach", "systems"],
         "Known standard deviations (SD)": [*("sd_s", "sd_d", "sd_ds", "sd_r", "sd_rs", "sd_rd", "sd_e")],
-        "What it costs": ["seconds", "wage"],
+        "What it costs": ["seconds", "wage", "training"],
     }

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from agreement.always_valid_means import always_valid_differences
 from annotate.core.models import Assignment, Project
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
@@ -40,3 +41,37 @@ def test_the_width_says_how_many_items_are_missing_and_unfinished_documents_do_n
     rate(cast, round, cast.annotators[0], cast.items[14], 3)
     (row,) = cells_of(cast.project, "so-far", "stopping")
     assert row["documents"].value == 6
+
+
+def test_systems_differ_surely_by_finished_documents_only() -> None:
+    """Two systems four points apart are sure after twelve documents, an unfinished one does not count."""
+    cast = make_project(documents=13, annotators=2, raters_per_item=2)
+    round = opened(cast)
+    for item in cast.items[:25]:
+        for annotator in cast.annotators:
+            rate(cast, round, annotator, item, 5 if item.system.name == "system-2" else 1)
+    (row,) = cells_of(cast.project, "so-far", "systems-so-far")
+    assert [row[key].value for key in ("documents", "pairs", "sure", "open")] == [12, 1, 1, 0]
+    (pair,) = cells_of(cast.project, "so-far", "pairs-so-far")
+    (expected,) = always_valid_differences([("", "", [-4.0] * 12)], reach=4)
+    assert pair["difference"].value == -4
+    assert (pair["difference"].low, pair["difference"].high) == (expected.low, expected.high)
+    assert pair["p_adjusted"].value == expected.p_value
+    (table,) = [each for each in tables_of(cast.project) if each.key == "systems-so-far"]
+    assert table.says == "system-1 and system-2 differ surely on Fluency."
+
+
+def test_pair_of_systems_that_is_not_sure_has_a_forecast() -> None:
+    cast = make_project(documents=6, annotators=2, raters_per_item=2)
+    round = opened(cast)
+    for number, item in enumerate(cast.items):
+        for annotator in cast.annotators:
+            rate(cast, round, annotator, item, 3 + (number % 2) - (number % 12 == 1))
+    (row,) = cells_of(cast.project, "so-far", "systems-so-far")
+    differences = [0.0, *[-1.0] * 5]
+    (expected,) = always_valid_differences([("", "", differences)], reach=4)
+    assert row["open"].value == 1
+    assert row["next"].value == "system-1 – system-2"
+    assert row["more"].value == pytest.approx(expected.more_documents, abs=1)  # by the order of documents
+    (table,) = [each for each in tables_of(cast.project) if each.key == "systems-so-far"]
+    assert table.says.endswith(f"yet on Fluency: about {row['more'].value} more documents.")

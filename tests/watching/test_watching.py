@@ -161,7 +161,7 @@ def test_queries_of_agreement_so_far_are_fixed(client, documents):
     with CaptureQueriesContext(connection) as counted:
         address = reverse("so_far", args=[cast.project.slug])
         assert client.get(address, headers={"HX-Request": "true"}).status_code == 200
-    assert len(counted) == 24
+    assert len(counted) == 25
 
 
 def send(client, cast, number, **sent):

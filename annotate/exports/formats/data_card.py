@@ -36,7 +36,7 @@ def data_card(project: Project, choice: ExportChoice, tables: Sequence[ExportTab
         *_loading(project, choice, tables),
         *_licences(choice),
         *_citation(project, choice, passed),
-        "How it was made: [DATASHEET.md](DATASHEET.md). Exported by Concord "
+        "How it was made: [DATASHEET.md](DATASHEET.md) and [CHECKLIST.md](CHECKLIST.md). Exported by Concord "
         f"{VERSION}; `manifest.json` has the content hash.",
         *_columns(tables),
     ]

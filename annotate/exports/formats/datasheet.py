@@ -80,16 +80,23 @@ def _collection(project: Project, facts: Facts) -> Iterator[str]:
 
 def agreement(project: Project) -> list[str]:
     """Return a sentence and a table in Markdown with the values of the agreement page; nothing if unrated."""
+    alphas = read_alphas(project)
+    if not alphas:
+        return []
+    lines = ["| dimension | Round I reliability | Round II agreement after discussion |", "|---|---|---|"]
+    lines += [f"| {name} | {first} | {second} |" for name, first, second in alphas]
+    says = "Krippendorff's alpha with its 95 % interval. Only Round I ratings are independent of each other."
+    return [says, "\n".join(lines)]
+
+
+def read_alphas(project: Project) -> list[tuple[str, str, str]]:
+    """Return each dimension's name with alpha of Round I and of Round II in words; nothing if unrated."""
     table = current_page(project=project, result=result_of(project, "agreement")).table("rounds")
     if table is None:
         return []
-    lines = ["| dimension | Round I reliability | Round II agreement after discussion |", "|---|---|---|"]
     keys = [column.key for column in table.columns]
-    for row in table.rows:
-        first, second = (row[keys.index(f"round_{number}_alpha")] for number in (1, 2))
-        lines.append(f"| {row[0].value} | {_with_interval(first)} | {_with_interval(second)} |")
-    says = "Krippendorff's alpha with its 95 % interval. Only Round I ratings are independent of each other."
-    return [says, "\n".join(lines)]
+    places = [keys.index(f"round_{number}_alpha") for number in (1, 2)]
+    return [(str(row[0].value), *(_with_interval(row[place]) for place in places)) for row in table.rows]  # type: ignore[misc]
 
 
 def _with_interval(alpha: Cell) -> str:

@@ -9,11 +9,13 @@ from django.utils.translation import override
 
 from annotate.core.models import Project
 from annotate.core.version import VERSION
+from annotate.exports.checklist import ChecklistLine, checklist, checklist_markdown, introduce
 from annotate.exports.paper.parts import (
     PAPER_SECTIONS,
     Latex,
     PaperPart,
     PaperTable,
+    cite,
     format_latex,
     read_entries,
 )
@@ -55,7 +57,8 @@ Compile it here with:
 
     {compile}
 
-main.tex includes tables/*.tex and figures/*.pdf and cites references.bib. It needs pdflatex, bibtex and the
+main.tex includes tables/*.tex and figures/*.pdf and cites references.bib. CHECKLIST.md has its reporting
+checklist for other documents. It needs pdflatex, bibtex and the
 packages array, booktabs, geometry, graphicx, longtable and natbib (Debian: texlive-latex-recommended).
 
 pdflatex has no letters for some signs, such as Chinese ones or emoji. The report shows their code in
@@ -77,8 +80,11 @@ def write_paper(project: Project, folder: Path) -> datetime | None:
         tables = [table for part in parts for table in (*part.design, *part.tables)]
         for name in ("tables", "figures"):
             (folder / name).mkdir()
+        lines = checklist(project)
+        _write(folder / "tables" / "checklist.tex", _checklist_table(lines))
+        _write(folder / "CHECKLIST.md", checklist_markdown(project, lines))
         long = {each.key for each in tables if r"\begin{longtable}" in _write_table(each, folder)}
-        body = "\n".join(_sections(parts, tables, long))
+        body = "\n".join(_sections(parts, tables, long, lines))
     state = f"{latest.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if latest else "a project without data"
     sources = [body, project.name, *(path.read_text("utf-8") for path in sorted(folder.glob("tables/*.tex")))]
     signs = sorted(
@@ -110,7 +116,38 @@ def _write_table(each: PaperTable, folder: Path) -> str:
     return content
 
 
-def _sections(parts: Sequence[PaperPart], tables: Sequence[PaperTable], long: Set[str]) -> Iterator[str]:
+def _checklist_table(lines: Sequence[ChecklistLine]) -> str:
+    """Return a table over pages with a line for each thing to report."""
+    rows = (
+        format_latex(
+            r"{topic} & {answer} & {heds} \\",
+            topic=each.topic,
+            answer=each.answer if each.answer else Latex(format_latex(r"\emph{{{says}}}", says=each.text)),
+            heds=each.heds or "–",
+        )
+        for each in lines
+    )
+    column = r">{\raggedright\arraybackslash}p"
+    return (
+        "\n".join(
+            [
+                r"{\small",
+                rf"\begin{{longtable}}{{{column}{{.25\linewidth}}{column}{{.52\linewidth}}{column}{{.13\linewidth}}}}",
+                r"\toprule What & Answer & HEDS \\ \midrule \endhead \bottomrule \endfoot",
+                *rows,
+                r"\end{longtable}}",
+            ]
+        )
+        + "\n"
+    )
+
+
+def _sections(
+    parts: Sequence[PaperPart],
+    tables: Sequence[PaperTable],
+    long: Set[str],
+    lines: Sequence[ChecklistLine],
+) -> Iterator[str]:
     yield r"\section{How the ratings were made}"
     yield "\n\n".join(paragraph for part in parts for paragraph in part.methods)
     yield from _floats(table for part in parts for table in part.design)
@@ -132,8 +169,11 @@ def _sections(parts: Sequence[PaperPart], tables: Sequence[PaperTable], long: Se
     yield r"\end{itemize}"
     yield "\n\\bibliographystyle{plainnat}"
     yield r"\bibliography{references}"
+    yield "\n\\appendix"
+    yield r"\section{Reporting checklist}"
+    yield introduce(lines, cite("shimorina2022"))
+    yield r"\input{tables/checklist}"
     if how := dict.fromkeys(line for each in tables for line in each.table.how):
-        yield "\n\\appendix"
         yield r"\section{How the values were computed}"
         yield format_latex(
             "Concord {version} computed all values. Function names refer to its package agreement.",

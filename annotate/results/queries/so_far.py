@@ -11,10 +11,16 @@ from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import alpha_of
-from annotate.results.queries.material import RatedRound, rated_rounds
+from annotate.results.queries.material import RatedRound, items_of, rated_rounds
 from annotate.results.queries.order import order_section
 from annotate.results.queries.reliability_data import RatedItems
-from annotate.results.queries.stopping import say_outlook, stopping_section
+from annotate.results.queries.stopping import (
+    finished_documents,
+    items_of_documents,
+    say_outlook,
+    stopping_section,
+)
+from annotate.results.queries.stopping_systems import systems_so_far_section
 from annotate.results.queries.timed import NAMES_OF_THIRDS, UNTIMED, read_timed_ratings, times_of
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
@@ -28,16 +34,19 @@ _SAYS = gettext_lazy(
 
 
 def so_far_sections(project: Project, _chosen: Chosen) -> list[Section]:
-    """Return alpha, drift and effects of order of Round I, nothing before it. Nine queries at most."""
+    """Return alpha, drift and effects of order of Round I, nothing before it. Ten queries at most."""
     rated = next(iter(rated_rounds(project, default_drawn(project))), None)
     if rated is None:
         return []
-    timed, stopping = read_timed_ratings(rated.round), stopping_section(rated)
+    finished, items = finished_documents(rated.round), items_of_documents(rated.round)
+    timed, stopping = read_timed_ratings(rated.round), stopping_section(rated, finished, items)
+    systems = systems_so_far_section(rated, items_of(project), finished, items)
     is_open = rated.round.is_open
     alphas = _alphas(rated, say_outlook(stopping) if is_open else "")
     return [
         Section(gettext("Agreement so far") if is_open else gettext("Agreement of Round I"), "", [alphas]),
         stopping,
+        *([systems] if systems.tables else []),
         Section(gettext("Drift"), str(_SAYS), [_drift(rated, timed)]),
         order_section(rated, timed),
     ]

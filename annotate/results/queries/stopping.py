@@ -40,9 +40,13 @@ _HOW = gettext_lazy(
 _REACHED = gettext_lazy("It is as narrow already.")
 
 
-def stopping_section(rated: RatedRound) -> Section:
-    """Return how sure alpha is by dimension. Two queries."""
-    finished, items = _finished_documents(rated.round), _items_of_documents(rated.round)
+def stopping_section(
+    rated: RatedRound, finished: Sequence[int], items: Mapping[int, Sequence[int]]
+) -> Section:
+    """Return how sure alpha is by dimension.
+
+    finished: documents as `finished_documents` sorts them. items: the outputs of each document.
+    """
     rows = [
         [text(each.name, key=each.key), *_cells(rated, each, finished, items)] for each in rated.dimensions
     ]
@@ -133,8 +137,8 @@ def _always_valid(
     )
 
 
-def _finished_documents(round: Round) -> list[int]:
-    """Return the documents whose places are all completed, by their last ratings. One query.
+def finished_documents(round: Round) -> list[int]:
+    """Return the documents with all assignments completed, by the time of their last ratings. One query.
 
     Exports carry when a rating was last saved, so a copy has the same order. Recorded ratings have no times
     of their own; an order that the project's seed draws stands for one.
@@ -152,7 +156,7 @@ def _finished_documents(round: Round) -> list[int]:
     return documents
 
 
-def _items_of_documents(round: Round) -> dict[int, list[int]]:
+def items_of_documents(round: Round) -> dict[int, list[int]]:
     """Return the outputs of each document. One query."""
     found: dict[int, list[int]] = {}
     outputs = Item.objects.filter(document__project=round.project_id, kind=Item.Kind.OUTPUT)

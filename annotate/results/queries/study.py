@@ -21,6 +21,14 @@ from annotate.core.models import Assignment, Project, Round
 from annotate.results.page import Section
 from annotate.results.queries.agreement_page import alpha_of
 from annotate.results.queries.material import ItemOrigins, RatedRound, items_of, rated_rounds
+from annotate.results.queries.study_designs import (
+    COSTS,
+    DESIGN_PARAMETERS,
+    SYSTEMS,
+    TRAINING,
+    Costs,
+    designs_section,
+)
 from annotate.results.queries.study_variances import (
     DEVIATIONS,
     FIND,
@@ -70,11 +78,10 @@ def _targets(_project: Project) -> Sequence[tuple[str, str]]:
     return [(each, each) for each in ("0.8", "0.7", "0.9")]
 
 
-_COSTS = gettext_lazy("What it costs")
 TARGET = Parameter("target", gettext_lazy("Reliability to reach"), _targets, group=WANTED)
-WAGE = NumberParameter("wage", gettext_lazy("Pay for an hour"), group=_COSTS, most=100_000)
-SECONDS = NumberParameter("seconds", gettext_lazy("Seconds for an item"), group=_COSTS, least=1, most=100_000)
-STUDY_PARAMETERS = (TARGET, FIND, *DEVIATIONS, SECONDS, WAGE)
+WAGE = NumberParameter("wage", gettext_lazy("Pay for an hour"), group=COSTS, most=100_000)
+SECONDS = NumberParameter("seconds", gettext_lazy("Seconds for an item"), group=COSTS, least=1, most=100_000)
+STUDY_PARAMETERS = (TARGET, FIND, *DESIGN_PARAMETERS, *DEVIATIONS, SECONDS, WAGE, TRAINING)
 
 
 def study_sections(project: Project, chosen: Chosen) -> list[Section]:
@@ -83,9 +90,12 @@ def study_sections(project: Project, chosen: Chosen) -> list[Section]:
     first = rounds[0] if rounds else None
     items, target = items_of(project), float(chosen.get("target", "0.8"))
     size, planned = size_of_study(first, items), planned_dimensions(first, items, chosen)
+    if chosen.get(SYSTEMS.name):
+        size = replace(size, systems=int(float(chosen[SYSTEMS.name])))
     single = _single(first)
     tables = [_raters(single, target), _alphas(first)] if first else []
-    tables += _effort(_pace(first, items, chosen), single, target, chosen)
+    pace = _pace(first, items, chosen)
+    tables += _effort(pace, single, target, chosen)
     curves = [_reliability_curve(single), *([_width_curve(first)] if first else [])]
     curves = [each for each in (*curves, *curves_of(planned, size, chosen)) if each.rows]
     return [
@@ -94,6 +104,7 @@ def study_sections(project: Project, chosen: Chosen) -> list[Section]:
             if tables
             else []
         ),
+        designs_section(planned, size, _costs_of(pace, chosen), _widths_of_alpha(first), chosen),
         variances_section(planned, size, target, chosen),
         *([Section(gettext("Curves"), str(_CURVES_SAY), curves, "curves")] if curves else []),
     ]
@@ -280,6 +291,17 @@ def _pace(first: RatedRound | None, items: ItemOrigins, chosen: Chosen) -> _Pace
         found = _Pace(*_size_and_pace(first.round), gettext("median of Round I"))
     given = chosen.get(SECONDS.name)
     return replace(found, seconds=float(given), source="assumed") if given else found
+
+
+def _costs_of(pace: _Pace, chosen: Chosen) -> Costs:
+    minutes, wage = (float(chosen.get(each.name) or 0) for each in (TRAINING, WAGE))
+    return Costs(pace.seconds, 60 * minutes, wage, pace.source)
+
+
+def _widths_of_alpha(first: RatedRound | None) -> dict[str, float]:
+    """Return the width of alpha's interval in Round I, by dimension key."""
+    alphas = {each.key: alpha_of(first, each) for each in first.dimensions} if first else {}
+    return {key: each.interval.high - each.interval.low for key, each in alphas.items() if each.interval}
 
 
 def _effort(

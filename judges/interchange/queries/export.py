@@ -5,10 +5,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from django.db.models import Count, Min, Q, Sum
+from django.db.models import Count, Max, Min, Q, Sum
 from django.utils.translation import gettext
 
 from annotate.core.models import Project
+from annotate.exports.checklist import ChecklistLine
+from annotate.exports.facts import write_days
 from annotate.exports.registry import ExportColumn, ExportPart, ExportTable, Row, ValueKind, read_columns
 from annotate.exports.tables.rows import ColumnRows, with_actors
 from annotate.results.commands import current_page
@@ -313,6 +315,32 @@ def judges_in_datasheet(project: Project) -> list[str]:
         for judge in judges.order_by("pk")
         if judge.values_count or judge.unreadable
     ]
+
+
+def judges_in_checklist(project: Project) -> list[ChecklistLine]:
+    """Return a line with the version of each judge that gave values."""
+    judges = (
+        Judge.objects.filter(project=project, judgments__status=Judgment.Status.DONE)
+        .select_related("template", "endpoint")
+        .annotate(first=Min("judgments__answered_at"), last=Max("judgments__answered_at"))
+        .order_by("name")
+    )
+    return [ChecklistLine("Judges, with versions", " ".join(map(_version_of_judge, judges)) or _NO_JUDGE)]
+
+
+_NO_JUDGE = "No language model judged the items."
+
+
+def _version_of_judge(judge: Judge) -> str:
+    if judge.template is None:  # imported judgments; its columns hold defaults
+        settings = "prompt and temperature not recorded"
+    else:
+        temperature = "not sent" if judge.temperature is None else f"{judge.temperature:g}"
+        seed = "" if judge.seed is None else f", seed {judge.seed}"
+        settings = f"prompt {judge.template}, temperature {temperature}, {judge.samples} samples{seed}"
+    first, last = judge.first, judge.last  # type: ignore[attr-defined]
+    days = write_days(first, last) if first and last else "on days that are not known"
+    return f"{judge.name}: model {judge.model or 'unknown'}, method {judge.method}, {settings}; {days}."
 
 
 def _cost(cost: Decimal | None) -> str:

@@ -12,12 +12,14 @@ from agreement.reliability import (
     AlternativeAnnotatorTest,
     CorrectionGain,
     JudgeError,
+    ReplacementPlan,
     UseFinding,
     alternative_annotator_test,
     correction_gain,
     find_uses,
     judge_error,
     minus_root_mean_squared_error,
+    plan_replacement,
     share_of_equal_values,
 )
 from annotate.core.guideline import FrozenDimension
@@ -46,7 +48,7 @@ class DimensionTest:
     """The test on one dimension with its controls, and what the judge does to alpha as one more rater.
 
     error: the judge's error next to a random person's. gain: of correcting means if people rate `RATED_SHARE`
-    of the documents. uses: what both allow.
+    of the documents. uses: what both allow. plan: the documents that the test needs.
     """
 
     dimension: FrozenDimension
@@ -55,6 +57,7 @@ class DimensionTest:
     error: JudgeError
     gain: CorrectionGain
     uses: Sequence[UseFinding]
+    plan: ReplacementPlan
 
 
 @dataclass(frozen=True)
@@ -124,4 +127,5 @@ def _test_dimension(
         people, judged = scores.by_document(scores.human_means), scores.by_document(scores.judge)
         gain = correction_gain(people, judged, share=RATED_SHARE)
     uses = find_uses(error, gain, alpha_among_people=one_more_rater.among_people.value)
-    return DimensionTest(dimension, test, one_more_rater, error, gain, uses)
+    plan = plan_replacement(test, epsilon=epsilon, generator=stream)
+    return DimensionTest(dimension, test, one_more_rater, error, gain, uses, plan)

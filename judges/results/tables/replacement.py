@@ -49,7 +49,7 @@ def replacement_sections(project: Project, chosen: Chosen) -> list[Section]:
     if report.round is None:
         raise NotReadyError(str(_NOBODY))
     still = gettext("Round I is still open: these are its ratings until now.") if report.round.is_open else ""
-    tables = [_tests(report), _annotators(report), _alphas(report)]
+    tables = [_tests(report), _annotators(report), _alphas(report), _plans(report)]
     says = f"{_INTRODUCTION} {still}".strip()
     section = Section(
         gettext("May this judge replace an annotator?"), says, [each for each in tables if each.rows]
@@ -189,3 +189,32 @@ def _alphas(report: ReplacementReport) -> Table:
         "tell."
     )
     return Table("one-more-rater", gettext("The judge as one more rater"), columns, rows, says=says)
+
+
+def _plans(report: ReplacementReport) -> Table:
+    columns = [
+        DIMENSION,
+        Column("documents", gettext("documents today"), ColumnKind.COUNT),
+        Column("power_today", gettext("power today"), ColumnKind.SHARE),
+        Column("needed", gettext("documents needed"), ColumnKind.COUNT),
+    ]
+    rows = [
+        [
+            text(each.dimension.name, key=each.dimension.key),
+            Cell(each.plan.today),
+            number_or_reason(each.plan.power_today, each.plan.reason, str(_HOW_PLAN)),
+            number_or_reason(each.plan.documents, each.plan.reason, str(_HOW_PLAN)),
+        ]
+        for each in report.dimensions
+    ]
+    says = gettext(
+        "Power: the probability that a judge like this passes the test and beats every control. Needed: "
+        "documents for a power of 80 %. Both take today’s differences as the true ones, so treat them as a "
+        "guide for the next study."
+    )
+    return Table("power-of-test", gettext("Documents that the test needs"), columns, rows, says=says)
+
+
+_HOW_PLAN = gettext_lazy(
+    "Normal means with today’s covariances between documents, 4,000 draws (function plan_replacement)."
+)

@@ -11,6 +11,7 @@ from judges.results.tables.between_judges import tables_between_judges
 from judges.results.tables.categories import category_tables
 from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, JUDGE, number_or_reason
 from judges.results.tables.compared import ComparedJudges, Scored, Versus
+from judges.results.tables.nearer import tables_of_nearness
 from judges.results.tables.strengths import HOW_STRONG, strength_cell
 
 LEVELS = {
@@ -36,7 +37,8 @@ def tables_together(found: ComparedJudges) -> list[Table]:
     scored += [_text_preferences(found)]
     named = category_tables(found.with_names) if found.with_names else []
     comparing = [_comparing_table(found.versus)] if found.versus else []
-    return [*(table for table in scored if table.rows), *named, *tables_between_judges(found), *comparing]
+    between = [*tables_between_judges(found), *tables_of_nearness(found)]
+    return [*(table for table in scored if table.rows), *named, *between, *comparing]
 
 
 def _scoring_table(scored: Sequence[Scored]) -> Table:

@@ -2,12 +2,15 @@
 
 import csv
 import json
+import math
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from agreement.always_valid_means import always_valid_differences
+from agreement.power import documents_needed, smallest_difference_found
 from annotate.core.models import Assignment, Role
 from annotate.rating.commands.rounds import close_round_one
 from annotate.results.commands import current_page
@@ -425,3 +428,38 @@ def test_a_judge_that_compares_is_shown_by_pairs_the_better_system_first(client,
     (versus,) = rows(client, cast, "comparing")
     held = [versus[name] for name in ("judge", "consistency", "favours_first", "correct", "compared")]
     assert held == ["Versus", "1.0", "0", "1", "1"]
+
+
+def test_the_nearer_judge_is_sure_after_finished_documents(client):
+    cast = make_project(documents=14, annotators=2, raters_per_item=2)
+    round = opened(cast)
+    right, wrong = (make_judge(cast.project, name=name) for name in ("Right", "Wrong"))
+    for number, item in enumerate(cast.items):
+        value = 2 + number % 3
+        for annotator in cast.annotators[: 2 if number < 26 else 1]:
+            rate(cast, round, annotator, item, value)
+        make_judgment(right, item, cast.dimensions[0], value=value)
+        make_judgment(wrong, item, cast.dimensions[0], value=value - 1)
+    client.force_login(cast.admin)
+    (pair,) = rows(client, cast, "nearer")
+    assert (pair["documents"], float(pair["nearer"]), pair["sure"]) == ("13", 1.0, "yes")
+    (expected,) = always_valid_differences([("", "", [1.0] * 13)], reach=1)
+    assert float(pair["p_adjusted"]) == pytest.approx(expected.p_value)
+
+
+def test_documents_needed_follow_from_the_spread_of_errors(client):
+    cast = make_project(documents=12, annotators=2, raters_per_item=2)
+    round = opened(cast)
+    first, second = (make_judge(cast.project, name=name) for name in ("First", "Second"))
+    for number, item in enumerate(cast.items):
+        for annotator in cast.annotators:
+            rate(cast, round, annotator, item, 3)
+        make_judgment(first, item, cast.dimensions[0], value=3)
+        make_judgment(second, item, cast.dimensions[0], value=3 + (number // 2) % 2)
+    client.force_login(cast.admin)
+    (power,) = rows(client, cast, "power-of-judges")
+    deviation = math.sqrt(12 / 11 * 0.25)  # half of the documents have an error of 1, the others none
+    assert float(power["difference"]) == -0.5
+    assert int(power["needed"]) == documents_needed(0.5, deviation)
+    assert float(power["smallest"]) == pytest.approx(smallest_difference_found(deviation, 12))
+    assert "Which judge is nearer to people" in client.get(page_of(cast)).content.decode()

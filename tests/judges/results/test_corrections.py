@@ -30,10 +30,12 @@ def test_tables_with_p_values_say_what_they_are_corrected_over() -> None:
     assert set(found) == {
         ("systems", "differences"),
         ("so-far", "order"),
+        ("so-far", "pairs-so-far"),
         ("severity", "drift"),
         ("reliability", "validity"),
         ("judges", "pairs-of-judges"),
         ("estimates", "corrected-pairs"),
+        ("judges", "nearer"),
         ("experiments", "pairs-of-judges"),
         ("alignment", "alignment"),
         ("pilot", "versions"),

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from agreement import Stream
 from agreement.comparison import Scores, judge_as_one_more_rater
-from agreement.reliability import alternative_annotator_test
+from agreement.reliability import alternative_annotator_test, plan_replacement
 from annotate.core.models import Item, Role
 from annotate.templatetags.figures import decimals
 from judges.core.models import Judgment
@@ -59,7 +59,7 @@ def test_the_command_gives_what_the_test_gives_clustered_by_document(client):
     out = StringIO()
     call_command("replacement", cast.project.slug, "--epsilon", "0.15", "--json", stdout=out)
     section, _ = json.loads(out.getvalue())["sections"]
-    tests, annotators, _ = section["tables"]
+    tests, annotators, *_ = section["tables"]
     wanted = expected(cast, TRUTH, 0.15)
     own, *controls = tests["rows"]
     assert (own[2]["value"], own[3]["value"]) == (wanted.winning_rate, wanted.advantage)
@@ -190,3 +190,19 @@ def test_the_number_of_queries_is_fixed(client, django_assert_num_queries):
     client.get(page)
     with django_assert_num_queries(13):
         client.get(page)
+
+
+def test_documents_needed_are_those_of_the_plan(client):
+    cast = tried(client, TRUTH)
+    (row,) = cells_of(cast.project, "replacement", "power-of-test")
+    stream = Stream(cast.project.seed).of("judge", "Candidate", cast.dimensions[0].key)
+    plan = plan_replacement(expected(cast, TRUTH), epsilon=0.2, generator=stream)
+    assert plan.documents is not None
+    assert (row["documents"].value, row["needed"].value) == (DOCUMENTS, plan.documents)
+    assert row["power_today"].value == plan.power_today
+
+
+def test_a_judge_that_cannot_pass_needs_no_number_of_documents(client):
+    cast = tried(client, [6 - value for value in TRUTH])
+    (row,) = cells_of(cast.project, "replacement", "power-of-test")
+    assert row["needed"].reason.startswith("The judge as it is loses to 3 of 3 annotators by epsilon or more")

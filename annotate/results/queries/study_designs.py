@@ -1,0 +1,272 @@
+"""The cheapest design of a study that reaches a goal, and three others."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from django.utils.translation import gettext, gettext_lazy
+
+from agreement.design import (
+    MOST_DOCUMENTS,
+    MOST_RATERS,
+    Design,
+    cheapest_designs,
+    deviation_of_alpha,
+    width_of_alpha,
+    width_of_difference,
+)
+from annotate.core.models import Project
+from annotate.results.page import Section
+from annotate.results.queries.study_variances import WANTED, Planned, Size
+from annotate.results.registry import Chosen, NumberParameter, Parameter
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
+
+POWER, DIFFERENCE, ALPHA = "power", "difference", "alpha"
+GOALS = {
+    POWER: gettext_lazy("power to find the difference"),
+    DIFFERENCE: gettext_lazy("width of a difference’s interval"),
+    ALPHA: gettext_lazy("width of alpha’s interval"),
+}
+_USUAL_POWER, _USUAL_ALPHA = 0.8, 0.1
+COSTS = gettext_lazy("What it costs")
+
+
+def _goals(_project: Project) -> Sequence[tuple[str, str]]:
+    return [(key, str(label)) for key, label in GOALS.items()]
+
+
+GOAL = Parameter("goal", gettext_lazy("Design reaches"), _goals, group=WANTED)
+REACH = NumberParameter("reach", gettext_lazy("Power or width"), group=WANTED, least=0.001, most=100)
+SYSTEMS = NumberParameter("systems", gettext_lazy("Systems"), group=WANTED, least=2, most=1_000)
+TRAINING = NumberParameter(
+    "training", gettext_lazy("Minutes of training for each rater"), group=COSTS, most=100_000
+)
+DESIGN_PARAMETERS = (GOAL, REACH, SYSTEMS)
+
+_SAYS = gettext_lazy(
+    "The fewest ratings that reach the goal on every dimension with known variances, each rater "
+    "rating every output. Costs are time for items, training if given, and pay. An empty field takes a power "
+    "of 0.8, a difference’s interval of a quarter of the scale, or an alpha’s interval of 0.1."
+)
+_NAMES = {
+    "cheapest": gettext_lazy("cheapest"),
+    "next": gettext_lazy("next cheapest"),
+    "raters": gettext_lazy("fewest raters"),
+    "documents": gettext_lazy("fewest documents"),
+}
+_HOW = {
+    POWER: gettext_lazy(
+        "Power of the crossed model’s t test at 5 %, Bonferroni over all pairs of systems (method "
+        "ErrorVariances.power)."
+    ),
+    DIFFERENCE: gettext_lazy(
+        "Expected width of the 95 % interval of one pair of systems by the crossed model (function "
+        "width_of_difference)."
+    ),
+    ALPHA: gettext_lazy(
+        "Expected width of interval alpha’s 95 % interval from the variances (function deviation_of_alpha), "
+        "times the ratio of Round I’s width to the one expected there."
+    ),
+}
+_NO_SECONDS = gettext_lazy("Enter the seconds for an item.")
+_NO_PAY = gettext_lazy("Enter the pay for an hour.")
+_UNREACHED = gettext_lazy("Not reached with {raters} raters and {documents} documents.")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What one dimension shall reach.
+
+    value: by raters and documents the power or width. target: what it shall be; is_power: at least, else at
+    most.
+    """
+
+    planned: Planned
+    value: Callable[[int, int], float]
+    target: float
+    is_power: bool
+
+    def is_reached(self, raters: int, documents: int) -> bool:
+        """Whether so many raters and documents are enough."""
+        value = self.value(raters, documents)
+        return value >= self.target if self.is_power else value <= self.target
+
+    def shortfall(self, design: Design) -> float:
+        """How far a design is from the goal; the dimension with the largest value is the hardest."""
+        ratio = self.value(design.raters, design.documents) / self.target
+        return -ratio if self.is_power else ratio
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What ratings cost. seconds: of an item; training: of a rater, in seconds; wage: of an hour."""
+
+    seconds: float
+    training: float
+    wage: float
+    source: str = ""
+
+    @property
+    def training_in_ratings(self) -> float:
+        """The training of a rater in items."""
+        return self.training / self.seconds if self.seconds else 0.0
+
+    def hours(self, design: Design) -> float:
+        """The hours of all raters."""
+        return (design.ratings * self.seconds + design.raters * self.training) / 3600
+
+
+def designs_section(
+    planned: Sequence[Planned],
+    size: Size,
+    costs: Costs,
+    widths: Mapping[str, float],
+    chosen: Chosen,
+) -> Section:
+    """Return the cheapest design with three others, and the cheapest for each dimension.
+
+    widths: of alpha's interval in Round I, by dimension key.
+    """
+    kind = chosen.get("goal", POWER)
+    goals = [_goal_of(kind, each, size, widths, chosen) for each in planned if each.components]
+    designs = cheapest_designs(
+        [each.is_reached for each in goals], size.systems, training=costs.training_in_ratings
+    )
+    tables = [_designs(designs, goals, costs, kind)] if designs else []
+    tables.append(_by_dimension(planned, goals, size, costs, kind))
+    return Section(gettext("Cheapest design"), str(_SAYS), tables, "designs")
+
+
+def _goal_of(kind: str, planned: Planned, size: Size, widths: Mapping[str, float], chosen: Chosen) -> Goal:
+    components = planned.components
+    assert components is not None
+    variances, asked = components.of_differences, float(chosen.get("reach") or 0)
+    if kind == DIFFERENCE:
+        return Goal(
+            planned,
+            lambda raters, documents: width_of_difference(variances, size.systems, raters, documents),
+            asked or planned.length / 4,
+            is_power=False,
+        )
+    if kind == ALPHA:
+        return _goal_of_alpha(planned, size, widths.get(planned.key), asked or _USUAL_ALPHA)
+    find = float(chosen.get("find") or 0) or planned.length / 8
+    return Goal(
+        planned,
+        lambda raters, documents: variances.power(
+            find, size.systems, raters, documents, significance_level=size.level
+        ),
+        min(asked or _USUAL_POWER, 0.999),
+        is_power=True,
+    )
+
+
+def _goal_of_alpha(planned: Planned, size: Size, width: float | None, target: float) -> Goal:
+    components = planned.components
+    assert components is not None
+
+    @cache
+    def deviation(raters: int) -> float:
+        return deviation_of_alpha(components, min(size.systems, _MOST_DRAWN), raters)[1]
+
+    expected = width_of_alpha(deviation(size.raters), size.documents)
+    times = width / expected if width and expected else 1.0
+    return Goal(
+        planned,
+        lambda raters, documents: times * width_of_alpha(deviation(raters), documents),
+        target,
+        is_power=False,
+    )
+
+
+_MOST_DRAWN = 16
+"""Systems of simulated documents; with more the width hardly changes."""
+
+
+def choose_designs(designs: Sequence[Design]) -> list[tuple[str, Design]]:
+    """Return the cheapest design and up to three others, each with the key of its name."""
+    found = {
+        "cheapest": designs[0],
+        "raters": min(designs, key=lambda each: each.raters),
+        "documents": min(designs, key=lambda each: (each.documents, each.raters)),
+    }
+    kept = {key: design for key, design in found.items() if key == "cheapest" or design != designs[0]}
+    others = [each for each in designs if each not in kept.values()]
+    while others and len(kept) < len(_NAMES):
+        kept[f"next {len(kept)}"] = others.pop(0)
+    return [
+        (key.split()[0], design)
+        for key, design in sorted(kept.items(), key=lambda each: designs.index(each[1]))
+    ]
+
+
+def _designs(designs: Sequence[Design], goals: Sequence[Goal], costs: Costs, kind: str) -> Table:
+    rows = [
+        [text(str(_NAMES[key]), key=key), *_design_cells(design, costs), *_reached_cells(design, goals, kind)]
+        for key, design in choose_designs(designs)
+    ]
+    columns = [
+        Column("design", gettext("Design"), ColumnKind.TEXT),
+        *_design_columns(),
+        Column("reached", str(GOALS[kind])),
+        Column("hardest", gettext("hardest dimension"), ColumnKind.TEXT),
+    ]
+    return Table("designs", gettext("Cheapest design, and others"), columns, rows, says=str(_SAYS))
+
+
+def _design_columns() -> list[Column]:
+    return [
+        Column("raters", gettext("raters"), ColumnKind.COUNT),
+        Column("documents", gettext("documents"), ColumnKind.COUNT),
+        Column("systems", gettext("systems"), ColumnKind.COUNT),
+        Column("ratings", gettext("ratings"), ColumnKind.COUNT),
+        Column("hours", gettext("hours"), decimals=1),
+        Column("pay", gettext("pay"), decimals=0),
+    ]
+
+
+def _design_cells(design: Design, costs: Costs) -> Iterator[Cell]:
+    yield from (Cell(each) for each in (design.raters, design.documents, design.systems, design.ratings))
+    if not costs.seconds:
+        yield from [Cell(reason=str(_NO_SECONDS))] * 2
+        return
+    how = gettext("{seconds:.0f} seconds an item ({source}), {training:.0f} seconds of training.").format(
+        seconds=costs.seconds, source=costs.source, training=costs.training
+    )
+    hours = costs.hours(design)
+    yield Cell(hours, how=how)
+    yield Cell(hours * costs.wage, how=how) if costs.wage else Cell(reason=str(_NO_PAY))
+
+
+def _reached_cells(design: Design, goals: Sequence[Goal], kind: str) -> Iterator[Cell]:
+    hardest = max(goals, key=lambda each: each.shortfall(design))
+    yield Cell(hardest.value(design.raters, design.documents), how=str(_HOW[kind]))
+    yield hardest.planned.heading
+
+
+def _by_dimension(
+    planned: Sequence[Planned], goals: Sequence[Goal], size: Size, costs: Costs, kind: str
+) -> Table:
+    of_dimension = {each.planned.key: each for each in goals}
+    columns = [
+        DIMENSION,
+        Column("target", gettext("goal"), decimals=2),
+        *_design_columns(),
+        Column("reached", str(GOALS[kind])),
+    ]
+    rows = []
+    for each in planned:
+        goal = of_dimension.get(each.key)
+        if goal is None:
+            rows.append([each.heading, *[Cell(reason=each.reason)] * (len(columns) - 1)])
+            continue
+        found = cheapest_designs([goal.is_reached], size.systems, training=costs.training_in_ratings)
+        target = Cell(goal.target)
+        if not found:
+            missing = _UNREACHED.format(raters=MOST_RATERS, documents=f"{MOST_DOCUMENTS:,}")
+            rows.append([each.heading, target, *[Cell(reason=missing)] * (len(columns) - 2)])
+            continue
+        reached = Cell(goal.value(found[0].raters, found[0].documents), how=str(_HOW[kind]))
+        rows.append([each.heading, target, *_design_cells(found[0], costs), reached])
+    title = gettext("Cheapest design for each dimension")
+    return Table("designs-by-dimension", title, columns, rows)

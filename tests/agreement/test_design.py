@@ -1,0 +1,51 @@
+"""Designs that reach a goal, and the widths of intervals that they promise."""
+
+import math
+
+import pytest
+import scipy
+
+from agreement.crossed_fit import ErrorVariances
+from agreement.design import Design, cheapest_designs, deviation_of_alpha, width_of_alpha, width_of_difference
+from agreement.variance_components import VarianceComponents
+from benchmarks.coverage_power import STUDIES, design_of_alpha, design_of_differences
+
+
+def test_designs_have_the_fewest_documents_for_each_number_of_raters() -> None:
+    found = cheapest_designs([lambda raters, documents: raters * documents >= 35], 2, raters=(2, 4, 5, 20))
+    assert found == [Design(5, 7, 2), Design(2, 18, 2), Design(4, 9, 2), Design(20, 3, 2)]
+    assert [each.ratings for each in found] == [70, 72, 72, 120]
+
+
+def test_training_counts_and_every_goal_is_reached() -> None:
+    goals = [lambda raters, documents: raters * documents >= 60, lambda raters, _: raters > 2]
+    assert [each.raters for each in cheapest_designs(goals, 1, raters=(2, 3, 6))] == [3, 6]
+    many = cheapest_designs(goals[:1], 1, training=100, raters=(6, 3))
+    assert [each.raters for each in many] == [3, 6]
+    assert cheapest_designs([lambda _raters, _documents: False], 3) == []
+
+
+def test_width_of_a_difference_is_worked_by_hand() -> None:
+    """v = 2 (.04 / 4 + .09 / 9 + .36 / 36) = .06; mean squares .72, .72 and .36 with 3, 8 and 24."""
+    variances = ErrorVariances(0.04, 0.09, 0.36)
+    freedom = (0.72 + 0.72 - 0.36) ** 2 / (0.72**2 / 3 + 0.72**2 / 8 + 0.36**2 / 24)
+    expected = 2 * scipy.stats.t.ppf(0.975, freedom) * math.sqrt(0.06)
+    assert width_of_difference(variances, 2, 4, 9) == pytest.approx(expected)
+    assert width_of_difference(ErrorVariances(0, 0, 0), 2, 4, 9) == 0
+
+
+def test_alpha_of_a_design_is_the_share_of_variance_between_units() -> None:
+    components = VarianceComponents(0, 0.3, 0.2, 0, 0, 0, 0.5)
+    alpha, deviation = deviation_of_alpha(components, 4, 3)
+    assert alpha == pytest.approx(0.5, abs=0.03)
+    assert width_of_alpha(deviation, 400) == pytest.approx(width_of_alpha(deviation, 100) / 2)
+    assert deviation_of_alpha(components, 4, 12)[1] < deviation
+
+
+def test_promised_power_and_widths_are_reached() -> None:
+    """`python benchmarks/coverage.py power` measures more."""
+    power, width = design_of_differences(STUDIES[0], 300)
+    assert power.reached == pytest.approx(power.promised, abs=0.07)
+    assert width.reached == pytest.approx(width.promised, rel=0.06)
+    alpha = design_of_alpha(STUDIES[1], 12)
+    assert alpha.reached == pytest.approx(alpha.promised, rel=0.2)
