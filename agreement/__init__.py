@@ -85,6 +85,7 @@ from agreement.spans import (
     span_overlaps,
     unitizing_alpha_by_category,
 )
+from agreement.split_units import SplitUnits, UnitSplit, split_units
 from agreement.streams import Stream
 from agreement.summary import (
     mean,
@@ -100,3 +101,4 @@ from agreement.variance_components import (
     variance_components,
     why_no_components,
 )
+from agreement.within_units import normalised_entropy, rater_effects, severity_share

@@ -31,6 +31,8 @@ AGREEMENT = Arrangement(
         "distribution": _("Values given"),
         "alpha": _("Levels of measurement"),
         "movement": _("Disputes before and after"),
+        "splits": _("Units that split raters"),
+        "split-units": _("Units with two camps"),
     },
     chart=_ALPHA,
     columns={
