@@ -85,7 +85,7 @@ from agreement.spans import (
     span_overlaps,
     unitizing_alpha_by_category,
 )
-from agreement.split_units import SplitUnits, UnitSplit, split_units
+from agreement.camps import SplitUnits, UnitSplit, split_units
 from agreement.streams import Stream
 from agreement.summary import (
     mean,

@@ -16,6 +16,8 @@ python benchmarks/coverage.py spread [--simulations 2000]
 python benchmarks/coverage.py meta [--simulations 600]
 python benchmarks/coverage.py others [--simulations 600]
 python benchmarks/coverage.py questions [--simulations 400]
+python benchmarks/coverage.py splits [--simulations 200]
+python benchmarks/coverage.py calibration [--simulations 400]
 
 crossed: shares of true nulls that are rejected at the 5 % level, by the crossed model of ratings and by the
 paired t test over documents; every project has a new random panel of raters.
@@ -39,6 +41,8 @@ its value for infinitely many documents.
 others: shares of 95 % intervals that cover, for every other coefficient of ratings and for values compared
 with people's; and the share of order effects found in data without one.
 questions: shares of 95 % intervals of labels, preferences, rankings, spans and parts that cover.
+splits: shares of panels without split units in which one is marked, and of split units that are found.
+calibration: shares of 95 % intervals of a judge's calibration error and distribution that cover.
 """
 
 import argparse
@@ -64,6 +68,7 @@ from agreement.alpha import alpha_statistic
 from agreement.bootstrap import population, resampled_interval
 from agreement.data import FloatArray
 from agreement.patterns import by_value
+from benchmarks.coverage_calibration import report_calibration
 from benchmarks.coverage_controls import report_controls
 from benchmarks.coverage_judges import report_judges
 from benchmarks.coverage_kappas import held_kappas
@@ -75,6 +80,7 @@ from benchmarks.coverage_questions import report_questions
 from benchmarks.coverage_replacement import report_replacement
 from benchmarks.coverage_routing import report_routing
 from benchmarks.coverage_severity import report_severity
+from benchmarks.coverage_splits import report_splits
 from benchmarks.coverage_spread import report_spread
 from benchmarks.coverage_stopping import report_stopping
 from benchmarks.coverage_strengths import report_strengths
@@ -254,6 +260,8 @@ REPORTS = {
     "one_more_rater": report_one_more_rater,
     "spread": report_spread,
     "meta": report_meta,
+    "splits": report_splits,
+    "calibration": report_calibration,
     "others": report_others,
     "questions": report_questions,
     "routing": report_routing,

@@ -10,7 +10,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from agreement import SplitUnits, UnitSplit, severity_share, split_units
 from agreement.data import ReliabilityData
-from agreement.split_units import FALSE_DISCOVERY_RATE
+from agreement.camps import FALSE_DISCOVERY_RATE
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Dimension, Project, Rating, RatingChange
 from annotate.core.scale import distance, normalize

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -88,7 +89,7 @@ def split_units(
     two values or more, at most 5,000; half the sum of squares times .25 as penalty). A unit with three values
     or more is cut into two camps where most of its variation after severity lies between them; with four
     raters or more, each camp has two at least. They count as camps if their means differ by more than a point
-    and four fifths of the variation lies between them. p is the probability, given the sum, of camps with at
+    (on scales of more than 11 points, by more than an eleventh of the scale) and four fifths of the variation lies between them. p is the probability, given the sum, of camps with at
     least this variation between them: exact up to 20,000 patterns, else from 20,000 draws. It is 1 without
     camps. Split units widen the noise, which makes p larger. Benjamini and Hochberg over all units.
     Sources: Andrich 1978, Psychometrika 43, 561-573; Andersen 1973, Journal of the Royal Statistical Society
@@ -102,15 +103,20 @@ def split_units(
     effects = rater_effects(alone.values)
     noise = PanelNoise.fit(alone, generator)
     rated = np.flatnonzero(tested.ratings_per_unit >= LEAST_RATERS)
-    found = []
+    found, chances = [], dict[tuple[int, ...], float]()
     for unit in rated.tolist():
         raters = np.flatnonzero(~np.isnan(tested.values[:, unit]))
         values = tested.values[raters, unit]
-        camps = Camps.of(values - effects[raters])
+        camps = Camps.of(values - effects[raters], least_gap(domain))
         p = 1.0
         if camps.between > 0:
             classes = class_of_codes(tested.codes[raters, unit].astype(np.intp), len(domain))
-            p = noise.chance_of_camps(raters, classes, effects[raters], domain, camps.between, generator)
+            key = (*raters.tolist(), *classes.tolist())
+            if key not in chances:  # of three raters there are few patterns, and thousands of units
+                chances[key] = noise.chance_of_camps(
+                    raters, classes, effects[raters], domain, camps.between, generator
+                )
+            p = chances[key]
         found.append((unit, raters, values, camps, p))
     adjusted = scipy.stats.false_discovery_control([each[-1] for each in found]) if found else []
     units = []
@@ -153,19 +159,20 @@ class Camps:
     between: float
 
     @classmethod
-    def of(cls, values: FloatArray) -> "Camps":
+    def of(cls, values: FloatArray, least_gap: float) -> "Camps":
         """Return the camps of values (raters,)."""
         order = np.argsort(values, kind="stable")
-        cut, gap, between = cut_into_camps(values[order][None])
+        cut, gap, between = cut_into_camps(values[order][None], least_gap)
         upper = np.zeros(len(values), dtype=bool)
         upper[order[int(cut[0]) :]] = True
         return cls(upper, float(gap[0]), float(between[0]))
 
 
-def cut_into_camps(ordered: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
+def cut_into_camps(ordered: FloatArray, least_gap: float = LEAST_GAP) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return the size of the lower camp, the difference of means, and the variation between the camps.
 
-    ordered: (patterns, raters), ascending in each row. The variation is 0 where there are no camps.
+    ordered: (patterns, raters), ascending in each row. The variation is 0 where there are no camps, which
+    differ by more than least_gap.
     """
     raters = ordered.shape[1]
     least = 1 if raters < 4 else 2
@@ -179,8 +186,13 @@ def cut_into_camps(ordered: FloatArray) -> tuple[IntArray, FloatArray, FloatArra
     rows = np.arange(len(ordered))
     gap, most = gaps[rows, best], between[rows, best]
     variation = ((ordered - total / raters) ** 2).sum(axis=1)
-    camps = (gap > LEAST_GAP + _CLOSE) & (most > LEAST_SHARE * variation + _CLOSE)
+    camps = (gap > least_gap + _CLOSE) & (most > LEAST_SHARE * variation + _CLOSE)
     return np.asarray(sizes[best], dtype=np.intp), gap, np.where(camps, most, 0.0)
+
+
+def least_gap(domain: FloatArray) -> float:
+    """Return the gap that two camps exceed on a scale: a point, or the width of a class if it is binned."""
+    return LEAST_GAP if len(domain) <= MOST_CLASSES else float(np.ptp(domain)) / MOST_CLASSES
 
 
 def class_of_codes(codes: IntArray, points: int) -> IntArray:
@@ -238,14 +250,14 @@ class PanelNoise:
         points = _points_of_classes(domain)
         if len(self.costs) ** len(raters) <= MOST_PATTERNS:
             patterns, chances = self.patterns(raters, int(classes.sum()))
-            found = cut_into_camps(np.sort(points[patterns] - effects, axis=1))[2]
+            found = cut_into_camps(np.sort(points[patterns] - effects, axis=1), least_gap(domain))[2]
             return float(min(chances[found >= between - _CLOSE].sum(), 1.0))
         own = generator_of(generator, "camps", *raters.tolist(), int(classes.sum()))
         sums = _Sums(raters[None], self.severities, self.costs)
         draws = _FIRST_DRAWS
         while True:
             patterns = sums.draw(int(classes.sum()), draws, own)
-            found = cut_into_camps(np.sort(points[patterns] - effects, axis=1))[2]
+            found = cut_into_camps(np.sort(points[patterns] - effects, axis=1), least_gap(domain))[2]
             p = (1 + int((found >= between - _CLOSE).sum())) / (1 + draws)
             if draws == _DRAWS or p > _WORTH_MORE_DRAWS:
                 return p
@@ -253,11 +265,17 @@ class PanelNoise:
 
     def patterns(self, raters: IntArray, total: int) -> tuple[IntArray, FloatArray]:
         """(patterns, raters), (patterns,): all classes with this sum, and their probabilities."""
-        listed = np.array(list(product(range(len(self.costs)), repeat=len(raters))), dtype=np.intp)
+        listed = _patterns(len(self.costs), len(raters))
         listed = listed[listed.sum(axis=1) == total]
         logs = -(listed * self.severities[raters] + self.costs[listed]).sum(axis=1)
         chances = np.exp(logs - logs.max())
         return listed, chances / chances.sum()
+
+
+@lru_cache(maxsize=8)
+def _patterns(classes: int, raters: int) -> IntArray:
+    """(patterns, raters): all patterns of classes."""
+    return np.array(list(product(range(classes), repeat=raters)), dtype=np.intp)
 
 
 def _points_of_classes(domain: FloatArray) -> FloatArray:
