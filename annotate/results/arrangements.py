@@ -39,7 +39,8 @@ AGREEMENT = Arrangement(
         "rounds": (
             *("dimension", "round_1_alpha", "round_1_within_one", "opened", "settled", "adjudicated"),
             *("irresolvable", "left_open", "round_2_alpha", "round_2_within_one"),
-        )
+        ),
+        "split-units": ("dimension", "document", "lower", "upper", "range", "p_adjusted", "split"),
     },
     in_files=("alpha", "round-?-by-document"),
     answer=answer_agreement,

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy
 
-from annotate.results.arrangement import Arrangement
+from annotate.results.arrangement import Arrangement, Chart
 from annotate.results.registry import ResultsPage
 from judges.laboratory.tables.alignment import alignment_sections, version_of_alignment
 from judges.laboratory.tables.biases import biases_sections, version_of_biases
@@ -33,11 +33,16 @@ LABORATORY_PAGE = ResultsPage(
             "confidence": gettext_lazy("Confidence"),
             "reliability-curve": gettext_lazy("Reliability curves"),
         },
+        chart=Chart("self-agreement", ("alpha",), band="among_people"),
         columns={
             "distributions": (
                 *("judge", "dimension", "samples", "items", "tv_judge", "tv_people", "tv_control"),
                 *("energy", "energy_control"),
-            )
+            ),
+            "confidence": (
+                *("judge", "dimension", "items", "confidence", "mode_right", "mode_error", "mode_chance"),
+                *("within_right", "within_error"),
+            ),
         },
     ),
 )

@@ -10,7 +10,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from agreement import SplitUnits, UnitSplit, severity_share, split_units
 from agreement.data import ReliabilityData
-from agreement.camps import FALSE_DISCOVERY_RATE
+from agreement.camps import FALSE_DISCOVERY_RATE, LEAST_RATERS
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Dimension, Project, Rating, RatingChange
 from annotate.core.scale import distance, normalize
@@ -96,7 +96,13 @@ def _by_dimension(tested: Sequence[_Tested]) -> Table:
         Column("split", gettext("units that split raters"), ColumnKind.COUNT),
     ]
     rows = [[text(each.dimension.name, key=each.dimension.key), *_counted(each)] for each in tested]
-    return Table("splits", gettext("Units that split raters"), columns, rows, says=str(_SAYS))
+    return Table("splits", gettext("Units that split raters"), columns, rows, says=_about(tested))
+
+
+def _about(tested: Sequence[_Tested]) -> str:
+    """Return how to read the tables, with the caution about three values if a marked unit has no more."""
+    few = any(unit.raters == LEAST_RATERS for each in tested for unit in each.splits.splitting)
+    return f"{_SAYS} {_ONE_MAY_SLIP}" if few else str(_SAYS)
 
 
 def _counted(each: _Tested) -> list[Cell]:
@@ -112,13 +118,12 @@ def _counted(each: _Tested) -> list[Cell]:
     how = str(_HOW_COUNTED).format(rate=FALSE_DISCOVERY_RATE)
     camps = [unit for unit in units if unit.lower]
     marked = each.splits.splitting
-    few = str(_ONE_MAY_SLIP) if any(unit.raters == 3 for unit in marked) else ""
     return [
         figure(share),
         Cell(float(np.mean([unit.entropy for unit in units])), count=len(units), how=str(_HOW_ENTROPY)),
         Cell(len(units), how=how),
         Cell(len(camps), how=how),
-        Cell(len(marked), how=how, warning=few),
+        Cell(len(marked), how=how),
     ]
 
 
@@ -144,7 +149,7 @@ def _listed(tested: Sequence[_Tested], origins: ItemOrigins) -> Table:
         camps.sort(key=lambda unit: (unit.p_value, -unit.gap, unit.unit))
         rows += [_row(each, unit, origins) for unit in camps[:MOST_UNITS]]
     title = gettext("Units with two camps of raters")
-    return Table("split-units", title, columns, rows, heads=3, says=str(_SAYS))
+    return Table("split-units", title, columns, rows, heads=2, says=_about(tested))
 
 
 def _row(each: _Tested, unit: UnitSplit, origins: ItemOrigins) -> list[Cell]:

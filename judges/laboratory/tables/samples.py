@@ -132,7 +132,7 @@ def _distributions(compared: Sequence[tuple[Scored, SampleDistributions]]) -> Ta
         for each, own in compared
     ]
     title = gettext("Distribution of samples and of people’s values")
-    return Table("distributions", title, columns, rows, heads=2)
+    return Table("distributions", title, columns, rows, heads=2, plot="intervals")
 
 
 def _distance_columns(key: str, name: str) -> list[Column]:
@@ -177,7 +177,7 @@ def _confidences(calibrated: Calibrated) -> Table:
         for each, (mode, within) in calibrated
     ]
     title = gettext("Confidence of judges and how often they are right")
-    return Table("confidence", title, columns, rows, heads=2)
+    return Table("confidence", title, columns, rows, heads=2, plot="intervals")
 
 
 def _error_cells(found: ConfidenceCalibration | None) -> list[Cell]:
@@ -197,7 +197,7 @@ def _curve_of(pk: int, name: str, calibrated: Sequence[tuple[Scored, ConfidenceC
     rows = [
         [
             text(each.dimension.name, key=each.dimension.key),
-            Cell(one.confidence),
+            Cell(round(one.confidence, 3)),
             figure(one.accuracy),
             Cell(one.items),
         ]
