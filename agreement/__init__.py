@@ -15,6 +15,7 @@ a judge prefers, and `agreement.reliability` finds the units on which it can be 
 from agreement.alpha import alpha_difference, checked_alpha, checked_alphas_of_parts, krippendorff_alpha
 from agreement.best_worst import BestWorstScore, best_worst_scores
 from agreement.bootstrap import Resampling
+from agreement.camps import SplitUnits, UnitSplit, split_units
 from agreement.coefficient import Coefficient, Counts, Interval
 from agreement.complete import intraclass_correlation, kendall_w
 from agreement.crossed import CrossedDifferences, crossed_differences
@@ -85,7 +86,6 @@ from agreement.spans import (
     span_overlaps,
     unitizing_alpha_by_category,
 )
-from agreement.camps import SplitUnits, UnitSplit, split_units
 from agreement.streams import Stream
 from agreement.summary import (
     mean,

@@ -22,10 +22,10 @@ MOST_CLASSES = 11
 LEAST_GAP = 1.0
 """Points by which the means of two camps must differ, after severity."""
 LEAST_SHARE = 0.8
-"""Share of a unit's variation that must lie between its camps: evenly spread values have .75 to .8."""
+"""Least share of a unit's variation between its camps. Evenly spread values have .75, four values .8."""
 FALSE_DISCOVERY_RATE = 0.05
 MOST_PATTERNS = 20_000
-"""Patterns of values that are listed; of more, a sample is drawn."""
+"""Maximum number of listed patterns; above it, a random sample replaces the list."""
 _FIRST_DRAWS, _DRAWS = 2_000, 20_000
 _WORTH_MORE_DRAWS = 0.02
 _PENALTY = 0.25
@@ -38,10 +38,10 @@ class UnitSplit:
     """One unit: how its values are distributed, and whether they form two camps beyond noise.
 
     entropy: of the distribution of values, divided by the largest that as many raters can have on the scale.
-    variance: of the values, divisor n - 1; variance_after_severity: the same without the raters' main effects.
+    variance: of the values, divisor n - 1. variance_after_severity: the same without the raters' effects.
     lower, upper: the positions of the raters of each camp, empty if there are no camps. gap: the difference
-    of the camps' means after severity. p_value: the probability of such a gap under noise; adjusted_p: by Benjamini
-    and Hochberg over the units. splits: whether adjusted_p is at most the rate of false discoveries.
+    of the camps' means after severity. p_value: the probability of such camps under noise. adjusted_p: by
+    Benjamini and Hochberg over the units. splits: whether adjusted_p reaches the rate of false discoveries.
     """
 
     unit: int
@@ -59,7 +59,7 @@ class UnitSplit:
 
 @dataclass(frozen=True)
 class SplitUnits:
-    """The units with three values or more of a dimension; `reason` says why they are not tested."""
+    """The units with three values or more of a dimension; `reason`: why no unit is tested."""
 
     units: tuple[UnitSplit, ...]
     reason: str = ""
@@ -84,17 +84,18 @@ def split_units(
     alone are tested.
 
     The noise follows the rating scale model with raters as a facet: ln P(k) / P(k - 1) = unit - severity of
-    the rater - threshold k. Given the sum of a unit's values, the probability of their pattern has no unit in
-    it, so severities and thresholds maximise the conditional likelihood of the values given alone (units with
-    two values or more, at most 5,000; half the sum of squares times .25 as penalty). A unit with three values
-    or more is cut into two camps where most of its variation after severity lies between them; with four
-    raters or more, each camp has two at least. They count as camps if their means differ by more than a point
-    (on scales of more than 11 points, by more than an eleventh of the scale) and four fifths of the variation lies between them. p is the probability, given the sum, of camps with at
-    least this variation between them: exact up to 20,000 patterns, else from 20,000 draws. It is 1 without
-    camps. Split units widen the noise, which makes p larger. Benjamini and Hochberg over all units.
+    the rater - threshold k. Given the sum of a unit's values, the probability of their pattern does not
+    depend on the unit. Severities and thresholds maximise this conditional likelihood of the values given
+    alone, of 5,000 units with two values at most, minus .125 times their squares.
+
+    Each unit with three values is cut in two where most of its variation after severity lies between the
+    parts. With four values, a part has two at least. The parts are camps if their means differ by more than a
+    point (an eleventh of a scale of more than 11 points) and four fifths of the variation lies between them.
+    p is the probability, given the sum, of camps with at least this variation between them: exact up to
+    20,000 patterns, else from 20,000 draws, 1 without camps. Benjamini and Hochberg over all units. Split
+    units widen the noise, so the test is conservative. Nominal data have a reason instead of units.
     Sources: Andrich 1978, Psychometrika 43, 561-573; Andersen 1973, Journal of the Royal Statistical Society
-    B 35, 42-44; Benjamini and Hochberg 1995, ibid. 57, 289-300. Needs an order of values: nominal data have a
-    reason instead.
+    B 35, 42-44; Benjamini and Hochberg 1995, ibid. 57, 289-300.
     """
     tested = alone if last is None else last
     if reason := _why_not(alone, tested):
@@ -118,7 +119,7 @@ def split_units(
                 )
             p = chances[key]
         found.append((unit, raters, values, camps, p))
-    adjusted = scipy.stats.false_discovery_control([each[-1] for each in found]) if found else []
+    adjusted = scipy.stats.false_discovery_control([each[-1] for each in found]).tolist()
     units = []
     for (unit, raters, values, camps, p), adjusted_p in zip(found, adjusted, strict=True):
         upper = camps.upper
@@ -133,8 +134,8 @@ def split_units(
                 tuple(raters[upper].tolist()) if camps.between > 0 else (),
                 camps.gap,
                 p,
-                float(adjusted_p),
-                bool(adjusted_p <= false_discovery_rate),
+                adjusted_p,
+                adjusted_p <= false_discovery_rate,
             )
         )
     return SplitUnits(tuple(units))
@@ -168,7 +169,9 @@ class Camps:
         return cls(upper, float(gap[0]), float(between[0]))
 
 
-def cut_into_camps(ordered: FloatArray, least_gap: float = LEAST_GAP) -> tuple[IntArray, FloatArray, FloatArray]:
+def cut_into_camps(
+    ordered: FloatArray, least_gap: float = LEAST_GAP
+) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return the size of the lower camp, the difference of means, and the variation between the camps.
 
     ordered: (patterns, raters), ascending in each row. The variation is 0 where there are no camps, which
@@ -246,7 +249,7 @@ class PanelNoise:
         between: float,
         generator: Randomness,
     ) -> float:
-        """The probability, given the sum of the classes, of camps with this variation between them or more."""
+        """The probability, given the classes' sum, of camps with this variation between them or more."""
         points = _points_of_classes(domain)
         if len(self.costs) ** len(raters) <= MOST_PATTERNS:
             patterns, chances = self.patterns(raters, int(classes.sum()))

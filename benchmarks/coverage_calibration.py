@@ -50,11 +50,17 @@ def held_energy(items: int, people: int, simulations: int) -> tuple[float, float
     held = []
     for _ in range(simulations):
         documents = np.arange(items) // ITEMS_OF_DOCUMENT
-        quality = generator.normal(3, 0.8, items) + generator.normal(0, 0.6, items // ITEMS_OF_DOCUMENT)[documents]
+        quality = (
+            generator.normal(3, 0.8, items) + generator.normal(0, 0.6, items // ITEMS_OF_DOCUMENT)[documents]
+        )
         noise = generator.normal(0, 0.8, (items, people + 10))
         values = np.clip(np.round(quality[:, None] + noise), 1, 5)
         found = sample_distributions(
-            values[:, people:], values[:, :people].T, [1, 2, 3, 4, 5], documents=documents, generator=generator
+            values[:, people:],
+            values[:, :people].T,
+            [1, 2, 3, 4, 5],
+            documents=documents,
+            generator=generator,
         )
         held.append((_holds(found.energy, 0), _holds(found.total_variation.difference, 0)))
     energy, variation = np.mean(held, axis=0).tolist()
@@ -69,12 +75,17 @@ def _holds(found: Coefficient, truth: float) -> bool:
 def report_calibration(simulations: int) -> None:
     """Print a line for each size, number of samples and overconfidence."""
     print(f"Share of 95 % intervals that hold (nominal .95); {simulations:,} of each kind")
-    print(f"{'items':>6}{'samples':>8}{'too sure by':>12}{'true error':>11}{'error':>7}{'overconfidence':>15}")
+    print(
+        f"{'items':>6}{'samples':>8}{'too sure by':>12}{'true error':>11}{'error':>7}{'overconfidence':>15}"
+    )
     for items in SIZES:
         for samples in SAMPLES:
             for over in OVERCONFIDENCE:
                 error, of_error, of_over = held_calibration(items, samples, over, simulations)
-                print(f"{items:>6}{samples:>8}{over:>12g}{error:>11.3f}{of_error:>7.3f}{of_over:>15.3f}", flush=True)
+                print(
+                    f"{items:>6}{samples:>8}{over:>12g}{error:>11.3f}{of_error:>7.3f}{of_over:>15.3f}",
+                    flush=True,
+                )
     print("A judge of ten samples with the distribution of people's values: intervals that hold 0")
     print(f"{'items':>6}{'people':>8}{'energy distance':>17}{'total variation':>17}")
     for items in SIZES:

@@ -35,7 +35,9 @@ def draw_panel(
     """Values 1 to 5 of a latent quality, a severity of each rater and noise; the first units have camps."""
     severity = generator.normal(0, 0.3, raters)
     spread = {"precise": 0.3, "noisy": 1.0}.get(kind, 0.6)
-    noise = spread * (np.exp(generator.normal(0, 0.4, raters)) if kind == "uneven raters" else np.ones(raters))
+    noise = spread * (
+        np.exp(generator.normal(0, 0.4, raters)) if kind == "uneven raters" else np.ones(raters)
+    )
     quality = generator.normal(1.5 if kind == "skewed" else 0, 1, units)
     who = generator.random((units, raters)).argsort(axis=1)[:, :values]
     camps = np.where(np.arange(values) < max(values // 2, 1), -CAMP, CAMP)
@@ -45,7 +47,7 @@ def draw_panel(
         given = _draw_from_model(1.5 * latent - severity[who], generator)
     else:
         seen = latent - severity[who] + noise[who] * generator.normal(size=latent.shape)
-        given = np.searchsorted(CUTS, seen)
+        given = np.searchsorted(CUTS, seen).astype(float)
     if kind == "slips":
         slipped = generator.random(given.shape) < 0.03
         given = np.where(slipped, generator.integers(0, 5, given.shape), given)
@@ -62,7 +64,7 @@ def _draw_from_model(where: FloatArray, generator: np.random.Generator) -> Float
 
 
 def marked(kind: str, panel: tuple[int, int, int], simulations: int) -> Marked:
-    """Return how often units are marked in panels of noise alone, and in panels with split units."""
+    """Return rates of marked units in panels of noise, and in panels with split units."""
     generator = np.random.default_rng(SEED)
     units = panel[0]
     number = round(SPLIT_SHARE * units)
@@ -75,12 +77,14 @@ def marked(kind: str, panel: tuple[int, int, int], simulations: int) -> Marked:
         rates.append(false / max(len(mixed), 1))
         powers.append((len(mixed) - false) / number)
     counts = np.array(alone)
-    return Marked(float((counts > 0).mean()), float(counts.mean()), float(np.mean(rates)), float(np.mean(powers)))
+    return Marked(
+        float((counts > 0).mean()), float(counts.mean()), float(np.mean(rates)), float(np.mean(powers))
+    )
 
 
 def report_splits(simulations: int) -> None:
     """Print a line for each panel and kind of noise."""
-    print(f"Units marked as splitting raters, at a false discovery rate of .05; {simulations:,} panels of each kind")
+    print(f"Units marked as splitting raters (false discovery rate .05); {simulations:,} panels of each kind")
     print(
         f"{'units':>6}{'values':>7}{'raters':>7}  {'noise':<14}{'panels with a':>14}{'false marks':>12}"
         f"{'with 5 % split units:':>23}"

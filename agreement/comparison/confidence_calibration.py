@@ -69,7 +69,7 @@ def equals_mode(values: FloatArray, human: FloatArray, points: npt.ArrayLike) ->
 
 
 def is_within_one(values: FloatArray, human: FloatArray) -> FloatArray:
-    """(items,): 1 if a value differs from people's mean by one point at most, else 0; NaN without either."""
+    """(items,): 1 if a value is within one point of people's mean, else 0; NaN without either."""
     number = (~np.isnan(human)).sum(axis=0)
     means = divide_where(number > 0, np.nansum(human, axis=0), number)
     differ = np.abs(values - means)
@@ -139,11 +139,11 @@ class _BinSums:
     def add_up(self, values: FloatArray) -> FloatArray:
         """(documents, bins): the sums of values (items,)."""
         cells = np.bincount(self.of * BINS + self.place, values, self.documents * BINS)
-        return cells.reshape(self.documents, BINS)
+        return cells.astype(float).reshape(self.documents, BINS)
 
 
 def _errors_by_chance(confidence: FloatArray, place: IntArray, generator: Randomness) -> FloatArray:
-    """(simulations,): the errors of simulated judges that are right exactly as often as they are confident."""
+    """(simulations,): the errors of simulated judges that are right as often as they are confident."""
     random = generator_of(generator, "calibrated judges")
     right = random.random((_SIMULATIONS, len(confidence))) < confidence
     differ = (right - confidence) @ np.eye(BINS)[place]

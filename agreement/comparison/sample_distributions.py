@@ -38,8 +38,8 @@ class SampleDistance:
 class SampleDistributions:
     """A judge's samples and people's values on one dimension.
 
-    items: with two samples and two people. samples, half: how many samples a judge has at most, and how many
-    people are a half, on average. energy, energy_control: the energy distance, corrected for sample sizes, of
+    items: the number with two samples and two people. samples: the maximum number of samples. half: the mean
+    number of people in a half. energy, energy_control: the energy distance, corrected for sample sizes, of
     the judge's samples and of all values of other documents.
     """
 
@@ -139,7 +139,9 @@ def sample_distributions(
         compare.distance("total_variation", "Total variation", whole, found["tv"], enough),
         compare.distance("jensen_shannon", "Jensen-Shannon distance", whole, found["js"], enough),
         compare.mean("energy_distance", "Energy distance of samples and people", energy, (-np.inf, np.inf)),
-        compare.mean("energy_of_control", "Energy distance of all values and people", of_others, (-np.inf, np.inf)),
+        compare.mean(
+            "energy_of_control", "Energy distance of all values and people", of_others, (-np.inf, np.inf)
+        ),
     )
 
 
@@ -201,11 +203,11 @@ class _Means:
         measure = total_variation if name == "total_variation" else jensen_shannon
         own = np.where(enough, np.mean(repeats, axis=0), np.nan)
         judge, people, control = own
-        sides = {"of_judge": judge, "of_people": people, "of_control": control}
-        means = [self.mean(f"{name}_{key}", label, values, (0.0, 1.0)) for key, values in sides.items()]
         return SampleDistance(
             self.mean(name, label, measure(*map(_shares, whole)), (0.0, 1.0)),
-            *means,
+            self.mean(f"{name}_of_judge", label, judge, (0.0, 1.0)),
+            self.mean(f"{name}_of_people", label, people, (0.0, 1.0)),
+            self.mean(f"{name}_of_control", label, control, (0.0, 1.0)),
             self.mean(f"{name}_difference", f"{label}: judge minus people", judge - people, (-1.0, 1.0)),
         )
 
@@ -213,7 +215,7 @@ class _Means:
         known = ~np.isnan(values)
         documents, of = np.unique(self.of[known], return_inverse=True)
         size, items = len(documents), int(known.sum())
-        sums = np.bincount(of, values[known], size)
+        sums = np.bincount(of, values[known], size).astype(float)
         statistic = ratio_of_sums(sums, np.bincount(of, minlength=size).astype(float))
         found = Weighted(name, label, "mean over items", statistic, size, "documents", bounds)
         counts = Counts(len(values), items, 2, 2 * items, 2 * items)

@@ -301,7 +301,7 @@ def _lines(table: Table, rows: Sequence[Sequence[Cell]], columns: Sequence[int],
 
 
 def _calibration(table: Table, rows: Sequence[Sequence[Cell]], wanted: Sequence[str]) -> Data:
-    """Return how often a judge is right by its confidence, next to the line of a calibrated judge."""
+    """Return accuracy by confidence, with the line of a calibrated judge."""
     found = _curve(table, rows, wanted)
     calibrated = gettext("calibrated")
     panels = list(dict.fromkeys(point["panel"] for point in found["points"]))

@@ -16,6 +16,7 @@ NOT_SIMULATED = "Not simulated here"
 ROWS = {
     "agreement/always_valid.py": "alpha, always valid",
     "agreement/bootstrap.py": "alpha, bootstrap of units",
+    "agreement/camps.py": "units that split raters",
     "agreement/crossed.py": "test of systems, crossed model",
     "agreement/groups.py": "correlations over systems",
     "agreement/complete.py": "ICC by F distributions",

@@ -5,11 +5,13 @@ import pytest
 from scipy.stats import entropy, ttest_rel
 
 from agreement import ReliabilityData, Resampling, Stream, normalised_entropy, rater_effects, severity_share
+from agreement.data import FloatArray
 
 
-def with_gaps() -> np.ndarray:
+def with_gaps() -> FloatArray:
     generator = np.random.default_rng(3)
-    values = np.clip(generator.integers(1, 5, (4, 60)) + np.array([[0], [0], [1], [2]]), 1, 5).astype(float)
+    given = generator.integers(1, 5, (4, 60)) + np.array([[0], [0], [1], [2]])
+    values: FloatArray = np.clip(given, 1, 5).astype(float)
     values[generator.random(values.shape) < 0.3] = np.nan
     return values
 
@@ -74,7 +76,9 @@ def test_share_without_variation_or_of_many_raters_has_a_reason() -> None:
     assert equal.value is None
     assert equal.reason is not None
     assert "no variance within units" in equal.reason
-    many = severity_share(data_of(np.random.default_rng(1).integers(1, 6, (21, 30)).astype(float)), generator=Stream(1))
+    many = severity_share(
+        data_of(np.random.default_rng(1).integers(1, 6, (21, 30)).astype(float)), generator=Stream(1)
+    )
     assert many.value is not None
     assert many.interval is None
     assert "more than 20 raters" in (many.interval_reason or "")

@@ -9,10 +9,10 @@ import numpy as np
 from django.utils.translation import gettext, gettext_lazy
 
 from agreement import SplitUnits, UnitSplit, severity_share, split_units
-from agreement.data import ReliabilityData
 from agreement.camps import FALSE_DISCOVERY_RATE, LEAST_RATERS
+from agreement.data import ReliabilityData
 from annotate.core.guideline import FrozenDimension
-from annotate.core.models import Dimension, Project, Rating, RatingChange
+from annotate.core.models import Project, Rating, RatingChange
 from annotate.core.scale import distance, normalize
 from annotate.results.page import Section
 from annotate.results.queries.agreement import default_drawn
@@ -145,7 +145,9 @@ def _listed(tested: Sequence[_Tested], origins: ItemOrigins) -> Table:
     ]
     rows = []
     for each in tested:
-        camps = [unit for unit in each.splits.units if unit.lower and each.items[unit.unit] in origins.documents]
+        camps = [
+            unit for unit in each.splits.units if unit.lower and each.items[unit.unit] in origins.documents
+        ]
         camps.sort(key=lambda unit: (unit.p_value, -unit.gap, unit.unit))
         rows += [_row(each, unit, origins) for unit in camps[:MOST_UNITS]]
     title = gettext("Units with two camps of raters")

@@ -28,8 +28,8 @@ MOST_POINTS = 11
 _DISTRIBUTIONS = gettext_lazy(
     "Total variation of a judge’s samples, of other people’s values and of all values (control), each in the "
     "number of half the people, from the other people. With three people a half is one person, and a judge "
-    "that always gives the most common value looks close. The energy distance has no such preference: it is 0 "
-    "if the samples are distributed as people’s values are."
+    "that always gives the most common value looks close. The energy distance has no such preference: it is "
+    "0 if the samples are distributed as people’s values are."
 )
 _CONFIDENCE = gettext_lazy(
     "Confidence: the share of samples at the judge’s most frequent value. Error: the difference between "

@@ -72,7 +72,7 @@ def test_samples_from_peoples_distribution_have_no_energy_distance() -> None:
 def test_judge_of_one_value_is_told_by_the_energy_distance(people: int) -> None:
     found = compared(drawn(2, 400, 10, 0.05), people)
     assert found.energy.interval is not None
-    assert 0 < found.energy.interval.low
+    assert found.energy.interval.low > 0
     assert found.half == people // 2
     # Next to one person the most common value looks closer than another person.
     assert (found.total_variation.difference.value < 0) or people > 3
@@ -207,7 +207,8 @@ def test_twenty_samples_of_topical_chat_equal_oracles_item_by_item() -> None:
     known = ~np.isnan(confidence)
     bins = np.minimum(np.ceil(confidence[known] * 10 - 1e-9).astype(int), 10)
     gaps = [
-        (bins == place).sum() * abs(right[known][bins == place].mean() - confidence[known][bins == place].mean())
+        (bins == place).sum()
+        * abs(right[known][bins == place].mean() - confidence[known][bins == place].mean())
         for place in set(bins.tolist())
     ]
     assert calibrated.error.value == pytest.approx(sum(gaps) / known.sum())
