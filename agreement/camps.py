@@ -226,7 +226,7 @@ class PanelNoise:
             value = _PENALTY / 2 * float(parameters @ parameters)
             slopes = _PENALTY * parameters
             for who, given in groups:
-                logs, expected = _Sums(who, severities, costs).expected(given)
+                logs, expected = _PossibleSums(who, severities, costs).chances_of_values(given)
                 value += float((severities[who] * given + costs[given]).sum() + logs.sum())
                 steps = np.arange(classes)
                 observed = np.eye(classes)[given]
@@ -256,7 +256,7 @@ class PanelNoise:
             found = cut_into_camps(np.sort(points[patterns] - effects, axis=1), least_gap(domain))[2]
             return float(min(chances[found >= between - _CLOSE].sum(), 1.0))
         own = generator_of(generator, "camps", *raters.tolist(), int(classes.sum()))
-        sums = _Sums(raters[None], self.severities, self.costs)
+        sums = _PossibleSums(raters[None], self.severities, self.costs)
         draws = _FIRST_DRAWS
         while True:
             patterns = sums.draw(int(classes.sum()), draws, own)
@@ -299,7 +299,7 @@ def _groups(data: ReliabilityData, units: IntArray, points: int) -> Iterator[tup
         yield who, class_of_codes(codes[own][given[own]].reshape(-1, size).astype(np.intp), points)
 
 
-class _Sums:
+class _PossibleSums:
     """The sums that values of raters (units, raters of a unit) can have, with their weights."""
 
     def __init__(self, who: IntArray, severities: FloatArray, costs: FloatArray) -> None:
@@ -323,7 +323,7 @@ class _Sums:
             self.weights[:, rater] /= scale
             self.log_scale += np.log(scale[:, 0])
 
-    def expected(self, given: IntArray) -> tuple[FloatArray, FloatArray]:
+    def chances_of_values(self, given: IntArray) -> tuple[FloatArray, FloatArray]:
         """(units,), (units, raters, classes): ln of the weight of each sum, and the chance of each value."""
         totals = given.sum(axis=1)
         units = np.arange(len(totals))

@@ -17,7 +17,7 @@ CAMP = 1.7
 
 
 @dataclass(frozen=True)
-class Marked:
+class MarkRates:
     """Shares of panels with a false mark without and with split units, false marks per panel, and more.
 
     rate: the mean share of false marks among marks. power: the share of split units that are marked.
@@ -63,7 +63,7 @@ def _draw_from_model(where: FloatArray, generator: np.random.Generator) -> Float
     return np.asarray((logs + generator.gumbel(size=logs.shape)).argmax(axis=2), dtype=float)
 
 
-def marked(kind: str, panel: tuple[int, int, int], simulations: int) -> Marked:
+def mark_rates(kind: str, panel: tuple[int, int, int], simulations: int) -> MarkRates:
     """Return rates of marked units in panels of noise, and in panels with split units."""
     generator = np.random.default_rng(SEED)
     units = panel[0]
@@ -77,7 +77,7 @@ def marked(kind: str, panel: tuple[int, int, int], simulations: int) -> Marked:
         rates.append(false / max(len(mixed), 1))
         powers.append((len(mixed) - false) / number)
     counts = np.array(alone)
-    return Marked(
+    return MarkRates(
         float((counts > 0).mean()), float(counts.mean()), float(np.mean(rates)), float(np.mean(powers))
     )
 
@@ -92,7 +92,7 @@ def report_splits(simulations: int) -> None:
     print(f"{'':36}{'false mark':>12}{'per panel':>12}{'false share':>13}{'found':>8}")
     for panel in PANELS:
         for kind in KINDS:
-            found = marked(kind, panel, simulations)
+            found = mark_rates(kind, panel, simulations)
             print(
                 f"{panel[0]:>6}{panel[1]:>7}{panel[2]:>7}  {kind:<14}{found.any_false:>12.3f}"
                 f"{found.per_panel:>12.3f}{found.rate:>13.3f}{found.power:>8.2f}",

@@ -49,7 +49,7 @@ _ONE_MAY_SLIP = gettext_lazy(
 
 
 @dataclass(frozen=True)
-class _Tested:
+class _TestedDimension:
     """A dimension with its units after the last round: the item of each column, raters, values, splits."""
 
     dimension: FrozenDimension
@@ -62,10 +62,10 @@ class _Tested:
 def split_tables(rounds: Sequence[RatedRound], origins: ItemOrigins) -> list[Table]:
     """Return the units that split raters, counted by dimension and listed; none before Round I."""
     tested = [_test(rounds, each) for each in rounds[0].dimensions] if rounds else []
-    return [_by_dimension(tested), _listed(tested, origins)] if tested else []
+    return [_by_dimension(tested), _list_units(tested, origins)] if tested else []
 
 
-def _test(rounds: Sequence[RatedRound], dimension: FrozenDimension) -> _Tested:
+def _test(rounds: Sequence[RatedRound], dimension: FrozenDimension) -> _TestedDimension:
     first, last = rounds[0].rated[dimension.key], rounds[-1].rated[dimension.key]
     rows = {rater: row for row, rater in enumerate(last.annotators.tolist())}
     columns = {item: column for column, item in enumerate(last.items.tolist())}
@@ -83,10 +83,10 @@ def _test(rounds: Sequence[RatedRound], dimension: FrozenDimension) -> _Tested:
         ("splits", rounds[-1].round.number),
         lambda: split_units(alone, last.data, generator=rounds[0].stream(dimension, "splits")),
     )
-    return _Tested(dimension, rounds[0], last.items.tolist(), last.data, found)
+    return _TestedDimension(dimension, rounds[0], last.items.tolist(), last.data, found)
 
 
-def _by_dimension(tested: Sequence[_Tested]) -> Table:
+def _by_dimension(tested: Sequence[_TestedDimension]) -> Table:
     columns = [
         DIMENSION,
         Column("severity", gettext("severity’s share of variance within units"), ColumnKind.SHARE),
@@ -95,17 +95,17 @@ def _by_dimension(tested: Sequence[_Tested]) -> Table:
         Column("camps", gettext("units with camps"), ColumnKind.COUNT),
         Column("split", gettext("units that split raters"), ColumnKind.COUNT),
     ]
-    rows = [[text(each.dimension.name, key=each.dimension.key), *_counted(each)] for each in tested]
+    rows = [[text(each.dimension.name, key=each.dimension.key), *_count_cells(each)] for each in tested]
     return Table("splits", gettext("Units that split raters"), columns, rows, says=_about(tested))
 
 
-def _about(tested: Sequence[_Tested]) -> str:
+def _about(tested: Sequence[_TestedDimension]) -> str:
     """Return how to read the tables, with the caution about three values if a marked unit has no more."""
     few = any(unit.raters == LEAST_RATERS for each in tested for unit in each.splits.splitting)
     return f"{_SAYS} {_ONE_MAY_SLIP}" if few else str(_SAYS)
 
 
-def _counted(each: _Tested) -> list[Cell]:
+def _count_cells(each: _TestedDimension) -> list[Cell]:
     data = each.first.data(each.dimension)
     share = severity_share(
         data, generator=each.first.stream(each.dimension), resampling=each.first.resampling
@@ -127,7 +127,7 @@ def _counted(each: _Tested) -> list[Cell]:
     ]
 
 
-def _listed(tested: Sequence[_Tested], origins: ItemOrigins) -> Table:
+def _list_units(tested: Sequence[_TestedDimension], origins: ItemOrigins) -> Table:
     columns = [
         DIMENSION,
         Column("document", gettext("Document"), ColumnKind.TEXT),
@@ -154,7 +154,7 @@ def _listed(tested: Sequence[_Tested], origins: ItemOrigins) -> Table:
     return Table("split-units", title, columns, rows, heads=2, says=_about(tested))
 
 
-def _row(each: _Tested, unit: UnitSplit, origins: ItemOrigins) -> list[Cell]:
+def _row(each: _TestedDimension, unit: UnitSplit, origins: ItemOrigins) -> list[Cell]:
     item = each.items[unit.unit]
     units = {"between": "split", "dimension": each.dimension.key, "document": origins.documents[item]}
 
