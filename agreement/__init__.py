@@ -15,6 +15,7 @@ a judge prefers, and `agreement.reliability` finds the units on which it can be 
 from agreement.alpha import alpha_difference, checked_alpha, checked_alphas_of_parts, krippendorff_alpha
 from agreement.best_worst import BestWorstScore, best_worst_scores
 from agreement.bootstrap import Resampling
+from agreement.camps import SplitUnits, UnitSplit, split_units
 from agreement.coefficient import Coefficient, Counts, Interval
 from agreement.complete import intraclass_correlation, kendall_w
 from agreement.crossed import CrossedDifferences, crossed_differences
@@ -100,3 +101,4 @@ from agreement.variance_components import (
     variance_components,
     why_no_components,
 )
+from agreement.within_units import normalised_entropy, rater_effects, severity_share

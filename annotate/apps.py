@@ -44,6 +44,7 @@ class AnnotateConfig(AppConfig):
         from annotate.results.commands import RESULT_JOB
         from annotate.results.queries.disagreements import AMONG_PEOPLE
         from annotate.results.queries.pages import OWN_PAGES
+        from annotate.results.queries.splits import SPLIT_AFTER_DISCUSSION, SPLITS
         from annotate.results.queries.spreads import SPREADS
         from annotate.results.reproduction.summeval_op import SUMMEVAL_OP
         from annotate.setup.queries import setup_on_page
@@ -77,8 +78,8 @@ class AnnotateConfig(AppConfig):
                 import_readings={DataImport.What.ANSWERS: (RoundTwoCheck, RoundTwoWriting)},
                 export_tables=OWN_TABLES,
                 results_pages=OWN_PAGES,
-                disagreements=AMONG_PEOPLE,
-                results_parts=[SPREADS, SIGNALS],
+                disagreements=[AMONG_PEOPLE, SPLIT_AFTER_DISCUSSION],
+                results_parts=[SPREADS, SPLITS, SIGNALS],
                 papers=[SUMMEVAL_OP],
             )
         )

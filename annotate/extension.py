@@ -52,7 +52,7 @@ class Extension:
     results_parts: Sequence[ResultsPage] = ()
     papers: Sequence[Paper] = ()
     unit_part: str = ""
-    disagreements: DisagreementSource | None = None
+    disagreements: Sequence[DisagreementSource] = ()
     item_marks: Sequence[ItemMark] = ()
     item_lead: ItemLead | None = None
     collection_lines: DatasheetLines | None = None
@@ -80,8 +80,7 @@ def extend(extension: Extension) -> None:
     MARKS.update({mark.name: mark for mark in extension.item_marks})
     if extension.unit_part:
         UNIT_PARTS[app] = extension.unit_part
-    if extension.disagreements:
-        SOURCES[extension.disagreements.name] = extension.disagreements
+    SOURCES.update({source.name: source for source in extension.disagreements})
     if extension.item_lead:
         LEADS[app] = extension.item_lead
     if extension.collection_lines:

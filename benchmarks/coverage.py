@@ -21,6 +21,8 @@ python benchmarks/coverage.py others [--simulations 600]
 python benchmarks/coverage.py questions [--simulations 400]
 python benchmarks/coverage.py errors [--simulations 300]
 python benchmarks/coverage.py power [--simulations 2000]
+python benchmarks/coverage.py splits [--simulations 200]
+python benchmarks/coverage.py calibration [--simulations 400]
 
 crossed: shares of true nulls that are rejected at the 5 % level, by the crossed model of ratings and by the
 paired t test over documents; every project has a new random panel of raters.
@@ -52,6 +54,8 @@ with people's; and the share of order effects found in data without one.
 questions: shares of 95 % intervals of labels, preferences, rankings, spans and parts that cover.
 errors: shares of judges, with known truth, that are granted each use.
 power: powers and widths of intervals that plans promise, and those that simulated studies reach.
+splits: shares of panels without split units in which one is marked, and of split units that are found.
+calibration: shares of 95 % intervals of a judge's calibration error and distribution that cover.
 """
 
 import argparse
@@ -78,6 +82,7 @@ from agreement.bootstrap import population, resampled_interval
 from agreement.data import FloatArray
 from agreement.patterns import by_value
 from benchmarks.coverage_by_system import report_by_system
+from benchmarks.coverage_calibration import report_calibration
 from benchmarks.coverage_controls import report_controls
 from benchmarks.coverage_corrected import report_corrected
 from benchmarks.coverage_errors import report_errors
@@ -92,6 +97,7 @@ from benchmarks.coverage_questions import report_questions
 from benchmarks.coverage_replacement import report_replacement
 from benchmarks.coverage_routing import report_routing
 from benchmarks.coverage_severity import report_severity
+from benchmarks.coverage_splits import report_splits
 from benchmarks.coverage_spread import report_spread
 from benchmarks.coverage_stopping import report_stopping
 from benchmarks.coverage_strengths import report_strengths
@@ -274,6 +280,8 @@ REPORTS = {
     "spread": report_spread,
     "meta": report_meta,
     "by_system": report_by_system,
+    "splits": report_splits,
+    "calibration": report_calibration,
     "others": report_others,
     "questions": report_questions,
     "errors": report_errors,

@@ -69,7 +69,7 @@ class JudgesConfig(AppConfig):
                 results_pages=(*JUDGES_RESULTS, *LABORATORY_RESULTS, TRUST_PAGE),
                 papers=[LLM_SUMMEVAL, TOPICAL_CHAT],
                 results_parts=[JUDGES_AND_PEOPLE.part],
-                disagreements=JUDGES_AND_PEOPLE,
+                disagreements=[JUDGES_AND_PEOPLE],
                 unit_part="unit_judgments",
                 item_marks=ITEM_MARKS,
                 item_lead=ITEM_LEAD,

@@ -31,6 +31,13 @@ from agreement.comparison.by_system import (
     scores_by_system,
 )
 from agreement.comparison.categories import CategoryAgreement, category_agreement
+from agreement.comparison.confidence_calibration import (
+    ConfidenceCalibration,
+    confidence_calibration,
+    confidence_of_samples,
+    equals_mode,
+    is_within_one,
+)
 from agreement.comparison.correlations import (
     CORRELATIONS,
     Level,
@@ -71,6 +78,14 @@ from agreement.comparison.preferences import (
     neighbours,
     text_preferences,
     text_preferences_of_scores,
+)
+from agreement.comparison.sample_distributions import (
+    SampleDistance,
+    SampleDistributions,
+    energy_distance,
+    jensen_shannon,
+    sample_distributions,
+    total_variation,
 )
 from agreement.comparison.samples import (
     LEAST_GAIN,

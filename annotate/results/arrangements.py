@@ -31,13 +31,16 @@ AGREEMENT = Arrangement(
         "distribution": _("Values given"),
         "alpha": _("Levels of measurement"),
         "movement": _("Disputes before and after"),
+        "splits": _("Units that split raters"),
+        "split-units": _("Units with two camps"),
     },
     chart=_ALPHA,
     columns={
         "rounds": (
             *("dimension", "round_1_alpha", "round_1_within_one", "opened", "settled", "adjudicated"),
             *("irresolvable", "left_open", "round_2_alpha", "round_2_within_one"),
-        )
+        ),
+        "split-units": ("dimension", "document", "lower", "upper", "range", "p_adjusted", "split"),
     },
     in_files=("alpha", "round-?-by-document"),
     answer=answer_agreement,

@@ -300,6 +300,28 @@ def _lines(table: Table, rows: Sequence[Sequence[Cell]], columns: Sequence[int],
     return {"kind": "lines", "points": points, "across": table.columns[1].name, "up": up}
 
 
+def _calibration(table: Table, rows: Sequence[Sequence[Cell]], wanted: Sequence[str]) -> Data:
+    """Return accuracy by confidence, with the line of a calibrated judge."""
+    found = _curve(table, rows, wanted)
+    calibrated = gettext("calibrated")
+    panels = list(dict.fromkeys(point["panel"] for point in found["points"]))
+    for point in found["points"]:
+        point["series"] = point["name"]
+    line = [
+        {
+            "panel": panel,
+            "series": calibrated,
+            "name": calibrated,
+            "x": end,
+            "value": end,
+            "note": gettext("A calibrated judge is right as often as it is confident."),
+        }
+        for panel in panels
+        for end in (0, 1)
+    ]
+    return {**found, "points": [*found["points"], *line]}
+
+
 MAKERS: Mapping[str, Callable[[Table, Sequence[Sequence[Cell]], Sequence[str]], Data]] = {
     "intervals": _intervals,
     "heat": _heat,
@@ -310,6 +332,7 @@ MAKERS: Mapping[str, Callable[[Table, Sequence[Sequence[Cell]], Sequence[str]], 
     "quality": _quality,
     "widths": _widths,
     "curve": _curve,
+    "calibration": _calibration,
 }
 """By the name of the plot in a table."""
 

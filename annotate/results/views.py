@@ -195,6 +195,7 @@ def disagreements(request: Request, slug: str) -> HttpResponse:
             Link(each.label, f"?between={each.name}&{query}", each is source) for each in SOURCES.values()
         ],
         "chart": differences_chart(table) if table else None,
+        "reasons": list(dict.fromkeys(reason for each in kept.tables for reason in each.reasons)),
         "table": table,
     }
     template = "results/disagreements.html"

@@ -2,6 +2,7 @@
 
 from django.utils.translation import gettext_lazy
 
+from annotate.results.arrangement import Arrangement, Chart
 from annotate.results.registry import ResultsPage
 from judges.laboratory.tables.alignment import alignment_sections, version_of_alignment
 from judges.laboratory.tables.biases import biases_sections, version_of_biases
@@ -15,14 +16,35 @@ LABORATORY_PAGE = ResultsPage(
     "laboratory",
     gettext_lazy("Self-consistency"),
     gettext_lazy(
-        "Whether a judge agrees with itself, between samples and between prompts, and the number of "
-        "samples worth their cost; and raters evaluated as judges are."
+        "Whether a judge agrees with itself, between samples and between prompts; the number of samples "
+        "worth their cost; their distribution and confidence compared with people; raters as judges."
     ),
     laboratory_sections,
     version_of_judges,
     values_of,
     [COEFFICIENT, LEVEL, ROUND, CORRECTED],
     filled_by="runs",
+    arrangement=Arrangement(
+        tabs={
+            "self-agreement": gettext_lazy("Agreement with itself"),
+            "variants": gettext_lazy("Variants"),
+            "samples": gettext_lazy("Number of samples"),
+            "distributions": gettext_lazy("Distributions"),
+            "confidence": gettext_lazy("Confidence"),
+            "reliability-curve": gettext_lazy("Reliability curves"),
+        },
+        chart=Chart("self-agreement", ("alpha",), band="among_people"),
+        columns={
+            "distributions": (
+                *("judge", "dimension", "samples", "items", "tv_judge", "tv_people", "tv_control"),
+                *("energy", "energy_control"),
+            ),
+            "confidence": (
+                *("judge", "dimension", "items", "confidence", "mode_right", "mode_error", "mode_chance"),
+                *("within_right", "within_error"),
+            ),
+        },
+    ),
 )
 
 BIASES_PAGE = ResultsPage(

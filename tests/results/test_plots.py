@@ -89,6 +89,13 @@ TABLES = {
         [[text("Fluency"), Cell(1), *figures(0.3)], [text("Fluency"), Cell(2), *figures(0.5)]],
         heads=2,
     ),
+    "calibration": Table(
+        "calibration",
+        "Calibration",
+        [DIMENSION, *columns("confidence", "accuracy")],
+        [[text("Fluency"), Cell(0.4), *figures(0.3)], [text("Fluency"), Cell(0.9), *figures(0.5)]],
+        heads=2,
+    ),
     "quality": Table(
         "quality",
         "Quality",

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from annotate.core.translation import gettext
-from annotate.results.plots.pairs import curve, movement, quality, scatter, widths
+from annotate.results.plots.pairs import calibration, curve, movement, quality, scatter, widths
 from annotate.results.plots.said import describe_row, figure_of
 from annotate.results.plots.style import (
     INK,
@@ -211,5 +211,6 @@ KINDS: Mapping[str, Callable[[Table], Figure]] = {
     "quality": quality,
     "widths": widths,
     "curve": curve,
+    "calibration": calibration,
 }
 """By the name of the plot in a table."""

@@ -129,6 +129,16 @@ def curve(table: Table) -> Figure:
     return figure
 
 
+def calibration(table: Table) -> Figure:
+    """Draw the curve of confidence and share right, with the line of a calibrated judge."""
+    figure = curve(table)
+    for axes in figure.axes:
+        axes.plot([0, 1], [0, 1], color="0.5", linestyle="--", linewidth=1)
+        axes.set_xlim(0, 1)
+        axes.set_ylim(0, 1)
+    return figure
+
+
 def _systems(axes: Axes, table: Table, rows: Sequence[Sequence[Cell]]) -> None:
     for row in rows:
         across, up = row[2:4]

@@ -34,6 +34,7 @@ from annotate.results.queries.material import ItemOrigins, RatedRound, items_of,
 from annotate.results.queries.movement import movement
 from annotate.results.queries.revised import revised_section
 from annotate.results.queries.skewed import skewed_tables
+from annotate.results.queries.splits import split_tables
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 
@@ -128,6 +129,7 @@ def agreement_sections(project: Project, chosen: Chosen) -> list[Section]:
         _both_rounds(rounds),
         *_skewed_tables(rounds),
         *movement([each.rated for each in rounds]),
+        *split_tables([each.rated for each in rounds], items),
     ]
     revised = [revised_section(rounds[0].rated, alpha_of)] if chosen.get("values") == "revised" else []
     return [

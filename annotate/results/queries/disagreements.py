@@ -32,16 +32,20 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class GivenValue:
-    """A value of a unit with its rater, and the answer in words if it has more than a value."""
+    """A value of a unit with its rater, the answer in words if it has more than a value, and the reason."""
 
     name: str
     value: float
     says: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True)
 class UnitApart:
-    """A unit with its lowest and highest value, the number of values, their range, and who gave them."""
+    """A unit with its lowest and highest value, the number of values, their range, and who gave them.
+
+    mark: what a test found about it.
+    """
 
     item: Item
     dimension: Dimension
@@ -50,6 +54,12 @@ class UnitApart:
     ratings: int
     apart: float
     given: Sequence[GivenValue] = ()
+    mark: str = ""
+
+    @property
+    def reasons(self) -> Sequence[GivenValue]:
+        """The values that have a reason."""
+        return [each for each in self.given if each.reason]
 
 
 @dataclass(frozen=True)
@@ -216,7 +226,8 @@ def _values_of_raters(
 
 
 def units_table(units: Sequence[UnitApart], *, with_systems: bool) -> Table:
-    """Return units with their texts and values as a table for a file."""
+    """Return units with their texts and values as a table for a file; some have reasons and marks."""
+    with_reasons = any(each.mark for each in units)
     system = [Column("system", gettext("System"), ColumnKind.TEXT)] if with_systems else []
     columns = [
         Column("document", gettext("Document"), ColumnKind.TEXT),
@@ -228,6 +239,8 @@ def units_table(units: Sequence[UnitApart], *, with_systems: bool) -> Table:
         Column("highest", gettext("highest"), decimals=2),
         Column("ratings", gettext("ratings"), ColumnKind.COUNT),
         Column("values", gettext("Values"), ColumnKind.TEXT),
+        *([Column("reasons", gettext("Reasons"), ColumnKind.TEXT)] if with_reasons else []),
+        *([Column("mark", gettext("test"), ColumnKind.TEXT)] if with_reasons else []),
         Column("text", gettext("Text"), ColumnKind.TEXT),
     ]
     rows = [
@@ -241,6 +254,8 @@ def units_table(units: Sequence[UnitApart], *, with_systems: bool) -> Table:
             Cell(float(each.highest)),
             Cell(each.ratings),
             text("; ".join(f"{one.name}: {one.says or f'{one.value:g}'}" for one in each.given)),
+            *([text("; ".join(f"{one.name}: {one.reason}" for one in each.reasons))] if with_reasons else []),
+            *([text(each.mark)] if with_reasons else []),
             text(each.item.text),
         ]
         for each in units

@@ -24,6 +24,7 @@ from annotate.results.page import Section
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.core.models import Judge
+from judges.laboratory.tables.samples import sample_sections
 from judges.results.queries.variants import settings_that_differ, variants_of_models
 from judges.results.tables.columns import JUDGE, difference_cell
 from judges.results.tables.compared import ComparedJudges, PeopleOnDimension, Scored, compared_values
@@ -92,6 +93,7 @@ def laboratory_sections(project: Project, chosen: Chosen) -> list[Section]:
             curves,
             "samples",
         ),
+        *sample_sections(found),
         Section(gettext("Raters as judges"), str(_RATERS) if raters else str(_NO_RATERS), raters, "raters"),
     ]
     return with_count_of_corrected(sections, found.judges, chosen)

@@ -1,11 +1,13 @@
 """The laboratory's pages: judges and themselves."""
 
 import csv
+import json
 from io import StringIO
 
 import numpy as np
 import pytest
 from django.urls import reverse
+from scipy.spatial.distance import jensenshannon
 from scipy.stats import kendalltau
 
 from annotate.core.models import ItemTag
@@ -95,6 +97,58 @@ def test_the_curve_ends_with_the_figure_of_the_page_of_judges(client, cast):
     assert (row["judge"], row["samples"]) == ("Reasoner", "3")
 
 
+def people_and_samples(cast):
+    """Return people's values and the judge's three samples of each item."""
+    people = list(zip(*PEOPLE, strict=True))
+    return people, [(value, value, 6 - value if place == 0 else value) for place, value in enumerate(RTS)]
+
+
+def test_distribution_of_samples_equals_scipy_item_by_item(client, cast):
+    (row,) = rows(client, cast, "distributions")  # the judge with one sample has none
+    assert (row["judge"], row["samples"], row["items"]) == ("Reasoner", "3", "12")
+    shares = [
+        [np.bincount(values, minlength=6)[1:] / len(values) for values in both]
+        for both in zip(*people_and_samples(cast), strict=True)
+    ]
+    assert float(row["js_whole"]) == pytest.approx(np.mean([jensenshannon(*each, base=2) for each in shares]))
+    assert float(row["tv_whole"]) == pytest.approx(np.mean([abs(one - two).sum() / 2 for one, two in shares]))
+    assert float(row["tv_people"]) == pytest.approx(
+        np.mean([one != other for one, other in zip(*PEOPLE, strict=True)])
+    )
+    assert row["energy"]
+    assert row["energy_control"]
+
+
+def test_confidence_is_compared_with_peoples_mode_and_mean(client, cast):
+    (row,) = rows(client, cast, "confidence")
+    people, samples = people_and_samples(cast)
+    confidence = [max(map(said.count, said)) / 3 for said in samples]
+    modes = [max(said, key=said.count) for said in samples]
+    # Of two people who differ, each value is a mode: half of it counts.
+    right = [given.count(mode) / 2 for given, mode in zip(people, modes, strict=True)]
+    within = [abs(sum(given) / 2 - mode) <= 1 for given, mode in zip(people, modes, strict=True)]
+    assert float(row["confidence"]) == pytest.approx(np.mean(confidence))
+    assert float(row["mode_right"]) == pytest.approx(np.mean(right))
+    assert float(row["within_right"]) == pytest.approx(np.mean(within))
+    assert float(row["mode_over"]) == pytest.approx(np.mean(confidence) - np.mean(right))
+    # The first item has a bin of its own.
+    error = abs(confidence[0] - right[0]) + abs(sum(confidence[1:]) - sum(right[1:]))
+    assert float(row["mode_error"]) == pytest.approx(error / 12)
+    judge = cast.project.judges.get(name="Reasoner")
+    curve = rows(client, cast, f"judge-{judge.pk}-reliability-curve")
+    assert [(each["confidence"], each["items"]) for each in curve] == [("0.667", "1"), ("1.0", "11")]
+    assert float(curve[1]["accuracy"]) == pytest.approx(np.mean(right[1:]))
+
+
+def test_reliability_curve_is_a_chart_with_the_line_of_calibrated_judges(client, cast):
+    html = client.get(page_of(cast), {"table": "reliability-curve"}).content.decode()
+    data = html.partition('type="application/json">')[2].partition("</script>")[0]
+    points = json.loads(data)["points"]
+    line = [(each["x"], each["value"]) for each in points if each["series"] == "calibrated"]
+    assert line == [(0, 0), (1, 1)]
+    assert len(points) == 4
+
+
 def test_a_project_without_judges_or_samples_gets_a_sentence(client):
     cast = make_project()
     client.force_login(cast.admin)
@@ -102,6 +156,7 @@ def test_a_project_without_judges_or_samples_gets_a_sentence(client):
     make_judge(cast.project)
     words = text_of(client.get(page_of(cast)))
     assert "No judge has several samples" in words
+    assert "No judge has two samples of an item" in words
     assert "No judge that gives values has judgments yet" in words
 
 

@@ -1,0 +1,359 @@
+"""Units that split raters into two camps, beyond the noise of the panel."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+import scipy
+
+from agreement.data import FloatArray, IntArray, ReliabilityData
+from agreement.streams import Randomness, generator_of
+from agreement.within_units import normalised_entropy, rater_effects
+
+LEAST_RATERS = 3
+"""Two raters who differ cannot show whether the unit or one of them is the reason."""
+LEAST_UNITS = 20
+"""With fewer units of two values, the noise of the panel is not known well enough."""
+MOST_CLASSES = 11
+"""Longer scales are put into as many classes of equal width."""
+LEAST_GAP = 1.0
+"""Points by which the means of two camps must differ, after severity."""
+LEAST_SHARE = 0.8
+"""Least share of a unit's variation between its camps. Evenly spread values have .75, four values .8."""
+FALSE_DISCOVERY_RATE = 0.05
+MOST_PATTERNS = 20_000
+"""Maximum number of listed patterns; above it, a random sample replaces the list."""
+_FIRST_DRAWS, _DRAWS = 2_000, 20_000
+_WORTH_MORE_DRAWS = 0.02
+_PENALTY = 0.25
+_UNITS_IN_FIT = 5_000
+_CLOSE = 1e-9
+
+
+@dataclass(frozen=True)
+class UnitSplit:
+    """One unit: how its values are distributed, and whether they form two camps beyond noise.
+
+    entropy: of the distribution of values, divided by the largest that as many raters can have on the scale.
+    variance: of the values, divisor n - 1. variance_after_severity: the same without the raters' effects.
+    lower, upper: the positions of the raters of each camp, empty if there are no camps. gap: the difference
+    of the camps' means after severity. p_value: the probability of such camps under noise. adjusted_p: by
+    Benjamini and Hochberg over the units. splits: whether adjusted_p reaches the rate of false discoveries.
+    """
+
+    unit: int
+    raters: int
+    entropy: float
+    variance: float
+    variance_after_severity: float
+    lower: tuple[int, ...]
+    upper: tuple[int, ...]
+    gap: float
+    p_value: float
+    adjusted_p: float
+    splits: bool
+
+
+@dataclass(frozen=True)
+class SplitUnits:
+    """The units with three values or more of a dimension; `reason`: why no unit is tested."""
+
+    units: tuple[UnitSplit, ...]
+    reason: str = ""
+
+    @property
+    def splitting(self) -> tuple[UnitSplit, ...]:
+        """The units that split raters, the smallest p first."""
+        found = [each for each in self.units if each.splits]
+        return tuple(sorted(found, key=lambda each: (each.p_value, -each.gap, each.unit)))
+
+
+def split_units(
+    alone: ReliabilityData,
+    last: ReliabilityData | None = None,
+    *,
+    generator: Randomness,
+    false_discovery_rate: float = FALSE_DISCOVERY_RATE,
+) -> SplitUnits:
+    """Return which units split raters, by their last values and the noise of the values given alone.
+
+    alone, last: the same raters and units before and after discussion; without `last`, the values given
+    alone are tested.
+
+    The noise follows the rating scale model with raters as a facet: ln P(k) / P(k - 1) = unit - severity of
+    the rater - threshold k. Given the sum of a unit's values, the probability of their pattern does not
+    depend on the unit. Severities and thresholds maximise this conditional likelihood of the values given
+    alone, of 5,000 units with two values at most, minus .125 times their squares.
+
+    Each unit with three values is cut in two where most of its variation after severity lies between the
+    parts. With four values, a part has two at least. The parts are camps if their means differ by more than a
+    point (an eleventh of a scale of more than 11 points) and four fifths of the variation lies between them.
+    p is the probability, given the sum, of camps with at least this variation between them: exact up to
+    20,000 patterns, else from 20,000 draws, 1 without camps. Benjamini and Hochberg over all units. Split
+    units widen the noise, so the test is conservative. Nominal data have a reason instead of units.
+    Sources: Andrich 1978, Psychometrika 43, 561-573; Andersen 1973, Journal of the Royal Statistical Society
+    B 35, 42-44; Benjamini and Hochberg 1995, ibid. 57, 289-300.
+    """
+    tested = alone if last is None else last
+    if reason := _why_not(alone, tested):
+        return SplitUnits((), reason)
+    domain = alone.value_domain
+    effects = rater_effects(alone.values)
+    noise = PanelNoise.fit(alone, generator)
+    rated = np.flatnonzero(tested.ratings_per_unit >= LEAST_RATERS)
+    found, chances = [], dict[tuple[int, ...], float]()
+    for unit in rated.tolist():
+        raters = np.flatnonzero(~np.isnan(tested.values[:, unit]))
+        values = tested.values[raters, unit]
+        camps = Camps.of(values - effects[raters], least_gap(domain))
+        p = 1.0
+        if camps.between > 0:
+            classes = class_of_codes(tested.codes[raters, unit].astype(np.intp), len(domain))
+            key = (*raters.tolist(), *classes.tolist())
+            if key not in chances:  # of three raters there are few patterns, and thousands of units
+                chances[key] = noise.chance_of_camps(
+                    raters, classes, effects[raters], domain, camps.between, generator
+                )
+            p = chances[key]
+        found.append((unit, raters, values, camps, p))
+    adjusted = scipy.stats.false_discovery_control([each[-1] for each in found]).tolist()
+    units = []
+    for (unit, raters, values, camps, p), adjusted_p in zip(found, adjusted, strict=True):
+        upper = camps.upper
+        units.append(
+            UnitSplit(
+                unit,
+                len(raters),
+                normalised_entropy(values, len(domain)),
+                float(values.var(ddof=1)),
+                float((values - effects[raters]).var(ddof=1)),
+                tuple(raters[~upper].tolist()) if camps.between > 0 else (),
+                tuple(raters[upper].tolist()) if camps.between > 0 else (),
+                camps.gap,
+                p,
+                adjusted_p,
+                adjusted_p <= false_discovery_rate,
+            )
+        )
+    return SplitUnits(tuple(units))
+
+
+def _why_not(alone: ReliabilityData, tested: ReliabilityData) -> str:
+    if alone.measurement_level == "nominal":
+        return "Categories without an order have no camps; read their distribution."
+    if (alone.ratings_per_unit >= 2).sum() < LEAST_UNITS:
+        return f"The noise of the panel needs {LEAST_UNITS} units with two values; rate more units."
+    if not (tested.ratings_per_unit >= LEAST_RATERS).any():
+        return f"No unit has values from {LEAST_RATERS} raters; have a third rater rate the same units."
+    return ""
+
+
+@dataclass(frozen=True, eq=False)
+class Camps:
+    """Two camps of values: `upper` is a mask; `between` the variation between them, 0 if they are none."""
+
+    upper: npt.NDArray[np.bool_]
+    gap: float
+    between: float
+
+    @classmethod
+    def of(cls, values: FloatArray, least_gap: float) -> "Camps":
+        """Return the camps of values (raters,)."""
+        order = np.argsort(values, kind="stable")
+        cut, gap, between = cut_into_camps(values[order][None], least_gap)
+        upper = np.zeros(len(values), dtype=bool)
+        upper[order[int(cut[0]) :]] = True
+        return cls(upper, float(gap[0]), float(between[0]))
+
+
+def cut_into_camps(
+    ordered: FloatArray, least_gap: float = LEAST_GAP
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Return the size of the lower camp, the difference of means, and the variation between the camps.
+
+    ordered: (patterns, raters), ascending in each row. The variation is 0 where there are no camps, which
+    differ by more than least_gap.
+    """
+    raters = ordered.shape[1]
+    least = 1 if raters < 4 else 2
+    sizes = np.arange(least, raters - least + 1)
+    sums = ordered.cumsum(axis=1)
+    total = sums[:, -1:]
+    below = sums[:, sizes - 1]
+    gaps = (total - below) / (raters - sizes) - below / sizes
+    between = gaps**2 * (sizes * (raters - sizes) / raters)
+    best = between.argmax(axis=1)
+    rows = np.arange(len(ordered))
+    gap, most = gaps[rows, best], between[rows, best]
+    variation = ((ordered - total / raters) ** 2).sum(axis=1)
+    camps = (gap > least_gap + _CLOSE) & (most > LEAST_SHARE * variation + _CLOSE)
+    return np.asarray(sizes[best], dtype=np.intp), gap, np.where(camps, most, 0.0)
+
+
+def least_gap(domain: FloatArray) -> float:
+    """Return the gap that two camps exceed on a scale: a point, or the width of a class if it is binned."""
+    return LEAST_GAP if len(domain) <= MOST_CLASSES else float(np.ptp(domain)) / MOST_CLASSES
+
+
+def class_of_codes(codes: IntArray, points: int) -> IntArray:
+    """Return the class of each position on a scale: the position, on scales of more than 11 points binned."""
+    return codes if points <= MOST_CLASSES else codes * MOST_CLASSES // points
+
+
+@dataclass(frozen=True, eq=False)
+class PanelNoise:
+    """Severities (raters,) and costs (classes,) in logits, by which patterns of one sum differ."""
+
+    severities: FloatArray
+    costs: FloatArray
+
+    @classmethod
+    def fit(cls, data: ReliabilityData, generator: Randomness) -> "PanelNoise":
+        """Return the noise that maximises the penalised conditional likelihood."""
+        points = len(data.value_domain)
+        classes, raters = min(points, MOST_CLASSES), len(data.values)
+        units = np.flatnonzero(data.ratings_per_unit >= 2)
+        if len(units) > _UNITS_IN_FIT:
+            units = generator_of(generator, "panel noise").choice(units, _UNITS_IN_FIT, replace=False)
+        groups = list(_groups(data, units, points))
+
+        def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
+            severities, thresholds = parameters[:raters], parameters[raters:]
+            costs = np.concatenate([[0.0], np.cumsum(thresholds)])
+            value = _PENALTY / 2 * float(parameters @ parameters)
+            slopes = _PENALTY * parameters
+            for who, given in groups:
+                logs, expected = _PossibleSums(who, severities, costs).chances_of_values(given)
+                value += float((severities[who] * given + costs[given]).sum() + logs.sum())
+                steps = np.arange(classes)
+                observed = np.eye(classes)[given]
+                differ = observed - expected  # (units, raters of a unit, classes)
+                slopes[:raters] += np.bincount(who.ravel(), (differ @ steps).ravel(), raters)
+                slopes[raters:] += differ.sum(axis=(0, 1))[::-1].cumsum()[::-1][1:]
+            return value, slopes
+
+        found = scipy.optimize.minimize(
+            loss, np.zeros(raters + classes - 1), jac=True, method="L-BFGS-B", options={"maxiter": 500}
+        )
+        return cls(found.x[:raters], np.concatenate([[0.0], np.cumsum(found.x[raters:])]))
+
+    def chance_of_camps(
+        self,
+        raters: IntArray,
+        classes: IntArray,
+        effects: FloatArray,
+        domain: FloatArray,
+        between: float,
+        generator: Randomness,
+    ) -> float:
+        """The probability, given the classes' sum, of camps with this variation between them or more."""
+        points = _points_of_classes(domain)
+        if len(self.costs) ** len(raters) <= MOST_PATTERNS:
+            patterns, chances = self.patterns(raters, int(classes.sum()))
+            found = cut_into_camps(np.sort(points[patterns] - effects, axis=1), least_gap(domain))[2]
+            return float(min(chances[found >= between - _CLOSE].sum(), 1.0))
+        own = generator_of(generator, "camps", *raters.tolist(), int(classes.sum()))
+        sums = _PossibleSums(raters[None], self.severities, self.costs)
+        draws = _FIRST_DRAWS
+        while True:
+            patterns = sums.draw(int(classes.sum()), draws, own)
+            found = cut_into_camps(np.sort(points[patterns] - effects, axis=1), least_gap(domain))[2]
+            p = (1 + int((found >= between - _CLOSE).sum())) / (1 + draws)
+            if draws == _DRAWS or p > _WORTH_MORE_DRAWS:
+                return p
+            draws = _DRAWS
+
+    def patterns(self, raters: IntArray, total: int) -> tuple[IntArray, FloatArray]:
+        """(patterns, raters), (patterns,): all classes with this sum, and their probabilities."""
+        listed = _patterns(len(self.costs), len(raters))
+        listed = listed[listed.sum(axis=1) == total]
+        logs = -(listed * self.severities[raters] + self.costs[listed]).sum(axis=1)
+        chances = np.exp(logs - logs.max())
+        return listed, chances / chances.sum()
+
+
+@lru_cache(maxsize=8)
+def _patterns(classes: int, raters: int) -> IntArray:
+    """(patterns, raters): all patterns of classes."""
+    return np.array(list(product(range(classes), repeat=raters)), dtype=np.intp)
+
+
+def _points_of_classes(domain: FloatArray) -> FloatArray:
+    """(classes,): the value of each class, of a binned scale the mean of its points."""
+    if len(domain) <= MOST_CLASSES:
+        return domain
+    of_class = class_of_codes(np.arange(len(domain)), len(domain))
+    return np.bincount(of_class, domain) / np.bincount(of_class)
+
+
+def _groups(data: ReliabilityData, units: IntArray, points: int) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield raters and classes (units, values) of the units with 2, 3, ... values."""
+    codes, given = data.codes[:, units].T, ~np.isnan(data.values[:, units]).T
+    number = given.sum(axis=1)
+    for size in np.unique(number).tolist():
+        own = number == size
+        who = np.nonzero(given[own])[1].reshape(-1, size)
+        yield who, class_of_codes(codes[own][given[own]].reshape(-1, size).astype(np.intp), points)
+
+
+class _PossibleSums:
+    """The sums that values of raters (units, raters of a unit) can have, with their weights."""
+
+    def __init__(self, who: IntArray, severities: FloatArray, costs: FloatArray) -> None:
+        self.classes = len(costs)
+        logs = -(severities[who][:, :, None] * np.arange(self.classes) + costs)
+        largest = logs.max(axis=2, keepdims=True)
+        self.weights = np.exp(logs - largest)
+        self.log_scale = largest.sum(axis=(1, 2))
+        units, raters = who.shape
+        self.before = np.zeros((raters + 1, units, raters * (self.classes - 1) + 1))
+        """(raters + 1, units, sums): weights of the sums of the first raters."""
+        self.before[0, :, 0] = 1
+        for rater in range(raters):
+            for value in range(self.classes):
+                width = self.before.shape[2] - value
+                self.before[rater + 1, :, value:] += (
+                    self.weights[:, rater, value, None] * self.before[rater, :, :width]
+                )
+            scale = self.before[rater + 1].max(axis=1, keepdims=True)
+            self.before[rater + 1] /= scale
+            self.weights[:, rater] /= scale
+            self.log_scale += np.log(scale[:, 0])
+
+    def chances_of_values(self, given: IntArray) -> tuple[FloatArray, FloatArray]:
+        """(units,), (units, raters, classes): ln of the weight of each sum, and the chance of each value."""
+        totals = given.sum(axis=1)
+        units = np.arange(len(totals))
+        weight = self.before[-1, units, totals]
+        after = np.zeros_like(self.before[0])
+        after[units, totals] = 1 / weight
+        chances = np.empty((*given.shape, self.classes))
+        for rater in range(given.shape[1] - 1, -1, -1):
+            earlier = np.zeros_like(after)
+            for value in range(self.classes):
+                width = after.shape[1] - value
+                moved = self.weights[:, rater, value, None] * after[:, value:]
+                chances[:, rater, value] = (self.before[rater, :, :width] * moved).sum(axis=1)
+                earlier[:, :width] += moved
+            after = earlier
+        return np.log(weight) + self.log_scale, chances
+
+    def draw(self, total: int, number: int, generator: np.random.Generator) -> IntArray:
+        """(number, raters): random classes of the first unit's raters with this sum."""
+        left = np.full(number, total)
+        raters = self.weights.shape[1]
+        found = np.empty((number, raters), dtype=np.intp)
+        values = np.arange(self.classes)
+        for rater in range(raters - 1, -1, -1):
+            rest = left[:, None] - values
+            weights = np.where(
+                rest >= 0, self.weights[0, rater] * self.before[rater, 0, np.maximum(rest, 0)], 0.0
+            )
+            up_to = weights.cumsum(axis=1)
+            chosen = (generator.random(number)[:, None] * up_to[:, -1:] >= up_to).sum(axis=1)
+            found[:, rater] = chosen
+            left = left - chosen
+        return found
