@@ -1,8 +1,11 @@
 """The app of the wiring: the start command and the checks of the settings."""
 
+import gc
+
 from django.apps import AppConfig
 from django.core.checks import Tags, register
 
+from concord import COLLECTED_GARBAGE
 from concord.checks import (
     a_shared_database_has_a_shared_key,
     files_are_kept_for_all_hosts,
@@ -18,7 +21,10 @@ class ConcordConfig(AppConfig):
     name = "concord"
 
     def ready(self) -> None:
-        """Let every command check the settings first."""
+        """Let every command check the settings first, and let Python collect garbage again."""
+        gc.freeze()
+        if COLLECTED_GARBAGE:
+            gc.enable()
         register(a_shared_database_has_a_shared_key, Tags.security)
         register(files_are_kept_for_all_hosts, Tags.security, deploy=True)
         register(listed_variables_are_set, Tags.security)

@@ -16,7 +16,7 @@ from tests.once import ONCE
 
 TOLD = """#!/bin/sh
 echo "${DATABASE_URL:-SQLite}: $@" >>"$TOLD"
-case "${DATABASE_URL:-SQLite}: $1" in ${FAILS:-nothing}) exit 1 ;; esac
+case "${DATABASE_URL:-SQLite}: $*" in ${FAILS:-nothing}) exit 1 ;; esac
 """
 
 
@@ -66,10 +66,17 @@ def run_ci(folder: Path, **variables: str) -> tuple[int, list[str]]:
 
 def test_ci_plays_everything_on_sqlite_and_what_is_not_marked_on_postgresql_too(tmp_path: Path) -> None:
     code, tests = run_ci(tmp_path)
-    assert (code, sorted(tests)) == (0, ["SQLite: test", "postgres://one: test ARGS=-n 2 -m 'not once'"])
+    assert code == 0
+    assert sorted(tests) == [
+        "SQLite: test ARGS=-n 3 --ignore tests/browser",
+        "SQLite: test ARGS=-n 3 tests/browser",
+        "postgres://one: test ARGS=-n 2 -m 'not once'",
+    ]
 
 
-@pytest.mark.parametrize("part", ["SQLite: test", "postgres*: test", "SQLite: check"])
+@pytest.mark.parametrize(
+    "part", ["SQLite: test*ignore*", "SQLite: test*3 tests/browser", "postgres*: test*", "SQLite: check"]
+)
 def test_ci_fails_with_each_part_and_plays_nothing_again(tmp_path: Path, part: str) -> None:
     code, tests = run_ci(tmp_path, FAILS=part.replace(" ", r"\ "))
     assert code != 0

@@ -165,6 +165,7 @@ def expect_facts_of_judges(project: Project, text: str) -> None:
     assert "Recorded model, reasons first must not decide on Consistency, Fluency and Relevance." in text
 
 
+@pytest.mark.once
 def test_names_cannot_break_out_of_the_paper(cast: Cast, tmp_path: Path) -> None:
     Dimension.objects.filter(pk=cast.dimensions[0].pk).update(name=HOSTILE)
     folder = write_report(cast.project, tmp_path / "made")
@@ -177,6 +178,7 @@ def test_names_cannot_break_out_of_the_paper(cast: Cast, tmp_path: Path) -> None
     assert "é" in main, "letters are composed"
 
 
+@pytest.mark.once
 def test_many_long_names_stay_in_the_lines(db: None, tmp_path: Path) -> None:
     names = ("fluency", "accuracy of every stated fact", "donaudampfschifffahrtsgesellschaft", *"abcd")
     cast = make_project(dimensions=names, documents=2, systems=14)
@@ -191,6 +193,7 @@ def test_many_long_names_stay_in_the_lines(db: None, tmp_path: Path) -> None:
     compile_report(folder)
 
 
+@pytest.mark.once
 def test_a_project_without_ratings_says_so_and_compiles(db: None, tmp_path: Path) -> None:
     cast = make_project(documents=1)
     folder = write_report(cast.project, tmp_path / "made")
@@ -202,6 +205,7 @@ def test_a_project_without_ratings_says_so_and_compiles(db: None, tmp_path: Path
     assert "Round I has no ratings yet." in read_words(folder)
 
 
+@pytest.mark.once
 def test_undefined_values_have_their_reason(cast: Cast, tmp_path: Path) -> None:
     text = read_words(write_report(cast.project, tmp_path / "made"))
     assert "undefined (a)" in text

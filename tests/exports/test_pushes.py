@@ -100,6 +100,7 @@ def test_a_repository_may_be_public_from_the_beginning(there: Hub, cast: Cast) -
     assert not there.repositories[NAME].private
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("route", "status", "sentence"),
     [

@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
 
 IN_FLIGHT = 16
 HELD = IN_FLIGHT + 32  # asked, or answered and not stored yet
-KILLS = 5
+KILLS = 3
 DIMENSION = DIMENSIONS[1]
 METHOD = "mcq"
 LEASE = 3  # seconds; a new worker takes as long to start

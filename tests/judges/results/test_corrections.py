@@ -9,7 +9,7 @@ from annotate.results.registry import PAGES, result_of
 from annotate.results.table import ColumnKind, Table
 from tests.judges.results.test_doors import scene
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.once, pytest.mark.django_db]
 
 SAYS_OVER_WHAT = re.compile(r"correct(?:ed|ion).*(over|nor over) (dimensions|\d+ dimensions?)")
 

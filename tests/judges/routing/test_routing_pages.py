@@ -135,7 +135,7 @@ def test_a_budget_takes_the_largest_r_that_asks_people_for_no_more(client, cast)
     for number, judgment in enumerate(Judgment.objects.filter(judge__method="mcq").order_by("pk")):
         if number % 7 == 0:  # so that R differs between cells
             Judgment.objects.filter(pk=judgment.pk).update(value=number % 5 + 1)
-    every = {r / 1000: ratings_at(cast, r / 1000) for r in range(-1000, 1001, 50)}
+    every = {r / 1000: ratings_at(cast, r / 1000) for r in range(-1000, 1001, 100)}
     for budget in sorted(set(every.values())):
         spec = within_budget(cast.project, spec_of(cast, threshold=None), budget)
         assert spec.threshold is not None
