@@ -37,6 +37,9 @@ _SAYS = gettext_lazy(
     "raters if noise as in Round I would rarely give such camps. Discuss it again, clarify the guideline, or "
     "report the distribution instead of the mean."
 )
+_CORRECTED = gettext_lazy(
+    "p values are corrected over the units of a dimension (Benjamini and Hochberg), not over dimensions."
+)
 _HOW = gettext_lazy(
     "Probability of such camps under the rating scale model of Round I, given the unit’s sum; Benjamini and "
     "Hochberg over the units of the dimension (function split_units)."
@@ -151,7 +154,7 @@ def _list_units(tested: Sequence[_TestedDimension], origins: ItemOrigins) -> Tab
         camps.sort(key=lambda unit: (unit.p_value, -unit.gap, unit.unit))
         rows += [_row(each, unit, origins) for unit in camps[:MOST_UNITS]]
     title = gettext("Units with two camps of raters")
-    return Table("split-units", title, columns, rows, heads=2, says=_about(tested))
+    return Table("split-units", title, columns, rows, heads=2, says=f"{_about(tested)} {_CORRECTED}")
 
 
 def _row(each: _TestedDimension, unit: UnitSplit, origins: ItemOrigins) -> list[Cell]:

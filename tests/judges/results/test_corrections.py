@@ -28,6 +28,7 @@ def test_tables_with_p_values_say_what_they_are_corrected_over() -> None:
         )
     }
     assert set(found) == {
+        ("agreement", "split-units"),
         ("systems", "differences"),
         ("so-far", "order"),
         ("so-far", "pairs-so-far"),
