@@ -10,6 +10,7 @@ python benchmarks/coverage.py passages [--simulations 300]
 python benchmarks/coverage.py stopping [--simulations 300]
 python benchmarks/coverage.py routing [--simulations 600]
 python benchmarks/coverage.py replacement [--simulations 2000]
+python benchmarks/coverage.py certificates [--simulations 1000]
 python benchmarks/coverage.py controls [--simulations 400]
 python benchmarks/coverage.py one_more_rater [--simulations 400]
 python benchmarks/coverage.py spread [--simulations 2000]
@@ -30,6 +31,7 @@ stopping: shares of projects in which alpha's interval covers at every look, alw
 routing: shares of 95 % intervals of mean scores, differences and ranks after routing that cover the truth, by
 estimate, size of a system and minimum number of audited units, of all and of those without a warning.
 replacement: shares of judges that lose by just epsilon and are reported to replace an annotator.
+certificates: shares of certificates that break their risk, by dependence within documents.
 controls: shares of judges that beat the controls, with knowledge of a system, a length or an item.
 one_more_rater: shares of judges that lower agreement, or do not lower it, by their noise.
 spread: shares of 95 % intervals that cover the true value, for standard deviations, the ratio of a judge's
@@ -64,6 +66,7 @@ from agreement.alpha import alpha_statistic
 from agreement.bootstrap import population, resampled_interval
 from agreement.data import FloatArray
 from agreement.patterns import by_value
+from benchmarks.coverage_certificates import report_certificates
 from benchmarks.coverage_controls import report_controls
 from benchmarks.coverage_judges import report_judges
 from benchmarks.coverage_kappas import held_kappas
@@ -250,6 +253,7 @@ REPORTS = {
     "skewed": report_skewed,
     "judges": report_judges,
     "replacement": report_replacement,
+    "certificates": report_certificates,
     "controls": report_controls,
     "one_more_rater": report_one_more_rater,
     "spread": report_spread,

@@ -37,26 +37,32 @@ def certify(
     grid: npt.ArrayLike,
     guarantee: Guarantee,
     *,
+    documents: npt.ArrayLike | None,
     generator: Randomness,
     batch: npt.ArrayLike | None = None,
 ) -> Certified:
-    """`agreement.reliability.calibrate` for a judge, and beside it for a constant and a shuffled judge.
+    """`agreement.reliability.calibrate` for a judge, a constant judge and a shuffled one.
 
     judge: (rated,), its values for a simple random sample of units. human: (raters, rated), what people gave,
-    NaN for a gap; the panel's value is their mean. confidences, grid, batch: as for `calibrate`. The constant
-    judge keeps the judge's confidences, so that it answers for the same units. With many dimensions, divide
-    the guarantee (`Guarantee.divided`); controls need no share of delta, since nothing follows from them.
+    NaN for a gap; the panel's value is their mean. confidences, grid, documents, batch: as for `calibrate`.
+    The constant judge keeps the judge's confidences, so that it answers for the same units. With many
+    dimensions, divide the guarantee (`Guarantee.divide`); controls need no share of delta, since nothing
+    follows from them.
     """
     values, table = np.asarray(judge, dtype=float), np.asarray(human, dtype=float)
     sure, panel = np.asarray(confidences, dtype=float), mean_values(table)
     usual = usual_value(table)
     constant = np.full(len(values), np.nan if usual is None else usual)
     dealt = generator_of(generator, "shuffled judge").permutation(len(values))
+
+    def found(sure: FloatArray, answers: FloatArray) -> RiskCertificate:
+        return calibrate(sure, loss(answers, panel), grid, guarantee, documents=documents, batch=batch)
+
     return Certified(
-        certificate=calibrate(sure, loss(values, panel), grid, guarantee, batch=batch),
-        constant=calibrate(sure, loss(constant, panel), grid, guarantee, batch=batch),
+        certificate=found(sure, values),
+        constant=found(sure, constant),
         constant_value=usual,
-        shuffled=calibrate(sure[dealt], loss(values[dealt], panel), grid, guarantee, batch=batch),
+        shuffled=found(sure[dealt], values[dealt]),
         ceiling=human_ceiling(table, loss),
     )
 

@@ -35,7 +35,7 @@ ROWS = {
     "agreement/reliability/differences.py": "means, differences and ranks after routing",
     "agreement/reliability/estimates.py": "means of one system or all",
     "agreement/reliability/indicator.py": "R and P of one system",
-    "agreement/reliability/selective.py": NOT_SIMULATED,
+    "agreement/reliability/selective.py": "certificates for further documents",
     AND_QUERIES: NOT_SIMULATED,
 }
 OF_COEFFICIENTS = {

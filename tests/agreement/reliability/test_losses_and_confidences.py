@@ -109,6 +109,7 @@ def test_a_constant_judge_passes_on_a_skewed_scale_and_a_shuffled_one_with_it() 
         more_than_one_point,
         [0],
         Guarantee(0.2),
+        documents=None,
         generator=generator,
         batch=np.zeros(400),
     )
@@ -120,7 +121,16 @@ def test_a_constant_judge_passes_on_a_skewed_scale_and_a_shuffled_one_with_it() 
 def test_a_judge_that_tells_units_apart_passes_where_its_controls_fail() -> None:
     generator = np.random.default_rng(12)
     human = np.tile(generator.integers(1, 6, 200).astype(float), (3, 1))
-    found = certify(human[0], human, np.zeros(200), another_point, [0], Guarantee(0.2), generator=generator)
+    found = certify(
+        human[0],
+        human,
+        np.zeros(200),
+        another_point,
+        [0],
+        Guarantee(0.2),
+        documents=None,
+        generator=generator,
+    )
     assert found.certificate.threshold == 0
     assert found.constant.threshold is None
     assert found.shuffled.threshold is None
@@ -137,6 +147,7 @@ def test_the_usual_value_is_the_most_frequent() -> None:
         another_point,
         [0],
         Guarantee(0.2),
+        documents=None,
         generator=np.random.default_rng(0),
     )
     assert nobody.constant_value is None

@@ -205,7 +205,9 @@ def test_a_certificate_is_what_the_test_gives_on_the_sample(cast):
     for key in ("fluency", "coherence"):
         batch, _ = of(key, [item.pk for item in cast.items])
         confidences, losses = of(key, sample)
-        wanted = calibrate(confidences, losses, [-2, 0], Guarantee(0.2, 0.05), batch=batch)
+        wanted = calibrate(
+            confidences, losses, [-2, 0], Guarantee(0.2, 0.05), documents=None, batch=batch
+        )
         assert found[key].threshold == wanted.threshold
         assert found[key].kept_share == wanted.kept_share
         assert found[key].more_reason == (wanted.more_reason or "")
