@@ -31,7 +31,8 @@ stopping: shares of projects in which alpha's interval covers at every look, alw
 routing: shares of 95 % intervals of mean scores, differences and ranks after routing that cover the truth, by
 estimate, size of a system and minimum number of audited units, of all and of those without a warning.
 replacement: shares of judges that lose by just epsilon and are reported to replace an annotator.
-certificates: shares of certificates that break their risk, by dependence within documents.
+certificates: shares of certificates that break their risk, by dependence within documents; of audits with a
+false alarm at any look, and after how many units audits detect twice and three times the risk.
 controls: shares of judges that beat the controls, with knowledge of a system, a length or an item.
 one_more_rater: shares of judges that lower agreement, or do not lower it, by their noise.
 spread: shares of 95 % intervals that cover the true value, for standard deviations, the ratio of a judge's

@@ -7,17 +7,20 @@ from agreement.data import FloatArray
 
 # Shares of the largest stake, which a document of only errors would lose. The mean capital over them does not
 # depend on the order of documents, and needs no guess of the error rate.
-_SHARES = np.linspace(1 / 12, 1, 12)
+STAKES = np.linspace(1 / 12, 1, 12)
 
 
-def log_capital(lost: npt.ArrayLike, counted: npt.ArrayLike, risk: float, *, most: int) -> FloatArray:
+def log_capital(
+    lost: npt.ArrayLike, counted: npt.ArrayLike, risk: float, *, most: int, stakes: FloatArray = STAKES
+) -> FloatArray:
     """Return the log of what a bet on "the risk is below `risk`" holds after each document, from 1.
 
     lost, counted: (documents, ...), the sum of losses within 0..1 and the number of units of each document.
-    most: the largest number of units that a document can have, fixed before any loss was seen. The capital is
-    the mean over stakes s of prod_d (1 + s (risk n_d - l_d) / ((1 - risk) most)). If the risk is at least
-    `risk`, its expectation is at most 1 after any number of documents drawn at random, and the probability
-    that it ever reaches 1 / a is at most a. Units of one document may depend on each other in any way.
+    most: the largest number of units that a document can have, fixed before any loss was seen. stakes: shares
+    of the largest possible stake; the capital of each, the first axis of the result, is
+    prod_d (1 + s (risk n_d - l_d) / ((1 - risk) most)), and `mean_capital` takes their mean. If the risk is
+    at least `risk`, the expected capital is at most 1 after any number of documents drawn at random, and the
+    probability that it ever reaches 1 / a is at most a, whatever the units of one document share.
     Source: Ville 1939; Waudby-Smith and Ramdas 2024, JRSS B 86, section 4; a mixture of stakes as in Robbins
     1970. ValueError for a document with more units than `most`.
     """
@@ -26,7 +29,7 @@ def log_capital(lost: npt.ArrayLike, counted: npt.ArrayLike, risk: float, *, mos
         raise ValueError(f"A document has more than {most} units.")
     gains = (risk * number - losses) / ((1 - risk) * max(most, 1))
     # A document of errors only leaves 1 - share: rounding may put it just below 0.
-    factors = np.maximum(1 + _SHARES.reshape(-1, *[1] * gains.ndim) * gains, 0)
+    factors = np.maximum(1 + stakes.reshape(-1, *[1] * gains.ndim) * gains, 0)
     with np.errstate(divide="ignore"):
         return np.asarray(np.cumsum(np.log(factors), axis=1))
 

@@ -132,9 +132,10 @@ def calibrate(
     Hoeffding-Bentkus, NaN where the unit has no value. A NaN confidence is never accepted. grid: the
     thresholds to be tested, fixed before any loss was seen. documents: (rated,), the document of each unit.
     Warning: None states that units were drawn one by one, not documents with several units each. If documents
-    were drawn, the guarantee broke in up to .31 of samples at a delta of .1. batch: (units,), confidences of the whole closed batch that the sample was drawn
-    from, the sample among them; then the guarantee speaks of these units, and bounds are hypergeometric.
-    Without it, it speaks of the population that the documents come from.
+    were drawn, the guarantee broke in up to .31 of samples at a delta of .1. batch: (units,), confidences of
+    the whole closed batch that the sample was drawn from, the sample among them; then the guarantee speaks of
+    these units, and bounds are hypergeometric. Without it, it speaks of the population that the documents
+    come from.
 
     In a closed batch documents change nothing: units were drawn one by one, so that the distribution of the
     errors in the sample is known whatever units share. Without one, documents are the sample. If any has

@@ -31,7 +31,7 @@ ROWS = {
     "agreement/comparison/strengths.py": "strengths of systems",
     "agreement/reliability/alternative_annotator.py": "replacement of an annotator",
     "agreement/reliability/betting.py": "guaranteed (betting)",
-    "agreement/reliability/controls.py": NOT_SIMULATED,
+    "agreement/reliability/controls.py": "audits, looked at after every rating",
     "agreement/reliability/differences.py": "means, differences and ranks after routing",
     "agreement/reliability/estimates.py": "means of one system or all",
     "agreement/reliability/indicator.py": "R and P of one system",
