@@ -39,7 +39,9 @@ AGREEMENT = Arrangement(
             *("irresolvable", "left_open", "round_2_alpha", "round_2_within_one"),
         )
     },
-    in_files=("alpha", "round-?-by-document"),
+    # Round II has alpha and agreement within one point beside Round I in the first table.
+    in_files=("alpha", "round-?-by-document", "round-?-rmse*", "round-?-kendall", "round-2-*"),
+    columns_in_files={"coefficients": ("rmse",)},
     answer=answer_agreement,
     cards=[
         FrontQuestion(_("Agreement"), _ALPHA, answer_alpha),

@@ -2,6 +2,7 @@
 
 from django.utils.translation import gettext_lazy
 
+from annotate.results.arrangement import Arrangement
 from annotate.results.registry import ResultsPage
 from judges.laboratory.tables.alignment import alignment_sections, version_of_alignment
 from judges.laboratory.tables.biases import biases_sections, version_of_biases
@@ -52,6 +53,15 @@ EXPERIMENTS_PAGE = ResultsPage(
     values_of,
     [RUN, COEFFICIENT, LEVEL, ROUND, CORRECTED],
     filled_by="experiment_new",
+    arrangement=Arrangement(
+        tabs={
+            "experiment": gettext_lazy("Variants"),
+            "correlations": gettext_lazy("Correlations"),
+            "most": gettext_lazy("Best judge"),
+            "pairs-of-judges": gettext_lazy("Between judges"),
+        },
+        columns_in_files={"experiment": ("items", "answers", "unreadable")},
+    ),
 )
 
 ALIGNMENT_PAGE = ResultsPage(

@@ -341,7 +341,7 @@ def _coefficients(rated: RatedRound) -> Table:
         gettext("Other coefficients ({round})").format(round=rated.label),
         columns,
         rows,
-        says=gettext("RMSE is over all pairs of raters, in points of the scale."),
+        says=gettext("The files also have RMSE over all pairs of raters, in points of the scale."),
     )
 
 

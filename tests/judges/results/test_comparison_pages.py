@@ -19,6 +19,7 @@ from tests.judges.factories import make_judge, make_judgment
 from tests.judges.measured import measured_project
 from tests.judges.pages import address, text_of
 from tests.rating.rounds import opened, rate
+from tests.results.reading import expect_in_files_and_api
 
 pytestmark = pytest.mark.django_db
 
@@ -425,3 +426,22 @@ def test_a_judge_that_compares_is_shown_by_pairs_the_better_system_first(client,
     (versus,) = rows(client, cast, "comparing")
     held = [versus[name] for name in ("judge", "consistency", "favours_first", "correct", "compared")]
     assert held == ["Versus", "1.0", "0", "1", "1"]
+
+
+def test_page_of_judges_leaves_other_coefficients_to_files_and_api(client):
+    cast = measured_project()
+    client.force_login(cast.admin)
+    judge = cast.project.judges.get(name="Reasoner").pk
+    others = ["pearson", "kendall_tau_b"]
+    levels = ("dataset", "system", "document")
+    left_out = {
+        "correlations": [f"{name}_{level}" for name in others for level in levels],
+        f"judge-{judge}-quality": others,
+        "meta": others,
+        "validity": others,
+        "differences": ["rmse"],
+        "indicator-pearson": [],
+        "indicator-kendall": [],
+        f"judge-{judge}-scatter": [],
+    }
+    expect_in_files_and_api(client, cast.project, "judges", left_out)

@@ -485,7 +485,5 @@ def test_an_audit_warns_where_it_contradicts_what_the_certificate_leaves(cast, o
     losses = [float(off > 0)] * len(fresh)
     wanted = check_audit(losses, certificate.risk_of_unrated, documents=range(len(fresh)), units=unseen)
     assert found.finding is not None
-    assert (
-        replace(found.finding, alarm_after=wanted.alarm_after) == wanted
-    )
+    assert replace(found.finding, alarm_after=wanted.alarm_after) == wanted
     assert found.contradicts == bool(off)
