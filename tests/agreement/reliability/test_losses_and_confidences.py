@@ -46,6 +46,7 @@ def test_a_squared_distance_is_a_share_of_the_scale() -> None:
     assert squared_distance([1, 3, 5], [5, 3, 4], span=4).tolist() == [1, 0, 1 / 16]
 
 
+@pytest.mark.oracle("fraction worked by hand", of="human_ceiling", within=1e-06)
 def test_one_person_in_the_judges_place() -> None:
     ceiling = human_ceiling([[1, 5, 3], [1, 5, GAP], [4, 5, GAP]], more_than_one_point)
     # unit 1: 1 against 2.5 and 4 against 1 are too far, all three of them; unit 2 none; unit 3 has one person
@@ -65,6 +66,7 @@ def test_confidences_are_larger_where_a_judge_agrees_with_itself() -> None:
     assert largest_probability([[0.2, 0.8], [0.5, 0.5]]).tolist() == [0.8, 0.5]
 
 
+@pytest.mark.oracle("normal equations of ridge regression", of="fit_error_model", within=1e-09)
 def test_an_error_model_is_ridge_regression() -> None:
     generator = np.random.default_rng(4)
     features = generator.normal(3, [1, 5, 0.1], (60, 3))
@@ -119,6 +121,7 @@ def test_a_constant_judge_passes_on_a_skewed_scale_and_a_shuffled_one_with_it() 
     assert found.ceiling.risk == 0
 
 
+@pytest.mark.oracle("a judge that is right, its controls that are wrong", of="certify")
 def test_a_judge_that_tells_units_apart_passes_where_its_controls_fail() -> None:
     generator = np.random.default_rng(12)
     human = np.tile(generator.integers(1, 6, 200).astype(float), (3, 1))
@@ -167,6 +170,7 @@ def capital_by_hand(documents: list[tuple[int, int]], risk: float, most: int) ->
     return largest
 
 
+@pytest.mark.oracle("capital worked by hand", of="check_audit", within=1e-12)
 def test_audit_contradicts_after_the_largest_capital_of_its_bets() -> None:
     losses = np.tile([1.0, 0, 0, 0], 10)
     found = check_audit(losses, 0.1, documents=None)
@@ -214,6 +218,7 @@ def test_audit_without_errors_or_ratings_does_not_contradict() -> None:
         check_audit([0.5], 0.1, documents=None)
 
 
+@pytest.mark.oracle("simulation, 150 audits, a look after every rating", of="check_audit")
 def test_audit_looked_at_after_every_rating_keeps_its_level() -> None:
     kind, simulations = AuditedJudge(documents=60, items=4, alike=0.6), 150
     alarms = false_alarms(kind, simulations)

@@ -36,6 +36,7 @@ def preferences() -> tuple[np.ndarray, np.ndarray]:
     return np.max(options, axis=1), (chosen != [int(row["human_choice"]) for row in rows]).astype(float)
 
 
+@pytest.mark.oracle("Jung, Brahman and Choi 2025, 500 preferences", of="calibrate", within=5e-05)
 @pytest.mark.parametrize(
     ("risk", "threshold", "accepted", "wrong", "bound"),
     [(0.2, 0.676, 439, 76, 0.1985), (0.15, 0.913, 356, 44, 0.1490), (0.1, 0.998, 241, 17, 0.0966)],
@@ -199,6 +200,7 @@ def test_a_larger_risk_never_keeps_fewer_units(seed: int, risk: float) -> None:
     assert several.kept_share <= strict.kept_share
 
 
+@pytest.mark.oracle("simulation, 1,000 samples", of="calibrate")
 @pytest.mark.parametrize("closed", [True, False])
 def test_the_risk_is_broken_in_at_most_delta_of_the_samples(closed: bool) -> None:
     # the risk of the set at -1 is just above .2, so every certificate down to there is a mistake
@@ -224,6 +226,7 @@ def test_a_grid_keeps_its_points() -> None:
         grid_of([np.nan])
 
 
+@pytest.mark.oracle("package SciPy 1.17.1, binom", of=("plan_calibration", "errors_allowed"), within=1e-06)
 def test_a_plan_says_how_many_ratings_before_anything_is_rated() -> None:
     plan = plan_calibration(Guarantee(0.1, 0.1), expected_error=0.02, accepted_share=0.5, power=0.8)
     assert plan.accepted is not None
@@ -303,6 +306,7 @@ def test_documents_change_nothing_in_a_closed_batch() -> None:
     assert found == alone
 
 
+@pytest.mark.oracle("fraction worked by hand", of="calibrate", within=1e-12)
 def test_bet_on_documents_equals_its_hand_worked_capital() -> None:
     # 10 documents of 4 units, one error in one of them, risk .2: gains .8 and -.2, of at most 3.2 to lose
     losses = np.zeros(40)
