@@ -79,7 +79,7 @@ def answer_estimates(tables: Tables) -> str:
     system = max(counts, key=counts.__getitem__)
     return gettext(
         "%(system)s has the highest combined mean on %(led)s of %(total)s dimensions; "
-        "the tab Differences shows which differences are sure."
+        "the tab Differences shows which differences are significant."
     ) % {"system": system, "led": counts[system], "total": len(best)}
 
 

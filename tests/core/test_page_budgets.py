@@ -20,7 +20,7 @@ def budgets(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 GOOD: dict[str, object] = {
-    **{"height": 2_000, "words": 300, "without_cue": 0, "main_buttons": 1, "next": "Save"},
+    **{"height": 1_900, "words": 300, "without_cue": 0, "main_buttons": 1, "next": "Save"},
     **{"charts": 1, "empty": 0, "wider": 0},
 }
 

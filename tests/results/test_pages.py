@@ -232,6 +232,7 @@ def test_a_dimension_filters_rows_and_columns(client: Client) -> None:
 
 def test_a_long_table_has_pages(reader: Client, cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shown, "ROWS", 2)
+    monkeypatch.setattr(shown, "ORPHANS", 0)
     html = asked(reader, cast, "agreement", table="pairs").content.decode()
     assert html.count('<th scope="row"') == 2
     assert "Page 1 of 2" in html
@@ -366,7 +367,7 @@ def test_much_is_computed_by_a_worker_while_the_page_says_so(
     monkeypatch.setattr(figures, "AT_ONCE", 0)
     with django_capture_on_commit_callbacks() as told:
         html = asked(reader, cast, "agreement").content.decode()
-    assert "Computing the figures of the data as they are now" in html
+    assert "Computing results for the current data" in html
     assert 'hx-trigger="every 2s"' in html
     with django_capture_on_commit_callbacks() as told_again:
         poll = reader.get(
@@ -380,7 +381,7 @@ def test_much_is_computed_by_a_worker_while_the_page_says_so(
     assert 'id="rounds"' in html
     answer_dispute(dispute=Dispute.objects.get(), rater=cast.annotators[0], value=3)
     stale = asked(reader, cast, "agreement").content.decode()
-    assert "Until then these are the figures of" in stale
+    assert "Until then, the page shows the results of" in stale
     assert 'id="rounds"' in stale
 
 

@@ -108,7 +108,7 @@ def _steps(found: Found) -> Table:
         for step in certificate.steps
     ]
     says = gettext(
-        "Tested in a fixed sequence, from the strictest to the first failure. So the p values of a dimension "
-        "need no correction; they have none over dimensions either."
+        "Concord tests thresholds from the strictest to the first failure, so the p values of a dimension "
+        "need no correction. Dimensions share delta."
     )
     return Table("thresholds", gettext("Tested thresholds"), columns, rows, says=says)

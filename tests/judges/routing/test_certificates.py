@@ -109,8 +109,8 @@ def test_where_everything_was_rated_nobody_is_asked_again_even_in_a_closed_round
     ("fields", "sentence"),
     [
         ({"dimensions": []}, "Choose a dimension"),
-        ({"loss": "other_side", "cut": 1}, "A cut at 1 parts nothing on Fluency"),
-        ({"other": None, "confidence": "steadiness"}, "was asked once for each unit of Fluency"),
+        ({"loss": "other_side", "cut": 1}, "The scale of Fluency is 1 to 5, so a cut at 1 divides nothing"),
+        ({"other": None, "confidence": "steadiness"}, "Reasoner has one sample for each unit of Fluency"),
         ({"size": None, "expected_error": 0.3}, "passes no sample"),
     ],
 )
@@ -129,7 +129,7 @@ def test_what_cannot_be_planned_is_refused_in_a_sentence(cast, fields, sentence)
         ),
         (
             lambda: Judgment.objects.filter(judge__method="mcq").delete(),
-            "Chooser has no judgments of Fluency",
+            "Chooser and Reasoner have no unit of Fluency in common",
         ),
         (
             lambda: Judgment.objects.filter(judge__method="rts").update(value=5),
@@ -153,7 +153,10 @@ def test_a_closed_round_without_these_units_is_refused(cast):
     rate_sample(cast, first)
     computed(cast, first)
     close_round_one(project=cast.project, by=cast.admin)
-    with pytest.raises(CalibrationRefusedError, match="Round I is closed, and nobody was asked for"):
+    with pytest.raises(
+        CalibrationRefusedError,
+        match="units to sample have no assignment",
+    ):
         drawn(cast, name="Second")
 
 
@@ -165,7 +168,7 @@ def test_what_has_changed_since_it_was_shown_is_not_drawn(cast):
 
 def test_a_second_sample_of_the_same_judge_waits_for_the_first(cast):
     drawn(cast)
-    with pytest.raises(CalibrationRefusedError, match="First has drawn a sample for Reasoner"):
+    with pytest.raises(CalibrationRefusedError, match="First has a sample for Reasoner without certificates"):
         drawn(cast, name="Second")
 
 
