@@ -41,7 +41,7 @@ class ErringJudge:
 def broken_promises(kind: ErringJudge, simulations: int) -> tuple[float, float, float]:
     """Return the shares of broken certificates: by documents, as if independent, and in a closed batch.
 
-    In a closed batch of three times as many documents, a third of the units is drawn one by one.
+    In a closed batch of three times as many documents, a third of the units is sampled individually.
     """
     generator = np.random.default_rng([SEED, kind.documents, kind.items, round(100 * kind.alike)])
     guarantee, broken = Guarantee(RISK, DELTA), np.zeros(3)
@@ -101,7 +101,7 @@ def false_alarms(kind: AuditedJudge, simulations: int) -> dict[str, float]:
 
 
 def units_to_alarm(kind: AuditedJudge, times: float, simulations: int) -> tuple[float, float]:
-    """Return how many audited units half and four fifths of the alarms take; `times` the accepted risk."""
+    """Return the audited units at half and four fifths of the alarms; `times` the accepted risk."""
     generator = np.random.default_rng([SEED, kind.documents, kind.items, round(100 * kind.alike)])
     found = []
     for _ in range(simulations):

@@ -56,14 +56,14 @@ def certify(
     constant = np.full(len(values), np.nan if usual is None else usual)
     dealt = generator_of(generator, "shuffled judge").permutation(len(values))
 
-    def found(sure: FloatArray, answers: FloatArray) -> RiskCertificate:
+    def calibrate_answers(sure: FloatArray, answers: FloatArray) -> RiskCertificate:
         return calibrate(sure, loss(answers, panel), grid, guarantee, documents=documents, batch=batch)
 
     return Certified(
-        certificate=found(sure, values),
-        constant=found(sure, constant),
+        certificate=calibrate_answers(sure, values),
+        constant=calibrate_answers(sure, constant),
         constant_value=usual,
-        shuffled=found(sure[dealt], values[dealt]),
+        shuffled=calibrate_answers(sure[dealt], values[dealt]),
         ceiling=human_ceiling(table, loss),
     )
 

@@ -19,7 +19,7 @@ def log_capital(
     most: the largest number of units that a document can have, fixed before any loss was seen. stakes: shares
     of the largest possible stake; the capital of each, the first axis of the result, is
     prod_d (1 + s (risk n_d - l_d) / ((1 - risk) most)), and `mean_capital` takes their mean. If the risk is
-    at least `risk`, the expected capital is at most 1 after any number of documents drawn at random, and the
+    at least `risk`, the expected capital is at most 1 after any number of randomly sampled documents, and the
     probability that it ever reaches 1 / a is at most a, whatever the units of one document share.
     Source: Ville 1939; Waudby-Smith and Ramdas 2024, JRSS B 86, section 4; a mixture of stakes as in Robbins
     1970. ValueError for a document with more units than `most`.

@@ -131,16 +131,14 @@ def calibrate(
     confidences, losses: (rated,), of a simple random sample of units; losses of 0 and 1, or within 0..1 for
     Hoeffding-Bentkus, NaN where the unit has no value. A NaN confidence is never accepted. grid: the
     thresholds to be tested, fixed before any loss was seen. documents: (rated,), the document of each unit.
-    Warning: None states that units were drawn one by one, not documents with several units each. If documents
-    were drawn, the guarantee broke in up to .31 of samples at a delta of .1. batch: (units,), confidences of
-    the whole closed batch that the sample was drawn from, the sample among them; then the guarantee speaks of
-    these units, and bounds are hypergeometric. Without it, it speaks of the population that the documents
-    come from.
+    Warning: None states that units were sampled individually, not documents with several units each. If
+    documents were sampled, the guarantee broke in up to .31 of samples at a delta of .1. batch: (units,),
+    confidences of the whole closed batch, with the sample; then the guarantee is about these units, and
+    bounds are hypergeometric. Without it, it is about the population of the documents.
 
-    In a closed batch documents change nothing: units were drawn one by one, so that the distribution of the
-    errors in the sample is known whatever units share. Without one, documents are the sample. If any has
-    several rated units, the test is that of `risk_p_value`, and the largest number of rated units in a
-    document must follow from the plan, not from the losses.
+    In a closed batch documents change nothing: units are sampled individually, which fixes the distribution
+    of the errors in the sample. Without one, documents are the sample. If any has several rated units, the
+    test is `risk_p_value`, and the plan must fix the largest number of rated units in a document.
 
     Testing goes from the strictest threshold down and ends at the first p value above delta, so each test may
     use the whole delta, and the risk need not grow with the set. It starts where `least_accepted` ratings are

@@ -377,7 +377,7 @@ def test_much_is_computed_by_a_worker_while_the_page_says_so(
     assert (len(told), len(told_again)) == (1, 0)
     run_job("result", ComputedResult.objects.get().pk)
     html = asked(reader, cast, "agreement").content.decode()
-    assert "Computing the figures" not in html
+    assert "Computing results" not in html
     assert 'id="rounds"' in html
     answer_dispute(dispute=Dispute.objects.get(), rater=cast.annotators[0], value=3)
     stale = asked(reader, cast, "agreement").content.decode()
