@@ -252,7 +252,7 @@ def test_where_people_have_rated_the_preview_sets_them_beside_the_judge(client, 
     fields = {**entered(cast, raters=4), "show": "preview"}
     page = text_of(client.post(address(cast, "routing/new/"), fields, headers=HTMX))
     assert "Fluency 30 of 30" in page
-    assert "Does R mean anything here?" in page
+    assert "R and agreement with people" in page
     assert "20 % 60 %" in page
 
 
