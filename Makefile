@@ -142,6 +142,7 @@ openapi: .venv/installed-dev
 docs: .venv/installed-dev
 	$(BIN) -m tests.exports.document
 	$(BIN) -m tests.documentation.options
+	$(BIN) -m tests.agreement.oracles
 	$(BIN) -m sphinx -q -n -W --keep-going -b html docs var/site
 	@echo "The site is var/site/index.html."
 

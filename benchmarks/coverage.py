@@ -12,6 +12,7 @@ python benchmarks/coverage.py stopping [--simulations 300]
 python benchmarks/coverage.py routing [--simulations 600]
 python benchmarks/coverage.py corrected [--simulations 1000]
 python benchmarks/coverage.py replacement [--simulations 2000]
+python benchmarks/coverage.py certificates [--simulations 1000]
 python benchmarks/coverage.py controls [--simulations 400]
 python benchmarks/coverage.py one_more_rater [--simulations 400]
 python benchmarks/coverage.py spread [--simulations 2000]
@@ -42,6 +43,8 @@ estimate, size of a system and minimum number of audited units, of all and of th
 corrected: shares of 95 % intervals of means and differences that a judge corrects that cover the true value,
 and of groups and ranks that are wrong; every project has new raters and documents.
 replacement: shares of judges that lose by just epsilon and are reported to replace an annotator.
+certificates: shares of certificates that break their risk, by dependence within documents; of audits with a
+false alarm at any look, and after how many units audits detect twice and three times the risk.
 controls: shares of judges that beat the controls, with knowledge of a system, a length or an item.
 one_more_rater: shares of judges that lower agreement, or do not lower it, by their noise.
 spread: shares of 95 % intervals that cover the true value, for standard deviations, the ratio of a judge's
@@ -83,6 +86,7 @@ from agreement.data import FloatArray
 from agreement.patterns import by_value
 from benchmarks.coverage_by_system import report_by_system
 from benchmarks.coverage_calibration import report_calibration
+from benchmarks.coverage_certificates import report_certificates
 from benchmarks.coverage_controls import report_controls
 from benchmarks.coverage_corrected import report_corrected
 from benchmarks.coverage_errors import report_errors
@@ -275,6 +279,7 @@ REPORTS = {
     "skewed": report_skewed,
     "judges": report_judges,
     "replacement": report_replacement,
+    "certificates": report_certificates,
     "controls": report_controls,
     "one_more_rater": report_one_more_rater,
     "spread": report_spread,

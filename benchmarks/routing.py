@@ -168,7 +168,7 @@ def accepted_units(
         confidence = -cross_fitted_loss(features, known, fold_numbers(len(losses), 5, generator))
         grid = grid_of(confidence, thresholds=20)
     batch = confidence[within] if setting.confidence.endswith("batch") else None
-    certificate = calibrate(confidence[sample], losses[sample], grid, guarantee, batch=batch)
+    certificate = calibrate(confidence[sample], losses[sample], grid, guarantee, documents=None, batch=batch)
     if certificate.threshold is None:
         return np.zeros(len(losses), dtype=bool), int(within.sum())
     return within & (confidence >= certificate.threshold), int(within.sum())
@@ -250,7 +250,14 @@ def everything(people: Values, judges: Values) -> None:
             confidence = closeness(rts, mcq)
             for values in (rts, mcq):
                 losses = more_than_one_point(values, human)[rated]
-                calibrate(confidence[rated], losses, DISTANCES, Guarantee(0.2, DELTA), batch=confidence)
+                calibrate(
+                    confidence[rated],
+                    losses,
+                    DISTANCES,
+                    Guarantee(0.2, DELTA),
+                    documents=None,
+                    batch=confidence,
+                )
                 _estimates(values, human, systems)
         for system in range(SYSTEMS):
             own = systems == system

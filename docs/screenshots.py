@@ -29,6 +29,7 @@ ADMIN = "admin@example.org"
 NUMBERS = re.compile(r"/\d+(?=/)")
 WHOLE_TABLE = re.compile(r"/results/[a-z-]+/[\w-]+/$")  # all rows of a table: its reader asked for them
 MOST_HEIGHT = {1280: 2_400, 390: 5_000}  # pixels
+MOST_HEIGHT_OF_RESULTS = {1280: 1_950, 390: 4_200}
 MOST_WORDS = {1280: 600}
 KNOWN = frozenset(
     {
@@ -84,18 +85,25 @@ class Taken:
         if WHOLE_TABLE.search(self.path):
             return
         height, words = int(str(self.facts["height"])), int(str(self.facts["words"]))
-        if height > MOST_HEIGHT[self.width]:
-            yield f"{height} px high, at most {MOST_HEIGHT[self.width]}"
+        most = MOST_HEIGHT[self.width]
+        if self._shows_results:
+            most = MOST_HEIGHT_OF_RESULTS.get(self.width, most)
+        if height > most:
+            yield f"{height} px high, at most {most}"
         if words > MOST_WORDS.get(self.width, words):
             yield f"{words} words, at most {MOST_WORDS[self.width]}"
         if self.facts["without_cue"]:
             yield f"{self.facts['without_cue']} tables hide columns without a cue"
         if int(str(self.facts["main_buttons"])) > 1:
             yield f"{self.facts['main_buttons']} primary buttons: {self.facts['next']}"
-        if "/results/" in self.path and not self.facts["charts"] and not self.facts["empty"]:
+        if self._shows_results and not self.facts["charts"] and not self.facts["empty"]:
             yield "no chart"
         if int(str(self.facts["wider"])) > 0:
             yield f"{self.facts['wider']} px wider than the window"
+
+    @property
+    def _shows_results(self) -> bool:
+        return "/results/" in self.path
 
 
 def main() -> None:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agreement.data import FloatArray
+from agreement.data import FloatArray, IntArray
 from agreement.pairs import mean_values
 from agreement.reliability import bounds
 from agreement.reliability.losses import Ceiling, Loss, human_ceiling
+from agreement.reliability.risk_capital import log_capital, mean_capital
 from agreement.reliability.selective import Guarantee, RiskCertificate, calibrate
 from agreement.streams import Randomness, generator_of
 
@@ -37,26 +38,32 @@ def certify(
     grid: npt.ArrayLike,
     guarantee: Guarantee,
     *,
+    documents: npt.ArrayLike | None,
     generator: Randomness,
     batch: npt.ArrayLike | None = None,
 ) -> Certified:
-    """`agreement.reliability.calibrate` for a judge, and beside it for a constant and a shuffled judge.
+    """`agreement.reliability.calibrate` for a judge, a constant judge and a shuffled one.
 
     judge: (rated,), its values for a simple random sample of units. human: (raters, rated), what people gave,
-    NaN for a gap; the panel's value is their mean. confidences, grid, batch: as for `calibrate`. The constant
-    judge keeps the judge's confidences, so that it answers for the same units. With many dimensions, divide
-    the guarantee (`Guarantee.divided`); controls need no share of delta, since nothing follows from them.
+    NaN for a gap; the panel's value is their mean. confidences, grid, documents, batch: as for `calibrate`.
+    The constant judge keeps the judge's confidences, so that it answers for the same units. With many
+    dimensions, divide the guarantee (`Guarantee.divide`); controls need no share of delta, since nothing
+    follows from them.
     """
     values, table = np.asarray(judge, dtype=float), np.asarray(human, dtype=float)
     sure, panel = np.asarray(confidences, dtype=float), mean_values(table)
     usual = usual_value(table)
     constant = np.full(len(values), np.nan if usual is None else usual)
     dealt = generator_of(generator, "shuffled judge").permutation(len(values))
+
+    def calibrate_answers(sure: FloatArray, answers: FloatArray) -> RiskCertificate:
+        return calibrate(sure, loss(answers, panel), grid, guarantee, documents=documents, batch=batch)
+
     return Certified(
-        certificate=calibrate(sure, loss(values, panel), grid, guarantee, batch=batch),
-        constant=calibrate(sure, loss(constant, panel), grid, guarantee, batch=batch),
+        certificate=calibrate_answers(sure, values),
+        constant=calibrate_answers(sure, constant),
         constant_value=usual,
-        shuffled=calibrate(sure[dealt], loss(values[dealt], panel), grid, guarantee, batch=batch),
+        shuffled=calibrate_answers(sure[dealt], values[dealt]),
         ceiling=human_ceiling(table, loss),
     )
 
@@ -73,12 +80,16 @@ def usual_value(human: npt.ArrayLike) -> float | None:
     return float(values[len(values) - 1 - np.argmax(counts[::-1])])
 
 
+# Small shares of the largest stake: an error rate of twice a small risk asks for small bets.
+_STAKES = np.geomspace(0.03, 0.8, 6)
+
+
 @dataclass(frozen=True)
 class AuditFinding:
-    """What the audited units say of a certificate.
+    """What the audited units show about a certificate, valid at every look.
 
-    p_value: how likely at least so many errors were if the accepted units' risk were as certified; None with
-    a reason. contradicts: whether that is below the level asked for.
+    p_value: 1 / the largest capital so far of bets on "the risk is larger"; None with a reason.
+    contradicts: whether it is at or below the level. alarm_after: the rated units after which it first was.
     """
 
     audited: int
@@ -86,36 +97,66 @@ class AuditFinding:
     p_value: float | None
     contradicts: bool
     reason: str
+    alarm_after: int | None = None
 
 
 def check_audit(
-    losses: npt.ArrayLike, risk: float, *, units: int | None = None, significance_level: float = 0.05
+    losses: npt.ArrayLike,
+    risk: float,
+    *,
+    documents: npt.ArrayLike | None,
+    units: int | None = None,
+    significance_level: float = 0.05,
 ) -> AuditFinding:
-    """Whether audited units contradict that the accepted units' risk is at most so much.
+    """Return whether audited units contradict a risk of the accepted units, at any number of looks.
 
-    losses: (audited,), 0 and 1, NaN where no rating came in; of units drawn with one probability among those
-    that stay with the judge (`draw_audit`). units: how many of those there are, for the hypergeometric test.
-    The p value is P(at least k errors) at the risk. Each look spends the level again: look once, or divide.
-    It is None before an audited unit was rated. ValueError for losses besides 0 and 1.
+    losses: (audited,), 0 and 1 in the order in which the units were rated, NaN for those without a rating; of
+    units drawn with one probability among those that stay with the judge (`draw_audit`). documents:
+    (audited,), the document of each; None states that no two units share one. Documents must come in an order
+    that does not depend on the judge's errors. units: how many units stay; more errors than the risk allows
+    among them contradict for certain.
+
+    A gambler bets on "the risk is larger" before each document. While the risk is at most `risk`, the
+    probability that the capital ever reaches 1 / significance_level is at most that level (Ville 1939;
+    `log_capital`), so one may look after every rating and stop at any. p_value is None before a unit was
+    rated. ValueError for losses besides 0 and 1.
     """
-    given = np.asarray(losses, dtype=float)
-    given = given[~np.isnan(given)]
-    if not np.isin(given, (0, 1)).all():
+    every = np.asarray(losses, dtype=float)
+    names = np.arange(len(every)) if documents is None else np.asarray(documents)
+    given = ~np.isnan(every)
+    if not np.isin(every[given], (0, 1)).all():
         raise ValueError("An audit needs losses of 0 and 1.")
-    audited, errors = len(given), int(given.sum())
+    audited, errors = int(given.sum()), int(every[given].sum())
     if not audited:
         return AuditFinding(0, 0, None, False, "No audited unit has been rated yet.")
-    p_value = _at_least(errors, audited, units, risk)
-    contradicts = p_value <= significance_level
-    says = "This contradicts" if contradicts else "This does not contradict"
-    reason = f"{errors} of {audited} audited units count against the judge. {says} a risk of {risk:g}."
-    return AuditFinding(audited, errors, p_value, contradicts, reason)
+    most = int(np.unique(names, return_counts=True)[1].max())
+    capital, rated = _capital_by_document(every[given], names[given], risk, most)
+    if units is not None and errors > bounds.largest_allowed(units, risk):
+        capital[-1] = np.inf
+    alarms = np.flatnonzero(capital >= 1 / significance_level)
+    contradicts = bool(len(alarms))
+    states = "This contradicts" if contradicts else "This does not contradict"
+    return AuditFinding(
+        audited=audited,
+        errors=errors,
+        p_value=float(1 / max(capital.max(), 1)),
+        contradicts=contradicts,
+        reason=f"{errors} of {audited} audited units count against the judge. {states} a risk of {risk:g}.",
+        alarm_after=int(rated[alarms[0]]) if contradicts else None,
+    )
 
 
-def _at_least(errors: int, audited: int, units: int | None, risk: float) -> float:
-    if not errors:
-        return 1.0
-    if units is None:
-        return float(1 - bounds.binomial_p_value(errors - 1, audited, risk))
-    wrong = bounds.largest_allowed(units, risk)
-    return float(1 - bounds.hypergeometric_cdf(errors - 1, units, wrong, audited))
+def _capital_by_document(
+    losses: FloatArray, documents: npt.NDArray[np.generic], risk: float, most: int
+) -> tuple[FloatArray, IntArray]:
+    """(documents,): the capital after each document, in the order of their first ratings, and the ratings."""
+    _, first, numbers = np.unique(documents, return_index=True, return_inverse=True)
+    place = np.argsort(np.argsort(first))[numbers]
+    counted, wrong = np.bincount(place), np.bincount(place, weights=losses)
+    rated: IntArray = np.cumsum(counted)
+    if risk <= 0 or risk >= 1:  # any error contradicts a risk of 0, and nothing one of 1
+        beaten = (np.cumsum(wrong) > 0) & (risk <= 0)
+        return np.where(beaten, np.inf, 1.0), rated
+    # Errors pay here: a bet on "the share of units without an error is below 1 - risk".
+    logs = log_capital(counted - wrong, counted, 1 - risk, most=most, stakes=_STAKES)
+    return mean_capital(logs), rated

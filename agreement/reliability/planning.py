@@ -58,6 +58,9 @@ def plan_calibration(
 ) -> CalibrationPlan:
     """The smallest sample at which a judge with this error rate passes with this power.
 
+    For units of a closed batch, or one unit of each document: with more units of a document and without a
+    batch, the test of `calibrate` needs more.
+
     expected_error: the error rate supposed among the units that shall stay, from a pilot or from other
     projects. accepted_share: the share of all units that shall stay with the judge. units: of the closed
     batch, all of them; then bounds are hypergeometric. Power is that of one exact test; since errors are

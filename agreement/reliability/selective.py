@@ -9,13 +9,15 @@ import numpy.typing as npt
 
 from agreement.data import FloatArray, IntArray
 from agreement.reliability import bounds
+from agreement.reliability.risk_capital import log_capital, mean_capital, risk_p_value, risk_upper
 
 
 class RiskTest(StrEnum):
     """How a risk is tested; chosen before looking.
 
     EXACT: losses of 0 and 1, by the hypergeometric distribution within a closed batch, by the binomial
-    otherwise. HOEFFDING_BENTKUS: any losses between 0 and 1.
+    otherwise. HOEFFDING_BENTKUS: any losses between 0 and 1. Without a batch and with several ratings of a
+    document, both bet on whole documents instead (`risk_p_value`).
     """
 
     EXACT = "exact"
@@ -121,22 +123,30 @@ def calibrate(
     grid: npt.ArrayLike,
     guarantee: Guarantee,
     *,
+    documents: npt.ArrayLike | None,
     batch: npt.ArrayLike | None = None,
 ) -> RiskCertificate:
     """The smallest threshold of the grid at which, and above which, the risk is rejected at delta.
 
     confidences, losses: (rated,), of a simple random sample of units; losses of 0 and 1, or within 0..1 for
     Hoeffding-Bentkus, NaN where the unit has no value. A NaN confidence is never accepted. grid: the
-    thresholds to be tested, fixed before any loss was seen. batch: (units,), confidences of the whole closed
-    batch that the sample was drawn from, the sample among them; then the guarantee speaks of these units, and
-    bounds are hypergeometric. Without it, it speaks of the population that the sample comes from.
+    thresholds to be tested, fixed before any loss was seen. documents: (rated,), the document of each unit.
+    Warning: None states that units were sampled individually, not documents with several units each. If
+    documents were sampled, the guarantee broke in up to .31 of samples at a delta of .1. batch: (units,),
+    confidences of the whole closed batch, with the sample; then the guarantee is about these units, and
+    bounds are hypergeometric. Without it, it is about the population of the documents.
+
+    In a closed batch documents change nothing: units are sampled individually, which fixes the distribution
+    of the errors in the sample. Without one, documents are the sample. If any has several rated units, the
+    test is `risk_p_value`, and the plan must fix the largest number of rated units in a document.
 
     Testing goes from the strictest threshold down and ends at the first p value above delta, so each test may
     use the whole delta, and the risk need not grow with the set. It starts where `least_accepted` ratings are
     expected among the accepted units of the batch, which looks at no rating; without a batch where so many
     were found, as Jung and others do.
     Source: Bauer 1991 and Angelopoulos and others 2021, Learn then Test, section 3.2 (fixed sequence); Jung,
-    Brahman and Choi 2025, Trust or Escalate, section 3; hypergeometric: see `bounds`.
+    Brahman and Choi 2025, Trust or Escalate, section 3; hypergeometric: see `bounds`; documents: see
+    `log_capital`.
     ValueError for losses that the test cannot take, an empty grid, or lengths that do not fit.
     """
     sure, lost = _check_input(confidences, losses, guarantee)
@@ -145,7 +155,8 @@ def calibrate(
         raise ValueError("The grid needs at least one threshold, all finite.")
     everything = None if batch is None else np.asarray(batch, dtype=float)
     has_loss = ~np.isnan(lost)
-    counted = _Counted.at(thresholds, sure[has_loss], lost[has_loss], everything)
+    shared = None if batch is not None else _shared_documents(documents, has_loss)
+    counted = _Counted.at(thresholds, sure[has_loss], lost[has_loss], everything, shared)
     start = _start(counted, guarantee, int(has_loss.sum()), everything)
     # The first failure ends the sequence: a later p value below delta would be a second chance, and the
     # whole delta could then no longer be spent on every test.
@@ -161,7 +172,9 @@ def calibrate(
         without_loss=int(np.sum(~has_loss)),
         units=None if everything is None else len(everything),
     )
-    return certificate if passed else _with_more_ratings(certificate, int(counted.accepted[-1]))
+    if passed:
+        return certificate
+    return _with_more_ratings(certificate, int(counted.accepted[-1]), counted[slice(start, None)].documents)
 
 
 def grid_between(smallest: float, largest: float, step: float) -> FloatArray:
@@ -183,17 +196,68 @@ def grid_of(batch: npt.ArrayLike, *, thresholds: int = 50) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
+class _Documents:
+    """(documents, thresholds): units at or above each, and their losses. most: the units of the largest."""
+
+    accepted: FloatArray
+    lost: FloatArray
+    most: int
+
+    @classmethod
+    def at(
+        cls, thresholds: FloatArray, sure: FloatArray, lost: FloatArray, documents: IntArray
+    ) -> "_Documents":
+        counts = np.bincount(documents)
+        shape = len(counts), len(thresholds) + 1  # the last column: units below every threshold
+        accepted, losses = np.zeros(shape), np.zeros(shape)
+        first = np.where(np.isnan(sure), len(thresholds), np.searchsorted(-thresholds, -sure, side="left"))
+        np.add.at(accepted, (documents, first), 1)
+        np.add.at(losses, (documents, first), lost)
+        accepted, losses = (np.cumsum(each[:, :-1], axis=1) for each in (accepted, losses))
+        return cls(accepted, losses, int(counts.max(initial=1)))
+
+    def __getitem__(self, chosen: slice) -> "_Documents":
+        return _Documents(self.accepted[:, chosen], self.lost[:, chosen], self.most)
+
+    def p_values(self, risk: float) -> FloatArray:
+        return risk_p_value(self.lost, self.accepted, risk, most=self.most)
+
+    def bounds(self, significance_level: float) -> FloatArray:
+        columns = zip(self.lost.T, self.accepted.T, strict=True)
+        return np.array(
+            [risk_upper(*column, significance_level, most=self.most) for column in columns], dtype=float
+        )
+
+    def times_to_pass(self, guarantee: Guarantee) -> float:
+        """How many times as many documents like these pass the test of the first threshold."""
+        logs = log_capital(self.lost[:, 0], self.accepted[:, 0], guarantee.risk, most=self.most)[:, -1]
+        times = np.geomspace(1, _LARGEST_SAMPLE, 4_000)
+        capitals = mean_capital(np.where(np.isneginf(logs), -np.inf, np.outer(times, logs)).T)
+        passes = np.flatnonzero(capitals >= 1 / guarantee.significance_level)
+        return float(times[passes[0]]) if len(passes) else np.inf
+
+
+@dataclass(frozen=True, eq=False)
 class _Counted:
-    """(thresholds,): what lies at or above each; units is None without a batch."""
+    """(thresholds,): what lies at or above each; units is None without a batch.
+
+    documents: the same by document, if the test bets on documents.
+    """
 
     thresholds: FloatArray
     accepted: IntArray
     lost: FloatArray
     units: IntArray | None
+    documents: _Documents | None = None
 
     @classmethod
     def at(
-        cls, thresholds: FloatArray, sure: FloatArray, lost: FloatArray, batch: FloatArray | None
+        cls,
+        thresholds: FloatArray,
+        sure: FloatArray,
+        lost: FloatArray,
+        batch: FloatArray | None,
+        documents: IntArray | None,
     ) -> "_Counted":
         order = np.argsort(-sure)  # NaN last
         # Signs are turned, since searchsorted needs rising numbers: -sure <= -threshold is at or above it.
@@ -206,11 +270,24 @@ class _Counted:
             units = np.searchsorted(everything, -thresholds, side="right").astype(np.intp)
             if (accepted > units).any():
                 raise ValueError("The calibration sample must be part of the batch.")
-        return cls(thresholds, accepted.astype(np.intp), cumulated[accepted], units)
+        by_document = None if documents is None else _Documents.at(thresholds, sure, lost, documents)
+        return cls(thresholds, accepted.astype(np.intp), cumulated[accepted], units, by_document)
 
     def __getitem__(self, chosen: slice) -> "_Counted":
         units = None if self.units is None else self.units[chosen]
-        return _Counted(self.thresholds[chosen], self.accepted[chosen], self.lost[chosen], units)
+        documents = None if self.documents is None else self.documents[chosen]
+        return _Counted(self.thresholds[chosen], self.accepted[chosen], self.lost[chosen], units, documents)
+
+
+def _shared_documents(documents: npt.ArrayLike | None, has_loss: npt.NDArray[np.bool_]) -> IntArray | None:
+    """(rated,): the number of each unit's document; None if no two units with a loss share one."""
+    if documents is None:
+        return None
+    given = np.asarray(documents)
+    if given.shape != has_loss.shape:
+        raise ValueError(f"Documents and losses differ in shape: {given.shape} and {has_loss.shape}.")
+    found, numbers = np.unique(given[has_loss], return_inverse=True)
+    return np.asarray(numbers, dtype=np.intp) if len(found) < len(numbers) else None
 
 
 def _check_input(
@@ -259,6 +336,8 @@ def _test_steps(counted: _Counted, guarantee: Guarantee, start: int) -> tuple[Th
 
 
 def _p_values(counted: _Counted, guarantee: Guarantee) -> FloatArray:
+    if counted.documents is not None:
+        return counted.documents.p_values(guarantee.risk)
     if guarantee.test is RiskTest.HOEFFDING_BENTKUS:
         means = counted.lost / np.maximum(counted.accepted, 1)
         return bounds.hoeffding_bentkus_p_value(means, counted.accepted, guarantee.risk)
@@ -269,6 +348,8 @@ def _p_values(counted: _Counted, guarantee: Guarantee) -> FloatArray:
 
 def _bounds(counted: _Counted, guarantee: Guarantee) -> FloatArray:
     delta = guarantee.significance_level
+    if counted.documents is not None:
+        return counted.documents.bounds(delta)
     if guarantee.test is RiskTest.HOEFFDING_BENTKUS:
         pairs = zip(counted.lost, counted.accepted, strict=True)
         upper = [bounds.hoeffding_bentkus_upper(lost / max(n, 1), int(n), delta) for lost, n in pairs]
@@ -292,7 +373,9 @@ def _why_abstained(steps: Sequence[ThresholdTest], guarantee: Guarantee, rated: 
     )
 
 
-def _with_more_ratings(certificate: RiskCertificate, most_accepted: int) -> RiskCertificate:
+def _with_more_ratings(
+    certificate: RiskCertificate, most_accepted: int, documents: _Documents | None
+) -> RiskCertificate:
     """The certificate, with how many more ratings the first test would need at the same share of errors."""
     guarantee, first = certificate.guarantee, certificate.steps[0] if certificate.steps else None
     if first is None:
@@ -304,7 +387,11 @@ def _with_more_ratings(certificate: RiskCertificate, most_accepted: int) -> Risk
             f"against the judge: the risk asked for is {guarantee.risk:.1%}."
         )
         return replace(certificate, more_reason=reason)
-    enough = _enough_accepted(first, guarantee)
+    enough = (
+        _enough_accepted(first, guarantee)
+        if documents is None
+        else _enough_in_documents(first, guarantee, documents)
+    )
     if enough is None:
         return replace(certificate, more_reason="Rating every accepted unit would not be enough.")
     share_accepted = max(first.accepted, 1) / max(certificate.rated, 1)
@@ -340,6 +427,12 @@ def _enough_accepted(step: ThresholdTest, guarantee: Guarantee) -> int | None:
             return int(accepted[passes[0]])
         start, block = start + block, 4 * block
     return None
+
+
+def _enough_in_documents(step: ThresholdTest, guarantee: Guarantee, documents: _Documents) -> int | None:
+    """The same for documents like those of the sample."""
+    times = documents.times_to_pass(guarantee)
+    return None if np.isinf(times) else max(int(np.ceil(step.accepted * times)), step.accepted + 1)
 
 
 def _would_pass(accepted: IntArray, step: ThresholdTest, guarantee: Guarantee) -> npt.NDArray[np.bool_]:

@@ -50,7 +50,7 @@ def answer_alpha(tables: Tables) -> str:
     return (
         gettext(
             "Alpha of Round I is %(low)s to %(high)s: "
-            "%(reliable)s of %(total)s dimensions reach .80, %(tentative)s reach .667."
+            "%(reliable)s of %(total)s dimensions reach .80 (reliable), %(tentative)s reach .667 (tentative)."
         )
         % parts
     )

@@ -55,7 +55,8 @@ class Arrangement:
     tabs: short names by table key, in their order; other tables follow. Keys leave out “round-1-” and
     “judge-7-”. charts: by the key of a tab the table that its chart shows. columns: by the key of a tab the
     columns in view; files have all. sorts: by the key of a tab the column that sorts the rows, with “-” for
-    descending. in_files: patterns of keys of tables that only files contain. answer: computes the sentence
+    descending. in_files: patterns of keys of tables that only files and the API contain. columns_in_files:
+    likewise patterns of keys of columns, by the key of a tab. answer: computes the sentence
     that answers the page's question. cards: what the front page of results shows of it.
     """
 
@@ -65,5 +66,6 @@ class Arrangement:
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sorts: Mapping[str, str] = field(default_factory=dict)
     in_files: Sequence[str] = ()
+    columns_in_files: Mapping[str, Sequence[str]] = field(default_factory=dict)
     answer: Callable[[Tables], str] = no_answer
     cards: Sequence[FrontQuestion] = ()

@@ -42,7 +42,9 @@ AGREEMENT = Arrangement(
         ),
         "split-units": ("dimension", "document", "lower", "upper", "range", "p_adjusted", "split"),
     },
-    in_files=("alpha", "round-?-by-document"),
+    # Round II has alpha and agreement within one point beside Round I in the first table.
+    in_files=("alpha", "round-?-by-document", "round-?-rmse*", "round-?-kendall", "round-2-*"),
+    columns_in_files={"coefficients": ("rmse",)},
     answer=answer_agreement,
     cards=[
         FrontQuestion(_("Agreement"), _ALPHA, answer_alpha),

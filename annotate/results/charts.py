@@ -362,8 +362,8 @@ def differences_chart(table: Table) -> Data | None:
             "value": units / totals[dimension],
             "shown": str(units),
             "name": f"{apart:g}",
-            "note": gettext("%(dimension)s, a difference of %(apart)s: %(units)s units")
-            % {"dimension": dimension, "apart": f"{apart:g}", "units": units},
+            "note": gettext("%(dimension)s, a difference of %(difference)s: %(units)s units")
+            % {"dimension": dimension, "difference": f"{apart:g}", "units": units},
             "url": f"?dimension={keys[dimension]}&apart={apart:g}" if (keys := _keys(table)) else "",
         }
         for (dimension, apart), units in sorted(counts.items(), key=lambda each: (each[0][0], each[0][1]))

@@ -18,7 +18,8 @@ from annotate.results.queries.kept import KeptPage
 from annotate.results.registry import Result
 from annotate.results.table import Cell, Table
 
-ROWS = 20
+ROWS = 12
+ORPHANS = 4  # rows that do not make a page of their own
 TABS = 5
 WORDS_IN_VIEW = 45
 """Longer notes on a table open on demand."""
@@ -154,18 +155,6 @@ class ShownPage:
         return any(each.is_current for each in self.more_tabs)
 
     @cached_property
-    def rounds(self) -> list[Link]:
-        """The switch between Round I and Round II, nothing if the table has no two."""
-        names = {"round-1": gettext("Round I"), "round-2": gettext("After discussion")}
-        found = [prefix for prefix in self._variants.get(self.tab, {}) if prefix in names]
-        if len(found) < 2:
-            return []
-        return [
-            Link(names[each], self.url(table=self.tab, round=each[-1], page=""), each == self.variant)
-            for each in found
-        ]
-
-    @cached_property
     def filters(self) -> list[Filter]:
         """The filters of the open table: its dimension, and the judge it is about."""
         found = []
@@ -221,13 +210,17 @@ class ShownPage:
         table = self._in_view(self._filter(self.table))
         sort = self.arrangement.sorts.get(self.tab)
         ordered = _sort(table, sort) if sort else table.rows
-        page = Paginator(ordered, ROWS).get_page(self._given.get("page"))
+        page = Paginator(ordered, ROWS, orphans=ORPHANS).get_page(self._given.get("page"))
         return Rows(replace(table, rows=list(page.object_list)), page)
 
     def _in_view(self, table: Table) -> Table:
         """Return the table with the columns in view."""
         keys = self.arrangement.columns.get(self.tab)
-        return table.select(keys) if keys else table
+        left_out = self.arrangement.columns_in_files.get(self.tab, ())
+        if not keys and not left_out:
+            return table
+        wanted = keys or [column.key for column in table.columns]
+        return table.select([key for key in wanted if not any(fnmatch(key, each) for each in left_out)])
 
     def _filter(self, table: Table) -> Table:
         place = _dimension_place(table)

@@ -158,7 +158,7 @@ POLICY_SETTINGS = (
             max_value=0.999,
             widget=forms.NumberInput(SHARE),
             help_text=_(
-                "Confidence of the audit: at 0.95, one in twenty audits contradicts a certificate that holds."
+                "Of the audit: at 0.95, at most one in twenty audits contradicts a valid certificate."
             ),
         ),
     ),

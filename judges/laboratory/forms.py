@@ -103,7 +103,7 @@ class ProposeForm(PromptChangeForm):
     """A change that is drafted: by whom, how often, and for how much."""
 
     count = forms.IntegerField(
-        label=_("At most"),
+        label=_("Maximum number"),
         min_value=1,
         max_value=MOST_EXAMPLES,
         initial=4,
@@ -197,7 +197,7 @@ class TextForm(PromptChangeForm):
         label=_("Text"),
         max_length=20_000,
         widget=forms.Textarea(attrs={"rows": 6, "dir": "auto"}),
-        help_text=_("What is added to the prompt; of a wording the whole prompt."),
+        help_text=_("Text to add to the prompt. For another wording, the whole prompt."),
     )
 
     def __init__(self, entered: Any, *, project: Project) -> None:

@@ -74,6 +74,15 @@ EXPERIMENTS_PAGE = ResultsPage(
     values_of,
     [RUN, COEFFICIENT, LEVEL, ROUND, CORRECTED],
     filled_by="experiment_new",
+    arrangement=Arrangement(
+        tabs={
+            "experiment": gettext_lazy("Variants"),
+            "correlations": gettext_lazy("Correlations"),
+            "most": gettext_lazy("Best judge"),
+            "pairs-of-judges": gettext_lazy("Between judges"),
+        },
+        columns_in_files={"experiment": ("items", "answers", "unreadable")},
+    ),
 )
 
 ALIGNMENT_PAGE = ResultsPage(

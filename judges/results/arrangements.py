@@ -110,6 +110,8 @@ def answer_reliability(tables: Tables) -> str:
     )
 
 
+_NOT_SPEARMAN = ("pearson", "kendall_tau_b")
+
 _WITH_JUDGES = Chart(
     "alphas", ("with_judge",), band="among_people", title=_("Alpha with each judge as one more rater")
 )
@@ -139,6 +141,14 @@ JUDGES = Arrangement(
     chart=_WITH_JUDGES,
     charts={"confusion": "scatter"},
     in_files=("judge-*-scatter", "indicator-pearson", "indicator-kendall"),
+    columns_in_files={
+        "scoring": ("correct", "compared"),  # the tab Preferences shows them
+        "correlations": ("pearson_*", "kendall_*"),
+        "quality": _NOT_SPEARMAN,
+        "meta": _NOT_SPEARMAN,
+        "validity": _NOT_SPEARMAN,
+        "differences": ("rmse",),
+    },
     answer=answer_judges,
     cards=[FrontQuestion(_("Judges and people"), _WITH_JUDGES, answer_judges)],
 )
@@ -156,9 +166,7 @@ ESTIMATES = Arrangement(
     chart=Chart("corrected", ("corrected", "people")),
     columns={
         "gain": ("dimension", "gain", "saving", "gain_of_differences", "documents"),
-        "means": (
-            *("dimension", "system", "rated", "items", "humans", "judge", "combined", "worth", "caution"),
-        ),
+        "means": (*("dimension", "system", "rated", "humans", "judge", "combined", "caution"),),
     },
     in_files=("corrected-pairs",),
     answer=answer_estimates,

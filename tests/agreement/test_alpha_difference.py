@@ -24,6 +24,7 @@ def data(values: list[list[float]], level: str = "interval", **more: object) -> 
     return ReliabilityData(np.array(values), measurement_level=level, value_domain=SCALE, **more)  # type: ignore[arg-type]
 
 
+@pytest.mark.oracle("fraction worked by hand", of="alpha_difference", within=1e-06)
 def test_it_is_one_alpha_minus_the_other() -> None:
     # Nominal, n = 8: before o_12 = o_23 = 1, after only o_23 = 1.
     before = data([[1, 2, 3, 1], [2, 3, 3, 1]], "nominal")

@@ -11,6 +11,7 @@ pytestmark = pytest.mark.fast
 SHOWN = ["ABCD", "ABCD", "ABC"]
 
 
+@pytest.mark.oracle("fraction worked by hand", of="best_worst_scores", within=1e-06)
 def test_scores_by_hand() -> None:
     found = {each.system: each for each in best_worst_scores(SHOWN, "AAB", "DCC", documents=[1, 2, 3])}
     assert {name: each.score.value for name, each in found.items()} == pytest.approx(

@@ -41,6 +41,7 @@ def crossed(counts: list[list[int]]) -> np.ndarray:
 THREE_BY_THREE = [[2, 1, 0], [0, 2, 1], [1, 0, 3]]
 
 
+@pytest.mark.oracle("fraction worked by hand", of="weighted_kappa", within=1e-15)
 @pytest.mark.parametrize(
     ("weights", "expected"),
     [
@@ -83,12 +84,16 @@ def test_unknown_weights_are_refused() -> None:
         weighted_kappa(ratings(crossed(THREE_BY_THREE)), weights="cubic")  # type: ignore[arg-type]
 
 
+@pytest.mark.oracle("worked example of Fleiss’ kappa, Wikipedia", of="fleiss_kappa", within=5e-07)
 def test_fleiss_kappa_of_the_worked_example() -> None:
     # P = (1 + .253 + .308 + .440 + .330 + .462 + .242 + .176 + .286 + .286) / 10, Pe = .213
     kappa = fleiss_kappa(ratings(from_counts(FLEISS_COUNTS), "nominal", [1, 2, 3, 4, 5]))
     assert kappa.value == pytest.approx(0.209931, abs=5e-7)
 
 
+@pytest.mark.oracle(
+    "Gwet 2014, four raters; package irrCAC 0.4.4", of=("gwet_ac", "fleiss_kappa"), within=5e-06
+)
 @pytest.mark.parametrize(
     ("coefficient", "weights", "expected"),
     [
@@ -105,6 +110,9 @@ def test_gwets_four_raters(
     assert coefficient(table, weights=weights).value == pytest.approx(expected, abs=5e-6)
 
 
+@pytest.mark.oracle(
+    "Gwet 2014, five observers; package irrCAC 0.4.4", of=("gwet_ac", "fleiss_kappa"), within=5e-06
+)
 @pytest.mark.parametrize(("coefficient", "expected"), [(gwet_ac, 0.68964), (fleiss_kappa, 0.61185)])
 def test_gwets_five_observers_with_linear_weights(
     coefficient: Callable[..., Coefficient], expected: float
@@ -125,6 +133,11 @@ def test_gwets_ac1_stays_high_where_kappa_falls_below_0() -> None:
     assert kappa.value < 0
 
 
+@pytest.mark.oracle(
+    "Shrout and Fleiss 1979, table 4; McGraw and Wong 1996",
+    of=("icc_a1", "icc_ak", "icc_ck", "intraclass_correlation"),
+    within=0.005,
+)
 @pytest.mark.parametrize(
     ("form", "value", "low", "high"),
     [
@@ -143,6 +156,9 @@ def test_shrout_and_fleiss(form: Form, value: float, low: float, high: float) ->
     assert (icc.interval.low, icc.interval.high) == pytest.approx((low, high), abs=0.005)
 
 
+@pytest.mark.oracle(
+    "fraction worked by hand", of=("icc_a1", "icc_ak", "icc_ck", "intraclass_correlation"), within=1e-14
+)
 def test_icc_by_hand() -> None:
     # 1 2, 2 4, 3 3: unit means 1.5 3 3, rater means 2 3, grand 2.5; squares: units 3, raters 1.5, error 1
     table = ratings(pairs((1, 2), (2, 4), (3, 3)))
@@ -192,6 +208,7 @@ def test_kendalls_w_by_hand() -> None:
     assert result.parameters["p_value"] == pytest.approx(math.exp(-4 / 3), abs=1e-14)
 
 
+@pytest.mark.oracle("fraction worked by hand", of="kendall_w", within=1e-15)
 def test_kendalls_w_with_ties_by_hand() -> None:
     # ranks 1.5 1.5 3 and 1 2 3: S = 6.5, T = 6, W = 12 * 6.5 / (4 * 24 - 2 * 6)
     assert kendall_w(ratings([[1, 1, 2], [1, 2, 3]], "ordinal")).value == pytest.approx(13 / 14, abs=1e-15)
@@ -202,6 +219,7 @@ def agreements(*units: tuple[float, ...]) -> tuple[Coefficient, Coefficient]:
     return percent_agreement(table), within_one_agreement(table)
 
 
+@pytest.mark.oracle("fraction worked by hand", of=("percent_agreement", "within_one_agreement"), within=1e-15)
 def test_percent_agreement_is_averaged_over_units() -> None:
     exact, within_one = agreements((1, 1, 2), (3, 3, GAP), (1, 5, 4), (2, GAP, GAP))
     assert exact.value == pytest.approx((1 / 3 + 1 + 0) / 3, abs=1e-15)

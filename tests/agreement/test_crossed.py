@@ -23,6 +23,7 @@ def of_two_systems(first_minus_second: list[list[float]]) -> tuple[CrossedDiffer
     return found, found.differences[0]
 
 
+@pytest.mark.oracle("fraction worked by hand", of="crossed_differences", within=1e-06)
 def test_two_raters_and_three_documents_by_hand() -> None:
     # Differences of mean 2: MS of raters 6, of documents 3/2, error 1/2. Var = (6 + 3/2 - 1/2) / 6 = 7/6 with
     # (6 + 3/2 - 1/2)^2 / (36 / 1 + 9/4 / 2 + 1/4 / 2) = 49 / 37.25 degrees of freedom. Scores have half the
@@ -55,6 +56,9 @@ def test_where_neither_raters_nor_documents_differ_the_residual_is_left() -> Non
     assert pair.p_value == pytest.approx(2 * scipy.stats.t(2).sf(1 / np.sqrt(2 / 6)))
 
 
+@pytest.mark.oracle(
+    "package SciPy 1.17.1, likelihood of dense matrices", of="crossed_differences", within=0.01
+)
 @pytest.mark.parametrize(
     ("seed", "size", "gaps"), [(1, (3, 6, 3), 0.2), (4, (4, 5, 3), 0.35), (3, (3, 5, 3), 0.0)]
 )

@@ -17,11 +17,13 @@ from agreement import (
 from tests.agreement.tables import GAP
 
 
+@pytest.mark.oracle("fraction worked by hand", of="means_by_group")
 def test_a_group_without_values_has_no_mean() -> None:
     means = means_by_group([1, 2, GAP, 6, GAP], np.array([0, 0, 0, 1, 2]), 4)
     np.testing.assert_array_equal(means, [1.5, 6, GAP, GAP])
 
 
+@pytest.mark.oracle("package SciPy 1.17.1, spearmanr of the means", of="between_group_means", within=1e-06)
 def test_between_group_means_is_the_measure_of_the_means() -> None:
     generator = np.random.default_rng(1)
     groups = np.repeat(np.arange(9), 7)

@@ -39,6 +39,7 @@ PUBLISHED = [
 ]
 
 
+@pytest.mark.oracle("fraction worked by hand", of="krippendorff_alpha", within=1e-15)
 @pytest.mark.parametrize(("level", "expected"), BY_HAND.items())
 def test_equals_the_fraction_derived_by_hand(level: str, expected: Fraction) -> None:
     assert krippendorff_alpha(ratings(FOUR_UNITS, level)).value == pytest.approx(float(expected), abs=1e-15)
@@ -63,6 +64,9 @@ def test_krippendorffs_second_example(level: str, expected: float) -> None:
     assert krippendorff_alpha(ratings(KRIPPENDORFF_B, level)).value == pytest.approx(expected, abs=5e-7)
 
 
+@pytest.mark.oracle(
+    "Krippendorff 2018; Hayes and Krippendorff 2007; Wikipedia", of="krippendorff_alpha", within=5e-07
+)
 @pytest.mark.parametrize(("name", "level", "expected"), PUBLISHED)
 def test_published_examples(name: str, level: str, expected: float) -> None:
     assert krippendorff_alpha(ratings(published(name), level)).value == pytest.approx(expected, abs=5e-7)
@@ -89,6 +93,7 @@ points = st.sampled_from([GAP, 0.0, 1.0, 2.0, 3.0, 4.0])
 decimals = st.one_of(st.just(GAP), st.integers(0, 1000).map(lambda number: number / 8))
 
 
+@pytest.mark.oracle("package krippendorff 0.9.0", of="krippendorff_alpha", within=1e-12)
 @pytest.mark.parametrize("level", MeasurementLevel)
 @pytest.mark.parametrize("cells", [points, decimals], ids=["five points", "many values"])
 def test_agrees_with_the_krippendorff_package(level: MeasurementLevel, cells: st.SearchStrategy) -> None:

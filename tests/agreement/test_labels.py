@@ -59,6 +59,7 @@ def alpha_over_pairs(
     return 1 - (len(values) - 1) * observed / expected if expected else None
 
 
+@pytest.mark.oracle("fraction worked by hand", of=("jaccard_distance", "masi_distance"), within=1e-06)
 @pytest.mark.parametrize(
     ("first", "second", "jaccard", "masi"),
     [
@@ -86,6 +87,7 @@ def test_alpha_of_the_worked_example() -> None:
     assert label_alpha(answers(BY_HAND), jaccard_distance).value == pytest.approx(12 / 17)
 
 
+@pytest.mark.oracle("sum over all pairs of answers, random tables", of="label_alpha", within=1e-06)
 @settings(max_examples=80, deadline=None)
 @given(rows=tables, distance=st.sampled_from([jaccard_distance, masi_distance]))
 def test_alpha_equals_the_sum_over_all_pairs(
@@ -97,6 +99,7 @@ def test_alpha_equals_the_sum_over_all_pairs(
     assert (found.value is None) == bool(found.reason)
 
 
+@pytest.mark.oracle("nominal alpha of the same values", of="alpha_by_distance", within=1e-06)
 def test_with_distance_one_it_is_nominal_alpha_with_its_interval() -> None:
     generator = np.random.default_rng(5)
     values = np.where(generator.random((3, 120)) < 0.7, generator.integers(0, 4, 120), 2).astype(float)
@@ -156,6 +159,7 @@ def test_what_is_no_distance_is_an_error(table: object, said: str) -> None:
     assert str(caught.value) == said
 
 
+@pytest.mark.oracle("fraction worked by hand", of="agreement_by_label", within=1e-06)
 def test_f1_of_a_label_by_hand() -> None:
     label_a, label_b, label_c = agreement_by_label(answers(BY_HAND))
     assert (label_a.f1.value, label_a.given) == (1, 4)
@@ -183,6 +187,7 @@ def test_f1_without_a_shared_unit_says_why() -> None:
     assert found.f1_of_raters == (None, None)
 
 
+@pytest.mark.oracle("fraction worked by hand", of="label_rates", within=1e-06)
 def test_rates_by_system_by_hand() -> None:
     rows: list[list[LabelSet | None]] = [[A, A, NONE, None], [A, NONE, None, None]]
     found = label_rates(answers(rows, "a", documents=[1, 2, 1, 2]), ["S", "S", "T", "U"])

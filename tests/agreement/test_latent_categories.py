@@ -26,6 +26,7 @@ def written(units: str, categories: int) -> ReliabilityData:
     return data(np.array(table).T, categories)
 
 
+@pytest.mark.oracle("package crowd-kit 1.4.2, five steps", of="dawid_skene", within=1e-06)
 def test_five_steps_are_those_of_crowd_kit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(latent_categories, "_STEPS", 5)
     found = dawid_skene(written(RATINGS, 2))
@@ -39,6 +40,7 @@ def test_a_search_that_ends_needs_no_reason() -> None:
     assert (dawid_skene(given).reason, mace(given).reason) == ("", "")
 
 
+@pytest.mark.oracle("package crowd-kit 1.4.2", of=("dawid_skene", "mace"), within=0.0001)
 def test_confusion_and_competence_of_clear_units_are_those_of_crowd_kit() -> None:
     found = written(
         "111.2 22122 33313 12111 222.1 31333 11221 23222 .3323 11131 21222 33.31 11113 22212 32333 2.122", 3
@@ -67,6 +69,7 @@ def simulated(
     return truth.astype(float), np.where(right, truth, categories).astype(float)
 
 
+@pytest.mark.oracle("numeric gradient of the likelihood", of="mace", within=0.001)
 def test_mace_is_at_the_top_of_its_likelihood() -> None:
     _, values = simulated(3, (0.9, 0.6, 0.4, 0.7), units=80)
     found = mace(data(values, 3))
@@ -106,6 +109,7 @@ def test_models_find_more_categories_than_the_majority_where_raters_are_not_alik
     assert mace(given).competence == pytest.approx([0.95, 0.4, 0.3, 0.35, 0.9], abs=0.07)
 
 
+@pytest.mark.oracle("fraction worked by hand", of="majority", within=1e-06)
 def test_the_majority_says_where_it_is_tied_and_where_nobody_rated() -> None:
     found = majority(written("11. 12. ... 221", 2))
     assert found.categories.tolist() == [0, 0, -1, 1]

@@ -49,6 +49,9 @@ points = st.sampled_from([GAP, 1.0, 2.0, 3.0, 4.0, 5.0])
 decimals = st.one_of(st.just(GAP), st.integers(-500, 500).map(lambda number: number / 8))
 
 
+@pytest.mark.oracle(
+    "package SciPy 1.17.1, random tables", of=("pearson", "spearman", "kendall_tau_b"), within=1e-10
+)
 @pytest.mark.parametrize("name", ORACLES)
 @pytest.mark.parametrize("cells", [points, decimals], ids=["five points", "many values"])
 def test_correlations_agree_with_scipy(name: str, cells: st.SearchStrategy) -> None:
@@ -74,6 +77,11 @@ def test_a_large_offset_does_not_hurt_pearson() -> None:
     assert pearson(x + 1e9, x**2).value == pytest.approx(oracle("pearson", x, x**2), abs=1e-12)
 
 
+@pytest.mark.oracle(
+    "fraction worked by hand",
+    of=("root_mean_squared_error", "mean_absolute_error", "bias", "rmse", "mae"),
+    within=1e-15,
+)
 @pytest.mark.parametrize(
     ("measure", "expected"),
     [(root_mean_squared_error, (5 / 3) ** 0.5), (mean_absolute_error, 1.0), (bias, 1 / 3)],
@@ -99,6 +107,7 @@ def loop(
     return [oracle_of(x[documents == one], y[documents == one]) for one in np.unique(documents)]
 
 
+@pytest.mark.oracle("package SciPy 1.17.1, a loop over documents", of="within_documents", within=1e-10)
 @pytest.mark.parametrize("name", ORACLES)
 @pytest.mark.parametrize(("documents", "units"), [(30, 200), (4, 1500), (300, 1200)])
 def test_within_documents_agrees_with_a_loop(name: str, documents: int, units: int) -> None:

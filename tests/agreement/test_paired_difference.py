@@ -11,12 +11,14 @@ from agreement.paired_difference import dependent_interval, williams_test
 pytestmark = pytest.mark.fast
 
 
+@pytest.mark.oracle("Revelle, manual of package psych", of="difference_of_correlations", within=0.005)
 def test_williams_test_is_that_of_the_example_in_the_manual_of_psych() -> None:
     # r.test(n = 103, r12 = .4, r13 = .5, r23 = .1): t -.89, p .37 (Revelle, package psych; Steiger's case A).
     t, p_value = williams_test(0.4, 0.5, 0.1, 103)
     assert (round(t, 2), round(p_value, 2)) == (-0.89, 0.37)
 
 
+@pytest.mark.oracle("Zou 2007", of="difference_of_correlations", within=0.0005)
 def test_the_interval_is_that_of_zous_example() -> None:
     # Zou 2007, overlapping correlations: r .396 and .179, .088 with each other, n = 66.
     assert dependent_interval(0.396, 0.179, 0.088, 66) == pytest.approx((-0.093, 0.517), abs=5e-4)
@@ -42,6 +44,7 @@ def means_of(values: FloatArray):
     return lambda weights: weights @ values / weights.sum(axis=1)
 
 
+@pytest.mark.oracle("package SciPy 1.17.1, ttest_rel", of="difference_of_figures", within=1e-06)
 def test_the_jackknife_of_few_means_is_the_paired_t_test() -> None:
     one, other = np.array([3.0, 4, 2, 5, 4, 4]), np.array([2.0, 4, 1, 3, 4, 5])
     found = difference_of_figures((means_of(one), means_of(other)), 6, np.random.default_rng(1))

@@ -13,12 +13,14 @@ ITEMS = ["x", "x", "x", "x", "y", "y", "z"]
 ANSWERS = [[1, 1, 1, 0, 0, 1, GAP], [1, 0, GAP, GAP, 0, GAP, GAP]]
 
 
+@pytest.mark.oracle("fraction worked by hand", of="shares_by_item")
 def test_shares_of_raters_by_hand() -> None:
     names, shares = shares_by_item(ANSWERS, ITEMS)
     assert names == ("x", "y", "z")
     np.testing.assert_allclose(shares, [[0.75, 0.5, GAP], [0.5, 0, GAP]])
 
 
+@pytest.mark.oracle("fraction worked by hand", of="share_of_yes", within=1e-06)
 def test_share_of_yes_counts_an_item_once() -> None:
     # Item x has (.75 + .5) / 2, item y (.5 + 0) / 2, item z no answer.
     found = share_of_yes(ANSWERS, ITEMS, documents=[1, 1, 1, 1, 2, 2, 2])

@@ -32,6 +32,9 @@ def marked(*passages: list[Span], length: int = 10, document: str = "d", words: 
     return MarkedText(document, length, spans, {str(place): each for place, each in enumerate(passages)})
 
 
+@pytest.mark.oracle(
+    "fraction of the formula, Krippendorff and others 2016", of="unitizing_alpha", within=1e-06
+)
 def test_unitizing_alpha_is_its_formula() -> None:
     # 6 characters marked, 14 not; 2 by one rater alone; 4^2 + 2^2 + 14 shared with itself.
     alpha = unitizing_alpha([marked([(0, 4)], [(2, 4)])])
@@ -39,6 +42,7 @@ def test_unitizing_alpha_is_its_formula() -> None:
     assert (alpha.counts.units, alpha.counts.pairable_units, alpha.counts.raters) == (1, 1, 2)
 
 
+@pytest.mark.oracle("package krippendorff 0.9.0", of="unitizing_alpha", within=1e-06)
 def test_with_passages_of_one_character_it_is_nominal_alpha() -> None:
     values = np.random.default_rng(7).random((3, 60)) < [[0.3], [0.4], [0.5]]
     texts = [
@@ -49,6 +53,9 @@ def test_with_passages_of_one_character_it_is_nominal_alpha() -> None:
     assert unitizing_alpha(texts).value == pytest.approx(expected)
 
 
+@pytest.mark.oracle(
+    "package pygamma-agreement, alignment; its value by chance within .03", of="gamma", within=1e-06
+)
 @pytest.mark.parametrize(("first", "second", "disorder", "value"), PYGAMMA)
 def test_gamma_aligns_as_pygamma_does(
     first: list[Span], second: list[Span], disorder: float, value: float
@@ -59,6 +66,7 @@ def test_gamma_aligns_as_pygamma_does(
     assert found.value == pytest.approx(value, abs=0.03)
 
 
+@pytest.mark.oracle("fraction worked by hand", of="word_f1", within=1e-06)
 def test_f1_counts_words_that_a_passage_touches() -> None:
     # Words of two letters: the first rater touches words 0, 1 and 2, the second 2 and 3.
     assert word_f1([marked([(0, 5)], [(5, 8)], words=2)]).value == pytest.approx(2 * 1 / (3 + 2))

@@ -46,6 +46,7 @@ def values(found: RankingStrengths) -> dict[str, float]:
     return {each.system: each.strength.value for each in found.systems if each.strength}
 
 
+@pytest.mark.oracle("package choix 0.4.1", of="plackett_luce", within=1e-08)
 def test_strengths_are_those_of_choix() -> None:
     found = of_ranks(of_orders(ORDERS))
     assert values(found) == pytest.approx({str(place): value for place, value in enumerate(CHOIX)}, abs=1e-8)
@@ -54,6 +55,9 @@ def test_strengths_are_those_of_choix() -> None:
     assert sum(each.times_first for each in found.systems) == 12
 
 
+@pytest.mark.oracle(
+    "package SciPy 1.17.1, direct maximum of Breslow’s likelihood", of="plackett_luce", within=1e-05
+)
 def test_ties_maximise_the_likelihood_of_breslow() -> None:
     generator = np.random.default_rng(6)
     ranks = generator.integers(1, 4, size=(60, 4)).astype(float)

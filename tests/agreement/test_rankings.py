@@ -50,6 +50,7 @@ def test_distance_by_hand(first: list[float], second: list[float], distance: flo
     assert kendall_distance(second, first) == pytest.approx(distance)
 
 
+@pytest.mark.oracle("package SciPy 1.17.1, kendalltau", of="kendall_distance", within=1e-06)
 def test_distance_without_ties_is_that_of_kendalls_tau() -> None:
     generator = np.random.default_rng(1)
     for _ in range(20):
@@ -64,6 +65,7 @@ def test_distance_needs_ranks_of_the_same_systems(second: list[float]) -> None:
         kendall_distance([1, 2, 3], second)
 
 
+@pytest.mark.oracle("fraction worked by hand", of="ranking_alpha", within=1e-06)
 def test_alpha_of_the_worked_example() -> None:
     # Distances 1/3 and 1/6, so .25 observed; one of four rankings ties a third of its pairs.
     assert ranking_alpha(rankings(BY_HAND)).value == pytest.approx(1 - 0.25 / 0.5)
@@ -103,6 +105,7 @@ def test_alpha_takes_chance_over_all_names(items: list[list[tuple[int, int, int]
     assert found.value == (None if expected is None else pytest.approx(expected))
 
 
+@pytest.mark.oracle("package SciPy 1.17.1, mean kendalltau", of="ranking_alpha", within=1e-06)
 def test_alpha_without_ties_is_the_mean_tau_whatever_systems_an_item_has() -> None:
     generator = np.random.default_rng(3)
     ranks = np.full((2, 40, 5), GAP)
@@ -143,6 +146,7 @@ def test_what_cannot_be_compared_has_no_value_and_says_why() -> None:
     assert tied.counts.undefined_groups == 1
 
 
+@pytest.mark.oracle("fraction worked by hand", of=("concordances", "mean_concordance"), within=1e-06)
 def test_concordance_is_kendalls_w_of_each_item() -> None:
     ranks = np.full((3, 3, 4), GAP)
     ranks[:, 0] = [[1, 2, 3, 4], [1, 3, 2, 4], [2, 1, 3, 4]]

@@ -74,6 +74,7 @@ def test_a_coefficient_has_a_finite_value_or_a_reason(fields: dict[str, Any]) ->
         Coefficient(name="x", label="X", counts=counts, source="", **fields)
 
 
+@pytest.mark.oracle("fraction worked by hand", of="value_distributions", within=1e-06)
 def test_the_distribution_counts_every_value_of_the_scale() -> None:
     together, ann, bob = value_distributions(make(raters=["Ann", "Bob"]))
     assert (together.rater, together.counts) == (None, (1, 2, 0))
@@ -87,6 +88,7 @@ def test_a_distribution_of_nothing_has_no_mean() -> None:
     assert (together.ratings, together.mean) == (0, None)
 
 
+@pytest.mark.oracle("fraction worked by hand", of="value_ranges")
 def test_the_range_of_a_unit_needs_two_values() -> None:
     ranges = value_ranges(make(values=[[1, 3, GAP], [3, GAP, GAP], [2, GAP, GAP]]))
     assert ranges[0] == 2

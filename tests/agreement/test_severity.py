@@ -17,6 +17,7 @@ LSAT = "3 6 2 11 1 1 3 4 1 8 0 16 0 3 2 15 10 29 14 81 3 28 15 80 16 56 21 173 1
 (Bock and Lieberman 1970)."""
 
 
+@pytest.mark.oracle("Rizopoulos 2006, package ltm, LSAT 6", of="rater_severity", within=0.002)
 def test_with_two_points_it_is_the_rasch_model_of_lsat_6() -> None:
     patterns = np.array([[int(bit) for bit in f"{each:05b}"] for each in range(32)], dtype=float)
     persons = np.repeat(patterns, [int(each) for each in LSAT.split()], axis=0)
@@ -192,6 +193,7 @@ def test_without_times_or_in_too_little_time_the_reason_is_given() -> None:
         assert each.reason == "A third of the rater’s time has no value with a time."
 
 
+@pytest.mark.oracle("simulation, share of intervals that cover", of="severity_drift")
 @pytest.mark.parametrize("kind", [Panel(18), Panel(18, drift=0.8)])
 def test_intervals_of_changes_hold(kind: Panel) -> None:
     held, rejected = held_drifts(kind, 25)

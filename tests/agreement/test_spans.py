@@ -86,6 +86,7 @@ def count_one_by_one(texts: Sequence[SpannedText], first: str, second: str) -> t
     return hits, of_first, of_second
 
 
+@pytest.mark.oracle("fraction worked by hand", of=("span_overlaps", "span_f1"), within=1e-06)
 def test_overlap_of_the_worked_example() -> None:
     (found,) = span_overlaps(BY_HAND)
     # Two characters with another severity, four with the same, of ten each.
@@ -145,6 +146,7 @@ def test_f1_has_an_interval_by_documents() -> None:
     assert "There are no ratings" in (span_f1([]).reason or "")
 
 
+@pytest.mark.oracle("sums worked by hand", of="mqm_scores", within=1e-07)
 def test_scores_add_weights_up() -> None:
     texts = [
         text({"A": [(0, 1, "style", "minor"), (2, 3, "style", "major")], "B": []}, 400),
@@ -160,6 +162,7 @@ def test_scores_add_weights_up() -> None:
         mqm_scores([text({"A": [(0, 1, "style", "critical")]})], MQM)
 
 
+@pytest.mark.oracle("package krippendorff 0.9.0", of=("mqm_alpha", "alpha_by_category"), within=1e-06)
 def test_alpha_of_scores_and_counts_is_that_of_the_package() -> None:
     texts = random_texts(30, 4)
     scores = mqm_scores(texts, MQM)
@@ -184,6 +187,7 @@ def test_alpha_of_scores_and_counts_is_that_of_the_package() -> None:
     assert "Every value is 0" in (by_category["never"].reason or "")
 
 
+@pytest.mark.oracle("fraction worked by hand", of="unitizing_alpha_by_category", within=1e-06)
 def test_unitizing_alpha_of_a_category_takes_its_spans_alone() -> None:
     texts = [
         text({"A": [(0, 4, "fact", "minor"), (3, 6, "fact", "major"), (8, 9, "style", "minor")], "B": []}),

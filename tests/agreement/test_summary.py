@@ -2,19 +2,22 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from agreement import Coefficient, mean, spread_within_units, standard_deviation
+from agreement import Coefficient, mean, mean_score, spread_within_units, standard_deviation
 from tests.agreement.tables import GAP
 
 TEXTBOOK = [2, 4, 4, 4, 5, 5, 7, 9]  # mean 5, squares 9 1 1 1 0 0 4 16: variance 32 / 8
 
 
+@pytest.mark.oracle("fraction worked by hand", of="mean", within=1e-06)
 def test_a_gap_is_no_value() -> None:
     coefficient = mean([1, 2, GAP, 6])
     assert coefficient.value == pytest.approx(3)
     assert (coefficient.counts.units, coefficient.counts.ratings) == (4, 3)
 
 
+@pytest.mark.oracle("fraction worked by hand", of="standard_deviation", within=1e-06)
 def test_a_standard_deviation_has_the_divisor_n() -> None:
     assert standard_deviation(TEXTBOOK).value == pytest.approx(2)
     assert standard_deviation([*TEXTBOOK, GAP]).value == pytest.approx(2)
@@ -24,6 +27,7 @@ def test_equal_values_deviate_by_exactly_nothing() -> None:
     assert standard_deviation([0.1] * 7).value == 0
 
 
+@pytest.mark.oracle("fraction worked by hand", of="spread_within_units", within=1e-06)
 def test_spread_within_units_is_the_mean_of_the_units_deviations() -> None:
     coefficient = spread_within_units([[1.0, 3, 5, 1], [3.0, 3, GAP, 1], [GAP, GAP, GAP, 4]])
     assert coefficient.value == pytest.approx((1 + 0 + np.sqrt(2)) / 3)  # 1 1 4: squares 1 1 4 over 3
@@ -78,3 +82,18 @@ def test_equal_values_tell_nothing_about_their_spread() -> None:
     assert coefficient.value == 3
     assert coefficient.interval is None
     assert coefficient.interval_reason is not None
+
+
+@pytest.mark.oracle("package SciPy 1.17.1, t.interval", of="mean_score", within=1e-12)
+def test_interval_of_a_mean_score_is_students_cut_to_the_scale() -> None:
+    of_population = mean_score([*TEXTBOOK, GAP], (0, 10))
+    low, high = stats.t.interval(0.95, 7, 5, stats.sem(TEXTBOOK))
+    assert of_population.interval is not None
+    assert (of_population.interval.low, of_population.interval.high) == pytest.approx((low, high), abs=1e-12)
+    of_ten_texts = mean_score(TEXTBOOK, (0, 10), texts=10).interval
+    low, high = stats.t.interval(0.95, 7, 5, stats.sem(TEXTBOOK) * np.sqrt(2 / 10))
+    assert of_ten_texts is not None
+    assert (of_ten_texts.low, of_ten_texts.high) == pytest.approx((low, high), abs=1e-12)
+    cut = mean_score(TEXTBOOK, (4.5, 5.5)).interval
+    assert cut is not None
+    assert (cut.low, cut.high) == (4.5, 5.5)

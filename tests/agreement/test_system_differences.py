@@ -35,6 +35,7 @@ def test_the_same_scores_everywhere_are_no_difference() -> None:
     assert found.reason == "Both have the same score on every document."
 
 
+@pytest.mark.oracle("all 2^8 sign flips", of="system_differences")
 def test_the_signs_are_those_of_all_permutations() -> None:
     flips = np.array(np.meshgrid(*[[-1, 1]] * 8)).reshape(8, -1).T
     means = np.abs((flips * 1.5).mean(axis=1))

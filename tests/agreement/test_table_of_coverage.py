@@ -33,7 +33,7 @@ ROWS = {
     "agreement/comparison/strengths.py": "strengths of systems",
     "agreement/reliability/alternative_annotator.py": "replacement of an annotator",
     "agreement/reliability/betting.py": "guaranteed (betting)",
-    "agreement/reliability/controls.py": NOT_SIMULATED,
+    "agreement/reliability/controls.py": "audits, looked at after every rating",
     "agreement/reliability/corrected_systems.py": "corrected means",
     "agreement/reliability/correction_gain.py": "gain of a correction",
     "agreement/reliability/differences.py": "means, differences and ranks after routing",
@@ -41,7 +41,7 @@ ROWS = {
     "agreement/reliability/indicator.py": "R and P of one system",
     "agreement/reliability/judge_error.py": "uses of a judge",
     "agreement/studentised.py": "R and P of one system",
-    "agreement/reliability/selective.py": NOT_SIMULATED,
+    "agreement/reliability/selective.py": "certificates for further documents",
     AND_QUERIES: NOT_SIMULATED,
 }
 OF_COEFFICIENTS = {

@@ -23,6 +23,7 @@ BRENNAN = np.array(
 )  # occasions as raters, items as documents, persons as systems
 
 
+@pytest.mark.oracle("Brennan 2001, synthetic data set 3", of="variance_components", within=5.1e-05)
 def test_the_components_and_coefficients_of_brennan() -> None:
     found = variance_components(BRENNAN)
     published = [0.5528, 0.4417, 0.5750, 0.0074, 0.1009, 0.1565, 0.9352]

@@ -36,7 +36,7 @@ def test_from_computing_over_a_chart_to_the_reason_of_a_rater(
     page = signed_in(context, cast.researcher)
     page.add_init_script(WATCH)
     page.goto(f"/projects/{cast.project.slug}/results/agreement/")
-    expect(page.get_by_text("Computing the figures of the data as they are now")).to_be_visible()
+    expect(page.get_by_text("Computing results for the current data")).to_be_visible()
     run_job("result", ComputedResult.objects.get().pk)
     chart = page.get_by_role("group", name="Krippendorff’s alpha", exact=True)
     expect(chart).to_be_visible()

@@ -36,7 +36,14 @@ def certificates_are_those_of_the_arrays(project: Project, judges: Mapping[str, 
         sample = drawn_indices(project, dimension, rts)
         guarantee = Guarantee(RISK, 0.1).divide(len(DIMENSIONS))
         grid = grid_of(confidences)
-        wanted = calibrate(confidences[sample], losses[sample], grid, guarantee, batch=confidences)
+        wanted = calibrate(
+            confidences[sample],
+            losses[sample],
+            grid,
+            guarantee,
+            documents=rts.documents[sample],
+            batch=confidences,
+        )
         assert (certificate["threshold"], certificate["rated"]) == (wanted.threshold, SIZE)
         assert certificate["kept_share"] == pytest.approx(wanted.kept_share)
         p_values = [step.p_value for step in wanted.steps]

@@ -111,7 +111,12 @@ def test_only_consistency_is_certified(dimension: str, certified: bool) -> None:
     losses = more_than_one_point(rts.judge, rts.human_means)
     sample = np.random.default_rng(2).choice(1_200, 300, replace=False)
     certificate = calibrate(
-        confidences[sample], losses[sample], [0, -1, -2, -3, -4], Guarantee(0.2, 0.1), batch=confidences
+        confidences[sample],
+        losses[sample],
+        [0, -1, -2, -3, -4],
+        Guarantee(0.2, 0.1),
+        documents=rts.documents[sample],
+        batch=confidences,
     )
     assert (certificate.threshold is not None) is certified
     if certificate.threshold is not None:

@@ -64,7 +64,7 @@ def check_page(client, admin):
     for user in (admin, people[Role.RESEARCHER]):
         client.force_login(user)
         page = client.get(address).content.decode()
-        assert "Of 92 published figures 91 are within half a unit of their last decimal, 1 differ" in page
+        assert "Of 92 published values, 91 are reproduced to their last decimal, 1 differ" in page
         assert page.count("known difference</span>") == 1
         assert "0.749" in page
         assert address in client.get(reverse("project", args=[project.slug])).content.decode()

@@ -165,10 +165,10 @@ def test_nothing_is_shown_as_zero_while_a_worker_computes(
     with monkeypatch.context() as patch:
         patch.setattr(figures, "AT_ONCE", 0)
         html = client.get(url).content.decode()
-    assert "Computing the figures" in html
+    assert "Computing results" in html
     assert FIGURES[address] not in html
     html = client.get(url).content.decode()
-    assert "Computing the figures" not in html
+    assert "Computing results" not in html
     assert FIGURES[address] in html
 
 

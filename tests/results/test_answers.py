@@ -34,7 +34,9 @@ def rounds(*alphas: float | None, disputes: tuple[int, int, int] = (0, 0, 0)) ->
 
 def test_alpha_is_compared_with_the_conventions() -> None:
     said = answer_alpha(rounds(0.9, 0.7, 0.5))
-    assert said == "Alpha of Round I is 0.50 to 0.90: 1 of 3 dimensions reach .80, 2 reach .667."
+    assert said == (
+        "Alpha of Round I is 0.50 to 0.90: 1 of 3 dimensions reach .80 (reliable), 2 reach .667 (tentative)."
+    )
 
 
 def test_one_dimension_has_no_range() -> None:

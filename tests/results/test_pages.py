@@ -28,10 +28,10 @@ from annotate.results.commands import ask_for_page, current_page
 from annotate.results.queries.kept import KeptPage
 from annotate.results.queries.plain import plain_result
 from annotate.results.queries.reliability_data import rated_items
-from annotate.results.registry import PAGES, result_of
+from annotate.results.registry import PAGES, Result, result_of
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate
-from tests.results.reading import csv_of
+from tests.results.reading import csv_of, expect_in_files_and_api
 
 pytestmark = pytest.mark.django_db
 
@@ -120,13 +120,18 @@ def test_systems_have_means_ranks_and_corrected_differences(reader: Client, cast
 
 
 def test_agreement_after_discussion_is_never_called_reliability(reader: Client, cast: Cast) -> None:
-    first, second = (
-        asked(reader, cast, "agreement", table="pairs", round=number).content.decode() for number in "12"
-    )
-    assert "(Round I, reliability)</h2>" in first
-    assert "(Round II, agreement after discussion)</h2>" in second
-    assert "Round II, reliability" not in second
-    assert "this is agreement after discussion, not reliability" in second
+    html = asked(reader, cast, "agreement").content.decode()
+    assert "Round I, reliability: alpha" in html
+    assert "Round II, agreement after discussion: alpha" in html
+    assert "Round II, reliability" not in html
+    api = plain_result(*_current(cast))
+    (section,) = (each for each in api["sections"] if "this is agreement after discussion" in each["says"])
+    assert {table["key"].startswith("round-2-") for table in section["tables"]} == {True}
+
+
+def _current(cast: Cast) -> tuple[Result, KeptPage]:
+    result = result_of(cast.project, "agreement")
+    return result, current_page(project=cast.project, result=result)
 
 
 def test_every_value_opens_its_method_and_every_table_has_files(reader: Client, cast: Cast) -> None:
@@ -198,20 +203,15 @@ def test_unknown_words_of_a_url_show_the_first_table(reader: Client, cast: Cast)
     assert tables_of(html) == ["rounds"]
 
 
-def test_tables_of_both_rounds_have_a_switch(reader: Client, cast: Cast) -> None:
-    html = asked(reader, cast, "agreement", table="coefficients", round="2").content.decode()
-    assert tables_of(html) == ["round-2-coefficients"]
-    segment = html[html.index('<nav class="segment"') :].partition("</nav>")[0]
-    assert "round=1" in segment
-    assert re.search(r'round=2" aria-current="true"', segment)
-    assert '<nav class="segment"' not in asked(reader, cast, "agreement").content.decode()
-
-
-def test_alpha_by_document_is_in_the_files_only(reader: Client, cast: Cast) -> None:
-    html = asked(reader, cast, "agreement", table="by-document").content.decode()
-    assert tables_of(html) == ["rounds"]
-    assert "round-1-by-document.csv" in html
-    assert len(rows(reader, cast, "agreement", "round-1-by-document")) == 3
+def test_agreement_page_leaves_details_to_files_and_api(reader: Client, cast: Cast) -> None:
+    details = ("rmse", "rmse-by-document", "kendall", "by-document")
+    second = ("pairs", "coefficients", "distribution", "spearman", *details)
+    tables = [*(f"round-1-{key}" for key in details), *(f"round-2-{key}" for key in second)]
+    left_out: dict[str, list[str]] = {key: [] for key in tables} | {"round-1-coefficients": ["rmse"]}
+    expect_in_files_and_api(reader, cast.project, "agreement", left_out)
+    assert tables_of(asked(reader, cast, "agreement", table="coefficients", round="2").content.decode()) == [
+        "round-1-coefficients"
+    ]
 
 
 def test_a_dimension_filters_rows_and_columns(client: Client) -> None:
@@ -232,6 +232,7 @@ def test_a_dimension_filters_rows_and_columns(client: Client) -> None:
 
 def test_a_long_table_has_pages(reader: Client, cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shown, "ROWS", 2)
+    monkeypatch.setattr(shown, "ORPHANS", 0)
     html = asked(reader, cast, "agreement", table="pairs").content.decode()
     assert html.count('<th scope="row"') == 2
     assert "Page 1 of 2" in html
@@ -366,7 +367,7 @@ def test_much_is_computed_by_a_worker_while_the_page_says_so(
     monkeypatch.setattr(figures, "AT_ONCE", 0)
     with django_capture_on_commit_callbacks() as told:
         html = asked(reader, cast, "agreement").content.decode()
-    assert "Computing the figures of the data as they are now" in html
+    assert "Computing results for the current data" in html
     assert 'hx-trigger="every 2s"' in html
     with django_capture_on_commit_callbacks() as told_again:
         poll = reader.get(
@@ -376,11 +377,11 @@ def test_much_is_computed_by_a_worker_while_the_page_says_so(
     assert (len(told), len(told_again)) == (1, 0)
     run_job("result", ComputedResult.objects.get().pk)
     html = asked(reader, cast, "agreement").content.decode()
-    assert "Computing the figures" not in html
+    assert "Computing results" not in html
     assert 'id="rounds"' in html
     answer_dispute(dispute=Dispute.objects.get(), rater=cast.annotators[0], value=3)
     stale = asked(reader, cast, "agreement").content.decode()
-    assert "Until then these are the figures of" in stale
+    assert "Until then, the page shows the results of" in stale
     assert 'id="rounds"' in stale
 
 

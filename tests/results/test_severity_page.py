@@ -66,7 +66,7 @@ def test_recorded_ratings_have_no_times_and_the_row_says_so() -> None:
     cast = rated_by_a_mild_and_a_severe_rater()
     Assignment.objects.update(plan=Assignment.Plan.IMPORTED)
     (row,) = cells_of(cast.project, "severity", "drift")
-    assert "ratings that were recorded elsewhere" in row["change"].reason
+    assert "imported ratings have no times" in row["change"].reason
 
 
 def test_drift_of_few_documents_is_not_measured() -> None:

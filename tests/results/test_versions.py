@@ -153,14 +153,14 @@ def test_parts_of_pages_are_kept_by_round_one_alone_and_asked_for_again_by_their
     }
     monkeypatch.setattr(figures, "AT_ONCE", 2)
     for name, address in pages.items():
-        assert "Computing the figures" in client.get(address).content.decode(), name
+        assert "Computing results" in client.get(address).content.decode(), name
     asked = ComputedResult.objects.filter(project=cast.project)
     assert {each.name for each in asked} == {"spreads?", "signals?"}
     for each in asked:
         run_job("result", each.pk)
     answer_dispute(dispute=dispute, rater=cast.annotators[0], value=2)  # Round II, and so the same spreads
     for name, address in pages.items():
-        assert "Computing the figures" not in client.get(address).content.decode(), name
+        assert "Computing results" not in client.get(address).content.decode(), name
     asked.update(version="", computed_at=None, problem="A worker broke.")
     html = client.get(pages["disagreements"]).content.decode()
     again = reverse("results_page", args=[cast.project.slug, "spreads"])

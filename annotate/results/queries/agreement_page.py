@@ -282,7 +282,7 @@ def _without_value(rated: RatedRound, found: Mapping[int, WithoutValue]) -> list
         Column("cannot_rate", gettext("cannot rate"), ColumnKind.COUNT),
         Column("apart", gettext("not applicable for one rater, rated by another"), ColumnKind.COUNT),
     ]
-    says = gettext("Answers of Round I without a value are gaps to every coefficient.")
+    says = gettext("Coefficients treat answers of Round I without a value as missing.")
     title = gettext("Answers without a value")
     return [Table("without-value", title, columns, rows, says=says)] if rows else []
 
@@ -343,7 +343,7 @@ def _coefficients(rated: RatedRound) -> Table:
         gettext("Other coefficients ({round})").format(round=rated.label),
         columns,
         rows,
-        says=gettext("RMSE is over all pairs of raters, in points of the scale."),
+        says=gettext("The files also have RMSE over all pairs of raters, in points of the scale."),
     )
 
 

@@ -23,10 +23,10 @@ _HOW_MACE = gettext_lazy(
     "Raters who know or guess, by EM (function mace); source: Hovy, Berg-Kirkpatrick, Vaswani and Hovy 2013."
 )
 _SAYS = gettext_lazy(
-    "Two models estimate at once how raters err and what units are, taking raters as independent given the "
-    "category. Decided otherwise: units whose most probable category is not the majority’s, among those "
-    "with a majority. With few values of a rater in a category they overfit: read them as a check of the "
-    "majority, which stays what other pages use. The export’s table soft_labels has them for every unit."
+    "Two models estimate the errors of raters and the category of each unit together. They assume that "
+    "raters are independent given the category. Decided otherwise: units with a majority whose most probable "
+    "category is another one. The models overfit if a rater has few values in a category: use them to check "
+    "the majority, which all other pages use. The export’s table soft_labels has the probabilities."
 )
 _RATERS_SAY = gettext_lazy(
     "Dawid and Skene: the probability that a rater gives the category that the model finds true. MACE: the "
@@ -155,7 +155,7 @@ def _confusion(found: Sequence[_Found]) -> Table:
         Column("rater", gettext("Rater"), ColumnKind.TEXT),
         Column("true", gettext("true by the model"), ColumnKind.TEXT),
         Column("given", gettext("given"), ColumnKind.TEXT),
-        Column("probability", gettext("how often"), ColumnKind.SHARE),
+        Column("probability", gettext("probability"), ColumnKind.SHARE),
     ]
     rows = [
         [

@@ -45,9 +45,9 @@ def movement(rounds: Sequence[RatedRound]) -> list[Table]:
     ]
     columns = [
         DIMENSION,
-        Column("apart_before", gettext("apart in Round I"), ColumnKind.TEXT),
+        Column("apart_before", gettext("range in Round I"), ColumnKind.TEXT),
         *(
-            Column(f"apart_{last}", gettext("{last} apart").format(last=last), ColumnKind.COUNT)
+            Column(f"apart_{last}", gettext("range {last}").format(last=last), ColumnKind.COUNT)
             for last in spreads
         ),
     ]

@@ -24,7 +24,7 @@ _SAYS = gettext_lazy(
 _CORRECTED = gettext_lazy(
     "The two p values of a dimension are corrected together (Holm), not over dimensions."
 )
-_NAMED = gettext_lazy("Categories have no order, so there is nothing to rise or to follow.")
+_NAMED = gettext_lazy("Categories have no order, so there is no order effect.")
 _COLUMNS = (
     DIMENSION,
     Column("of", lambda: gettext("of"), ColumnKind.TEXT),

@@ -90,9 +90,9 @@ def _designs(dimensions: Sequence[FrozenDimension], found: Found, numbers: Seque
         Column("raters_needed", gettext("raters that find it"), ColumnKind.COUNT),
     ]
     says = gettext(
-        "In points: found with a probability of 80 %, corrected for all pairs of the dimension, if every "
-        "rater rates every output. On a scale from 1 to 5, an eighth is half a point. One variance for all "
-        "systems is assumed: a system that uses its own needs a larger difference."
+        "Smallest difference in points that is found with a power of 80 %, corrected for all pairs of the "
+        "dimension, if every rater rates every output. On a scale from 1 to 5, an eighth is half a point. "
+        "One variance for all systems is assumed: a system that uses its own needs a larger difference."
     )
     title = gettext("Smallest detectable difference of systems")
     return Table("smallest-differences", title, columns, rows, heads=2, says=says)

@@ -138,7 +138,7 @@ def _systems(rated: RatedRound, found: Mapping[str, Severity]) -> Table:
         Column("rank", gettext("rank"), ColumnKind.COUNT),
         Column("fair_mean", gettext("fair mean"), decimals=2),
         Column("fair_rank", gettext("rank by fair mean"), ColumnKind.COUNT),
-        Column("places", gettext("places gained"), ColumnKind.COUNT),
+        Column("places", gettext("ranks gained"), ColumnKind.COUNT),
     ]
     rows = [
         [

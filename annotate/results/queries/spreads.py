@@ -36,7 +36,7 @@ UNIT = np.dtype(
 )
 _COLUMNS = [
     DIMENSION,
-    Column("apart", lambda: gettext("apart"), ColumnKind.COUNT),
+    Column("apart", lambda: gettext("range"), ColumnKind.COUNT),
     Column("units", lambda: gettext("units"), ColumnKind.COUNT),
 ]
 BATCH = 20_000

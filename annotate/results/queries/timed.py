@@ -16,7 +16,7 @@ NAMES_OF_THIRDS = {
     "middle": gettext_lazy("middle"),
     "last_third": gettext_lazy("last third"),
 }
-UNTIMED = gettext_lazy("No one rated this here: ratings that were recorded elsewhere have no times.")
+UNTIMED = gettext_lazy("These ratings were imported, and imported ratings have no times.")
 
 
 def read_timed_ratings(round: Round) -> np.ndarray:

@@ -106,7 +106,7 @@ def _position(answers: PairwiseAnswers, strengths: Strengths) -> Table:
     assert answers.shown_first is not None
     first = int((won & ((answers.values > 0) == answers.shown_first)).sum())
     decided = int(won.sum())
-    how = gettext("Shown first and preferred, of all answers that are no tie.")
+    how = gettext("Share of answers without a tie that prefer the output shown first.")
     none = gettext("There is no answer yet that prefers an output.")
     share = Cell(first / decided, count=decided, how=how) if decided else Cell(reason=none)
     estimate = strength_cell(strengths.first_wins, strengths.documents, strengths.reason, _HOW_STRONG)

@@ -95,9 +95,7 @@ def learning_material(project: Project) -> Material:
     last = last_round(project)
     material = material_of(project, last, current_guideline(project), with_development=True)
     if not material.in_development.any():
-        raise InvalidValueError(
-            gettext("No document is for development yet; draw the development part first.")
-        )
+        raise InvalidValueError(gettext("The development part has no documents yet. Select it first."))
     return material
 
 

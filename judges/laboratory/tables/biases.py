@@ -50,8 +50,8 @@ from judges.results.tables.metrics import version_of_metrics
 
 _FOUND = gettext_lazy(
     "Found: the 95 % interval excludes the value without bias, and the result is outside the "
-    "control. There is no correction for the number of biases: of twenty absent ones, one is "
-    "found by chance."
+    "control. Intervals are not corrected for the number of biases: expect one false finding in "
+    "twenty tests."
 )
 _ALL_DIMENSIONS = "all"
 _NO_FIGURE = gettext_lazy("There is no result to compare with a control.")
@@ -116,7 +116,7 @@ _FAMILIARITY = _Kind(
 _FAMILY = _Kind(
     "self-preference",
     "Self-preference",
-    gettext_lazy("The judge’s mean error on systems of its own family minus that on others."),
+    gettext_lazy("The judge’s mean error on systems of its family, minus its mean error on other systems."),
     {"self_preference": gettext_lazy("for its own family")},
 )
 _ANCHORING = _Kind(
@@ -143,7 +143,7 @@ _BEFORE = _Kind(
 )
 _PLACE = _Kind(
     "place",
-    gettext_lazy("Place in a call"),
+    gettext_lazy("Position in a call"),
     gettext_lazy(
         "The effect of other dimensions before a dimension in the call, compared with its results as "
         "the first: its correlation with people (Pearson), and its mean error in points. Control: the"
@@ -224,8 +224,8 @@ _NEEDS_ROTATION = gettext_lazy(
 )
 _NAMED = gettext_lazy("anything: categories have no distance")
 _SENSITIVITY = gettext_lazy(
-    "How far values move with the wording, the scale or the method is in the table of variants of the "
-    "laboratory’s first page: their alpha, and the mean shift from one to the other."
+    "The table of variants on the laboratory’s first page shows the effect of wording, scale and method: "
+    "alpha and mean shift between two variants."
 )
 
 
@@ -268,8 +268,8 @@ class _Page:
             ]
             for names in dict.fromkeys([*self.found, *self.unknown])
         ]
-        table = Table("biases", gettext("Biases that were found"), columns, rows, heads=2)
-        return Section(gettext("What was found"), str(_FOUND), [table] if rows else [], "found")
+        table = Table("biases", gettext("Biases found"), columns, rows, heads=2)
+        return Section(gettext("Finding"), str(_FOUND), [table] if rows else [], "found")
 
     def _note(self, kind: _Kind, rows: Iterable[_Row]) -> None:
         for row in rows:
@@ -480,7 +480,7 @@ def _control(bias: Bias) -> Cell:
     control = bias.control
     if control is None:
         return Cell(reason=str(_NO_CONTROL) if bias.measured.defined else str(_NO_FIGURE))
-    how = gettext("The same figure of {group}: the mean, the least and the largest.").format(group=control.of)
+    how = gettext("The same statistic of {group}: mean, minimum and maximum.").format(group=control.of)
     return Cell(control.mean, low=control.least, high=control.largest, how=how)
 
 

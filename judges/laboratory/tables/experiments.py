@@ -24,8 +24,8 @@ from judges.results.tables.parameters import SHARED, Options, counts_corrected
 
 ALL = "all"
 _SAYS = gettext_lazy(
-    "The judges on the items with values of all of them. Cost and time cover all their answers, "
-    "or those of the run; time is the mean of a call."
+    "Only items with values of all judges count. Cost and time cover all answers, or the answers of the "
+    "chosen run; time is the mean of a call."
 )
 _TESTS = gettext_lazy(
     "Differences on the same items by paired bootstrap, corrected for the number of pairs. If "

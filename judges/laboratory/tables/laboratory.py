@@ -168,7 +168,7 @@ def _variant_row(project: Project, first: Scored, second: Scored, differences: S
 
 def _shift(first: Scored, second: Scored, stream: Stream) -> Cell:
     if first.dimension.is_named:
-        return Cell(reason=gettext("Categories have no mean to be apart."))
+        return Cell(reason=gettext("Categories have no mean, so there is no shift."))
     plan = Resampling(by="documents")
     values = first.scores.judge, second.scores.judge
     return figure(bias(*values, documents=first.scores.documents, generator=stream, resampling=plan))
@@ -214,7 +214,7 @@ def _enough(curves: Sequence[tuple[Scored, SampleCurve]]) -> Table:
         for each, curve in curves
         if curve.points
     ]
-    return Table("samples", gettext("How many samples are enough"), columns, rows, heads=2)
+    return Table("samples", gettext("Number of samples needed"), columns, rows, heads=2)
 
 
 def _verdict(curve: SampleCurve) -> str:

@@ -52,7 +52,7 @@ def pilot_sections(project: Project, chosen: Chosen) -> list[Section]:
     ]
     table = Table(
         "versions",
-        gettext("Judges beside {judge}").format(judge=judge.name),
+        gettext("Judges compared with {judge}").format(judge=judge.name),
         _COLUMNS,
         rows,
         heads=2,

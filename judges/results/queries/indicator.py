@@ -219,9 +219,10 @@ def _verdict(found: Validity, adjusted: float | None) -> str:
     if adjusted > SIGNIFICANCE_LEVEL:
         return gettext("No: R does not predict agreement with people on this dimension. Do not route by R.")
     if value < 0:
-        return gettext("No: the judge agrees less with people where R is high. Do not decide by R here.")
+        return gettext("No: the judge agrees less with people on systems with a high R. Do not route by R.")
     return gettext(
-        "Yes: where R is higher, the judge agrees more with people; how wrong it is, R does not tell."
+        "Yes: the judge agrees more with people on systems with a higher R. R does not show the size of "
+        "errors: audit the units that the judge decides."
     )
 
 

@@ -26,8 +26,8 @@ class Pairing:
         if self.rts.model == self.mcq.model:
             return ""
         return gettext(
-            "These judges use different models, {model} and {other_model}: R then shows "
-            "whether two models agree, not whether one agrees with itself."
+            "These judges use different models, {model} and {other_model}. R then shows whether two models "
+            "agree, not whether one agrees with itself. Choose two judges of one model."
         ).format(model=self.rts.model, other_model=self.mcq.model)
 
 
@@ -62,9 +62,8 @@ def usual_pairing(judges: Sequence[Judge]) -> Pairing:
     if missing:
         raise NoJudgesError(
             gettext(
-                "No {missing} judge has judgments yet; R is the correlation of an RTS (reason, "
-                "then score) with an MCQ (multiple choice) judge of one model, so let both judge, or "
-                "import them."
+                "No {missing} judge has judgments yet. R compares an RTS judge (reason, then score) with an "
+                "MCQ judge (multiple choice) of one model: run both, or import their judgments."
             ).format(missing=" and no ".join(missing))
         )
     return max((Pairing(*pair) for pair in product(rts, mcq)), key=_suits)
@@ -89,7 +88,7 @@ def judge_called(judges: Sequence[Judge], name: str) -> Judge:
             return judge
     known = ", ".join(judge.name for judge in judges) or "none"
     raise NoJudgesError(
-        gettext("There is no judge that gives scores {name!r} with judgments; there are: {known}.").format(
+        gettext("No judge with scores and judgments is called {name!r}. Choose one of: {known}.").format(
             name=name, known=known
         )
     )

@@ -28,9 +28,10 @@ _FIGURES = {
     "accuracy": gettext_lazy("accuracy"),
 }
 _MOST = gettext_lazy(
-    "Highest: no other judge is above it on the items for which both and people have values. May be highest: "
-    "no other judge is surely above it (p below 0.05, corrected by Holm over the pairs of judges of a "
-    "dimension, not over dimensions or statistics). One name there is a sure answer."
+    "Highest: no other judge has a higher value on the items that both judges and people rated. May be "
+    "highest: no other judge is significantly better (p below 0.05, corrected by Holm over the pairs of "
+    "judges of a dimension, not over dimensions or statistics). A single name there is significantly the "
+    "best."
 )
 _SAYS = gettext_lazy(
     "The first judge’s statistic minus the second’s, on the items for which both and people have values. "
@@ -142,7 +143,9 @@ def _differences(key: str, title: str, pairs: Pairs, figures: Sequence[str]) -> 
             for column in (
                 Column(figure, str(_FIGURES[figure])),
                 Column(
-                    f"{figure}_p", gettext("p, {figure}").format(figure=_FIGURES[figure]), ColumnKind.P_VALUE
+                    f"{figure}_p",
+                    gettext("p, {statistic}").format(statistic=_FIGURES[figure]),
+                    ColumnKind.P_VALUE,
                 ),
             )
         ),
@@ -152,8 +155,8 @@ def _differences(key: str, title: str, pairs: Pairs, figures: Sequence[str]) -> 
 
 def _cells(pair: JudgesCompared, figure: str) -> list[Cell]:
     found = pair.figures.get(figure) or PairedDifference(None, 0, reason=str(_NO_ITEM))
-    what = gettext("Difference of two judges: {figure} (function compare_two_judges)").format(
-        figure=_FIGURES[figure]
+    what = gettext("Difference of two judges: {statistic} (function compare_two_judges)").format(
+        statistic=_FIGURES[figure]
     )
     return [
         difference_cell(found, what),

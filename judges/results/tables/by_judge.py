@@ -56,7 +56,7 @@ def _quality(key: str, name: str, scored: Sequence[Scored]) -> Table:
         Column("judge_deviation", gettext("judge’s SD"), decimals=2),
     ]
     says = gettext(
-        "Where agreement falls as quality rises, the judge fails on good systems. "
+        "If agreement falls as quality rises, do not use the judge to compare good systems. "
         "M (Spearman): {by_dimension}. "
         "SD of human scores: of the items’ means; among people: within an item, mean over items."
     ).format(by_dimension=by_dimension)
@@ -125,8 +125,8 @@ def _pairs(key: str, name: str, versus: Sequence[Versus]) -> Table:
     ]
     rows = [row for each in versus for row in _points(each)]
     says = gettext(
-        "A point for the winner, half a point each for a tie; the second has the other points. Left out are "
-        "documents without a readable verdict in both orders."
+        "The winner gets one point; after a tie, both get half a point. Documents without a readable verdict "
+        "in both orders are excluded."
     )
     return Table(
         f"{key}-pairs", gettext("Head to head ({name})").format(name=name), columns, rows, heads=3, says=says

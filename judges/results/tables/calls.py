@@ -141,7 +141,7 @@ def correlations_by_place(each: Scored, asked: AskedPlaces, most: int) -> list[C
 def columns_by_place(most: int) -> list[Column]:
     """Return the columns of `correlations_by_place`."""
     return [
-        Column(f"place_{place}", gettext("Kendall, place {place}").format(place=place), decimals=2)
+        Column(f"place_{place}", gettext("Kendall, position {position}").format(position=place), decimals=2)
         for place in range(1, most + 1)
     ]
 

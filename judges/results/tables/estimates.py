@@ -32,7 +32,7 @@ from judges.results.tables.parameters import chosen_judge, chosen_round, counts_
 
 _NO_P = gettext_lazy("There is no p value without a standard error of the difference.")
 _NO_WIDTH = gettext_lazy("The width for this number of ratings is unknown.")
-_NOT_WORTH = gettext_lazy("There is no combined estimate that is worth more or fewer ratings.")
+_NOT_WORTH = gettext_lazy("Without a combined estimate there is no equivalent number of ratings.")
 _NOT_GUARANTEED = gettext_lazy("A guaranteed difference was not computed.")
 
 

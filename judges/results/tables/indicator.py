@@ -102,7 +102,7 @@ def reliability_sections(project: Project, chosen: Chosen) -> list[Section]:
         _of_people(report),
         Section(gettext("R compared with P"), "", [_readings(report)]),
         *([quality] if report.rated else []),
-        Section(gettext("How far systems differ"), "", [_spreads(report)]),
+        Section(gettext("Differences between systems"), "", [_spreads(report)]),
         Section(gettext("How this was computed"), " ".join(_how(report)), []),
     ]
     pair = [pairing.rts, pairing.mcq]
@@ -131,8 +131,8 @@ _DOTS = gettext_lazy(
 def _of_indicator(report: ReliabilityReport) -> str:
     says = gettext(
         "{coefficient} of the RTS with the MCQ values over each system’s items. It needs no human rating, "
-        "and does not show how wrong the judge is: check below whether it means anything on a dimension "
-        "before you use it."
+        "and does not show the size of errors. Before you route by R, check in the tab “R and P” that it "
+        "predicts agreement with people."
     ).format(coefficient=report.label)
     return f"{says} {report.pairing.warning}".strip()
 
@@ -175,10 +175,8 @@ def _of_settling(report: ReliabilityReport) -> str:
         )
     return f"{counted} " + (
         gettext(
-            "P includes them, since it is about the judge on everything that people rated. It does not show "
-            "how right the judge is on units for which a policy trusts it. Only the audit of the policy "
-            "does, "
-            "which never uses them."
+            "P includes them, since it covers everything that people rated. For the units that a policy "
+            "leaves to the judge, read the audit of the policy, which never uses them."
         )
     )
 
@@ -260,8 +258,8 @@ def _by_system(
 def _rated_units(report: ReliabilityReport) -> Table:
     columns = [
         Column("rated", gettext("rated units"), ColumnKind.COUNT),
-        Column("settling", gettext("settled what is trusted"), ColumnKind.COUNT),
-        Column("left_out", gettext("left out of P"), ColumnKind.COUNT),
+        Column("settling", gettext("used to choose r or to calibrate"), ColumnKind.COUNT),
+        Column("left_out", gettext("excluded from P"), ColumnKind.COUNT),
     ]
     left_out = report.settling if report.fresh else 0
     row = [Cell(report.rated_units), Cell(report.settling), Cell(left_out)]

@@ -76,10 +76,10 @@ def _of(found: ComparedJudges, judge: Judge, nothing: str) -> tuple[str, Sequenc
 
 def _against(round: Round | None) -> str:
     if round is None:
-        return gettext("There are no ratings yet: only what needs no people is defined.")
+        return gettext("There are no ratings yet: only results without people are defined.")
     against = (
-        gettext("Against the values that people hold at the end of {round}, which is still open.")
+        gettext("Compared with people’s values at the end of {round}, which is still open.")
         if round.is_open
-        else gettext("Against the values that people hold at the end of {round}.")
+        else gettext("Compared with people’s values at the end of {round}.")
     )
     return against.format(round=round)

@@ -73,7 +73,7 @@ def metrics_sections(project: Project, chosen: Chosen) -> list[Section]:
         *_metrics(project, metrics, material, dimension),
     ]
     against = (
-        gettext("Against what people hold at the end of {round}.").format(round=round)
+        gettext("Compared with people’s values at the end of {round}.").format(round=round)
         if round
         else gettext("There are no ratings yet.")
     )

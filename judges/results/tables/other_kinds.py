@@ -20,7 +20,7 @@ _SAYS = gettext_lazy(
     "always answers the same: the controls of the replacement test need a scale."
 )
 _NO_DISTANCE = gettext_lazy("Answers in words have no distance.")
-_ONE_ORDER = gettext_lazy("Only preferences are asked in both orders.")
+_ONE_ORDER = gettext_lazy("Judges answer only preferences in both orders.")
 _NO_QUOTES = gettext_lazy("Only spans are quoted.")
 _ORDERS = gettext_lazy(
     "Share of comparisons with the same winner, or a tie, in both orders. Where the orders differ, the "

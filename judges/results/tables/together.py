@@ -25,7 +25,7 @@ _BESIDE = gettext_lazy(
     " of replacement compares alpha with the judge as one more rater."
 )
 _SHARES = gettext_lazy(
-    "In each document the system with the higher score has a point; a pair counts as people’s where the "
+    "In each document the system with the higher score has a point; a pair counts as people’s if the "
     "judge prefers the same system. Neighbours are next to each other in people’s ranking."
 )
 
@@ -176,8 +176,8 @@ def _text_preferences(found: ComparedJudges) -> Table:
 
 
 _SAYS_TEXTS = gettext_lazy(
-    "Of all pairs of texts for one document of which people’s mean prefers one: the share in which the "
-    "judge prefers the same one. If it prefers neither, it counts one half."
+    "Pairs of texts for one document with different means of people: the share in which the judge prefers "
+    "the text with the higher mean. A tie of the judge counts one half."
 )
 _COMPARING: Sequence[tuple[Column, Callable[[Versus], Cell]]] = [
     (

@@ -324,9 +324,9 @@ def _refuse(project: Project, spec: PolicySpec, *, besides: RoutingPolicy | None
     else:
         _refuse_indicator(project, spec)
     if not 0 < spec.audit_share <= 1:
-        raise _invalid("audit_share", gettext("The audit share is above 0, at most 1: nothing stays unseen."))
+        raise _invalid("audit_share", gettext("Enter an audit share above 0 and up to 1."))
     if spec.audit_least < 0:
-        raise _invalid("audit_least", gettext("The least number of audited units is 0 or more."))
+        raise _invalid("audit_least", gettext("Enter 0 or more as the minimum number of audited units."))
     if spec.raters < 1:
         raise _invalid("raters", gettext("A unit needs a rater or more."))
 
@@ -351,7 +351,7 @@ def _refuse_indicator(project: Project, spec: PolicySpec) -> None:
                 ),
             )
     if any(r is None or not -1 <= r <= 1 for r in (spec.threshold, *spec.thresholds.values())):
-        raise _invalid("threshold", gettext("A threshold r lies between -1 and 1."))
+        raise _invalid("threshold", gettext("Enter a threshold r from -1 to 1."))
 
 
 def _refuse_calibration(project: Project, spec: PolicySpec) -> None:

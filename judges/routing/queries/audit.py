@@ -6,13 +6,16 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from django.db.models import Exists, Max, OuterRef
 
 from agreement import Interval
 from agreement.reliability import (
     LEAST_RATINGS,
+    AuditFinding,
     RatedSample,
     active_probabilities,
     bounds,
+    check_audit,
     draw,
     draw_at_least,
     share_to_reach,
@@ -20,8 +23,9 @@ from agreement.reliability import (
     thin_to_one_probability,
     weighted_estimate,
 )
+from annotate.core.models import Rating, Round
 from annotate.rating.queries.assigned import Unit
-from judges.core.models import RoutingPolicy
+from judges.core.models import RoutedUnit, RoutingPolicy
 from judges.results.queries.scores import Material
 
 LEAST = 0.75  # of the audit share, for every unit; less widens intervals (docs/explanation/reliability.md)
@@ -142,12 +146,15 @@ def _cells(material: Material, units: Sequence[Unit]) -> list[list[int]]:
 class Audited:
     """Audited units: names, the judge's losses (units,), NaN without a rating; how likely each unit was.
 
+    documents: the document of each. times: the seconds at which it was last rated, NaN without a rating.
     seed: the policy's, by which units are left out until all that remain had one probability.
     """
 
     names: Sequence[str]
     losses: npt.NDArray[np.float64]
     chances: npt.NDArray[np.float64]
+    documents: npt.NDArray[np.int64]
+    times: npt.NDArray[np.float64]
     seed: int
 
     @cached_property
@@ -167,7 +174,40 @@ def together(parts: Sequence[Audited], seed: int) -> Audited:
         [name for each in parts for name in each.names],
         np.concatenate([np.empty(0), *(each.losses for each in parts)]),
         np.concatenate([np.empty(0), *(each.chances for each in parts)]),
+        np.concatenate([np.empty(0, dtype=np.int64), *(each.documents for each in parts)]),
+        np.concatenate([np.empty(0), *(each.times for each in parts)]),
         seed,
+    )
+
+
+def rating_times(policy: RoutingPolicy, round: Round) -> dict[Unit, float]:
+    """Return when each audited unit was last rated, in seconds. One query."""
+    audited = RoutedUnit.objects.filter(
+        policy=policy,
+        why=RoutedUnit.Why.AUDIT,
+        item=OuterRef("assignment__item"),
+        dimension=OuterRef("dimension"),
+    )
+    rated = Rating.objects.filter(Exists(audited), assignment__round=round, value__isnull=False).order_by()
+    last = rated.values_list("assignment__item", "dimension").annotate(last=Max("updated_at"))
+    return {(item, dimension): at.timestamp() for item, dimension, at in last}
+
+
+def check_in_order(
+    found: Audited, risk: float, *, units: int | None, significance_level: float
+) -> AuditFinding:
+    """Return whether the audit contradicts a risk, over units of one probability in the order of rating.
+
+    Valid at every look, so the page may be read and people notified after each rating.
+    """
+    order = np.argsort(found.times, kind="stable")  # NaN last
+    order = order[found.of_one_probability[order]]
+    return check_audit(
+        found.losses[order],
+        risk,
+        documents=found.documents[order],
+        units=units,
+        significance_level=significance_level,
     )
 
 

@@ -230,7 +230,8 @@ def _of_dimension(
         ).format(dimension=dimension.name, count=calibrating, least=needed.least_ratings)
     elif evidence.features is None and len(np.unique(evidence.confidences[usable])) == 1:
         warning = gettext(
-            "{dimension}: every unit has the same confidence, so all of them stay or none."
+            "{dimension}: every unit has the same confidence, so the certificate covers all units or none. "
+            "Choose another confidence to keep a part."
         ).format(dimension=dimension.name)
     return DimensionPlan(
         dimension=dimension,

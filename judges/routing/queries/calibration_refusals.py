@@ -30,7 +30,7 @@ def refusal_of(
             return found
     reason = next((each.reason for each in needed.values() if each.reason), None)
     if reason and spec.size is None:
-        return f"{reason} {gettext('Or enter yourself how many units shall calibrate.')}"
+        return f"{reason} {gettext('Or enter the number of calibration units yourself.')}"
     return ""
 
 
@@ -38,25 +38,25 @@ def _refused_dimension(calibration: Calibration, dimension: FrozenDimension, evi
     name, judge = dimension.name, calibration.judge
     if dimension.measurement_level == "nominal":
         return gettext(
-            "{dimension} has named categories, which have no mean to hold a judge against; leave it out."
+            "{dimension} has named categories, which have no mean. Remove it from the calibration."
         ).format(dimension=name)
     cut = calibration.cut
     if cut is not None and not dimension.scale_minimum < cut <= dimension.scale_maximum:
         return gettext(
-            "A cut at {cut:g} parts nothing on {dimension}, whose scale is {least} to "
-            "{most}; choose another cut, or leave {dimension} out."
+            "The scale of {dimension} is {least} to {most}, so a cut at {cut:g} divides nothing. Choose "
+            "another cut, or remove {dimension}."
         ).format(cut=cut, dimension=name, least=dimension.scale_minimum, most=dimension.scale_maximum)
     values = evidence.scores.judge[~np.isnan(evidence.scores.judge)]
     if not len(values):
         return gettext(
-            "{judge} has no judgments of {dimension}; let it judge them, or leave {dimension} out."
+            "{judge} has no judgments of {dimension}. Run the judge, or remove {dimension}."
         ).format(judge=judge, dimension=name)
     if not evidence.usable.any():
         return _no_confidence(calibration, name)
     if len(np.unique(values)) == 1:
         return gettext(
-            "{judge} gives {value:g} to every unit of {dimension}. What is right of that says something "
-            "about the scale and nothing about the judge; leave {dimension} out."
+            "{judge} gives {value:g} to every unit of {dimension}, so a calibration would test the scale and "
+            "not the judge. Remove {dimension}, or change the prompt of the judge."
         ).format(judge=judge, value=values[0], dimension=name)
     return ""
 
@@ -64,12 +64,12 @@ def _refused_dimension(calibration: Calibration, dimension: FrozenDimension, evi
 def _no_confidence(calibration: Calibration, name: str) -> str:
     if calibration.confidence in (Kind.STEADINESS, Kind.LARGEST_PROBABILITY):
         return gettext(
-            "{judge} was asked once for each unit of {dimension}, which tells nothing of its "
-            "steadiness; choose another confidence, or a judge with several samples."
+            "{judge} has one sample for each unit of {dimension}, so its steadiness is unknown. Choose "
+            "another confidence, or a judge with several samples."
         ).format(judge=calibration.judge, dimension=name)
-    return gettext("{other} has no judgments of {dimension} that {judge} has too.").format(
-        other=calibration.other, dimension=name, judge=calibration.judge
-    )
+    return gettext(
+        "{other} and {judge} have no unit of {dimension} in common. Run both on the same items."
+    ).format(other=calibration.other, dimension=name, judge=calibration.judge)
 
 
 def refused_by_round(
@@ -79,15 +79,14 @@ def refused_by_round(
     waiting = Calibration.objects.filter(judge=calibration.judge, status=Calibration.Status.DRAWN).first()
     if waiting is not None:
         return gettext(
-            "{calibration} has drawn a sample for {judge} that is not computed yet; compute or "
-            "withdraw it first."
+            "{calibration} has a sample for {judge} without certificates. Compute or withdraw it first."
         ).format(calibration=waiting, judge=calibration.judge)
     if round is not None and not round.is_open:
         never = sum(not places.count(unit) for unit in units)
         if never:
             return gettext(
-                "Round I is closed, and nobody was asked for {missing} of the {count} units that would "
-                "be drawn; a calibration needs an open round, or one in which everything was rated."
+                "Round I is closed, and {missing} of the {count} units to sample have no assignment. A "
+                "calibration needs an open round, or a round with every unit rated."
             ).format(missing=never, count=len(units))
     return ""
 

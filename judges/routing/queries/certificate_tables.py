@@ -43,7 +43,11 @@ def _certificates(state: CalibrationState, found: Found) -> Table:
     wrong = gettext("Wrong: {loss}. Limit: {risk:.4g} %.").format(
         loss=of.get_loss_display(), risk=100 * of.risk
     )
-    says = " ".join([wrong, *state.lapses])
+    scope = gettext(
+        "A certificate covers the texts, the model and the raters of its calibration. If any of them "
+        "changes, it promises nothing; the audit of a routing policy detects higher error rates."
+    )
+    says = " ".join([wrong, *state.lapses, scope])
     rows = [_row(*each) for each in found]
     return Table(
         "certificates", gettext("Certificates ({name})").format(name=of.name), columns, rows, says=says
@@ -104,7 +108,7 @@ def _steps(found: Found) -> Table:
         for step in certificate.steps
     ]
     says = gettext(
-        "Tested in a fixed sequence, from the strictest to the first failure. So the p values of a dimension "
-        "need no correction; they have none over dimensions either."
+        "Concord tests thresholds from the strictest to the first failure, so the p values of a dimension "
+        "need no correction. Dimensions share delta."
     )
     return Table("thresholds", gettext("Tested thresholds"), columns, rows, says=says)

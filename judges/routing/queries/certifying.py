@@ -132,6 +132,7 @@ def _certificate(look: Look, dimension: FrozenDimension, guarantee: Guarantee) -
         loss_of(calibration),
         calibration.grids[key] or grid_of(confidences[batch], thresholds=THRESHOLDS),
         guarantee,
+        documents=look.material.documents[sample],
         generator=Stream(calibration.seed).of("certificate", dimension.key),
         batch=confidences[batch],
     )

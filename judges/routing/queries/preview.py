@@ -132,8 +132,8 @@ class RoutingPlan:
         if self.policy.rule == RoutingPolicy.Rule.INDICATOR and mcq and rts.model != mcq.model:
             found.append(
                 gettext(
-                    "These judges use different models, {model} and {other_model}: R then says whether "
-                    "two models agree, not whether one agrees with itself."
+                    "These judges use different models, {model} and {other_model}. R then shows whether two "
+                    "models agree, not whether one agrees with itself. Choose two judges of one model."
                 ).format(model=rts.model, other_model=mcq.model)
             )
         if self.units and not self.audited:
@@ -156,15 +156,15 @@ class RoutingPlan:
                 gettext(
                     "In {few} of {count} cells (a system on a dimension) that stay, fewer than "
                     "{least} units are audited: their intervals will come with a warning. Raise the "
-                    "least number of audited units, or report all systems together."
+                    "minimum number of audited units, or report all systems together."
                 ).format(few=few, count=len(cells), least=LEAST_RATINGS)
             )
         if all_of_it:
             found.append(
                 gettext(
                     "In {full} of {count} cells (a system on a dimension) that stay, every unit is "
-                    "audited: people rate all of them. Lower the least number of audited units if they "
-                    "need not."
+                    "audited: people rate all of them. Lower the minimum number of audited units to "
+                    "save ratings."
                 ).format(full=all_of_it, count=len(cells))
             )
         return found

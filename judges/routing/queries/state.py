@@ -14,7 +14,6 @@ from agreement.reliability import (
     AuditFinding,
     KnownErrors,
     bounds,
-    check_audit,
     more_than_one_point,
     validity,
 )
@@ -25,7 +24,14 @@ from annotate.rating.queries.assigned import Unit, UnitProgress, unit_progress
 from judges.core.models import Calibration, Certificate, RoutedUnit, RoutingPolicy
 from judges.results.queries.confidences import loss_of
 from judges.results.queries.scores import material_of, samples_of, scores_of
-from judges.routing.queries.audit import Audited, exact_share, together, weighted_share
+from judges.routing.queries.audit import (
+    Audited,
+    check_in_order,
+    exact_share,
+    rating_times,
+    together,
+    weighted_share,
+)
 from judges.routing.queries.kept_units import KeptAgreement, kept_agreement, part_of
 from judges.routing.queries.verdicts import (
     KeptDimension,
@@ -57,9 +63,9 @@ class AuditResult:
     errors: those on which the judge is more than a point away from people's mean, or what a certificate calls
     wrong. share: of them in all that stays, None where nothing was rated; weighed, with an asymptotic
     interval, where units were drawn with probabilities of their own (unequal). exact: its exact interval,
-    over units thinned to one probability. contradicts:
-    whether the low end of `exact` is above the risk; of a certificate whether `finding` says so, which holds
-    the audit against what the certificate leaves for units that nobody had rated.
+    over units thinned to one probability. finding: of the bets on a larger risk, valid at every look; with a
+    certificate, the risk is the one that it leaves for units that nobody had rated. None if nothing can
+    contradict. contradicts: whether it does.
     """
 
     name: str
@@ -93,7 +99,7 @@ class RoutingState:
 
 
 def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | None:
-    """Return how far a policy is, None unless it is routed. 28 queries at most."""
+    """Return how far a policy is, None unless it is routed. 29 queries at most."""
     round = round_one(project)
     if policy.status != RoutingPolicy.Status.ROUTED or round is None:
         return None
@@ -151,6 +157,7 @@ def _by_dimension(
     material = material_of(project, round, FrozenGuideline.from_json(round.guideline.content))
     samples = samples_of([judge for judge in (policy.rts, policy.mcq) if judge], material)
     certificates = certificates_of(policy)
+    times = rating_times(policy, round)
     # What calibration saw has settled the threshold, so it says nothing new about it.
     fresh = units.chances.keys() - units.seen
     audited, results, parts, validities = [], [], [], {}
@@ -168,6 +175,8 @@ def _by_dimension(
             names=material.unit_names(drawn),
             losses=loss(scores.judge[own], scores.human_means[own]),
             chances=np.array([units.chances[unit] for unit in drawn], dtype=float),
+            documents=material.documents[own],
+            times=np.array([times.get(unit, np.nan) for unit in drawn], dtype=float),
             seed=policy.seed,
         )
         result = _result(one.name, found, policy, kept_agreement(one, scores, own))
@@ -230,7 +239,10 @@ def _result(name: str, found: Audited, policy: RoutingPolicy, agreement: KeptAgr
     share, asymptotic = (float(given.mean()) if len(given) else None), None
     if found.unequal:
         share, asymptotic = weighted_share(found, policy.confidence_level)
-    exact = exact_share(found, policy.confidence_level)
+    finding = None
+    if policy.calibration is None:
+        level = 1 - policy.confidence_level
+        finding = check_in_order(found, policy.risk, units=None, significance_level=level)
     return AuditResult(
         name=name,
         audited=len(found.losses),
@@ -238,10 +250,11 @@ def _result(name: str, found: Audited, policy: RoutingPolicy, agreement: KeptAgr
         errors=int(given.sum()),
         share=share,
         asymptotic=asymptotic,
-        exact=exact,
-        contradicts=policy.calibration is None and exact is not None and exact.low > policy.risk,
+        exact=exact_share(found, policy.confidence_level),
+        contradicts=finding is not None and finding.contradicts,
         unequal=found.unequal,
         agreement=agreement,
+        finding=finding,
     )
 
 
@@ -264,12 +277,8 @@ def _against(
     risk = allowed / unseen if unseen else 1.0
     if risk >= 1:
         return result
-    finding = check_audit(
-        found.losses[found.of_one_probability],
-        max(risk, 0.0),
-        units=unseen,
-        significance_level=1 - policy.confidence_level,
-    )
+    level = 1 - policy.confidence_level
+    finding = check_in_order(found, max(risk, 0.0), units=unseen, significance_level=level)
     return replace(result, contradicts=finding.contradicts, finding=finding)
 
 

@@ -147,9 +147,9 @@ def audit_of(
     found = []
     for index, probability in audit_drawn(policy, material, [each.unit for each in kept], distances):
         each = kept[index]
-        reason = gettext(
-            "Drawn with probability {probability:.3g} to audit what stays with the judge."
-        ).format(probability=probability)
+        reason = gettext("Sampled with probability {probability:.3g} to audit the judge’s units.").format(
+            probability=probability
+        )
         reason = f"{each.reason} {reason}"
         found.append(PlannedUnit(*each.unit, Why.AUDIT, reason, each.grounds, probability))
     drawn = {each.unit for each in found}

@@ -185,6 +185,19 @@ PLANTED: dict[Measured, tuple[float, float | None]] = {
 }
 
 
+@pytest.mark.oracle(
+    "planted bias, simulation",
+    of=(
+        "slope_of_errors",
+        "severity",
+        "self_preference",
+        "correlation_beyond_people",
+        "later_places",
+        "place_preference",
+        "round_numbers",
+    ),
+    within=0.12,
+)
 @pytest.mark.parametrize("measure", PLANTED, ids=lambda each: each.__name__)
 def test_a_planted_bias_is_found_and_lies_outside_the_control(measure):
     planted, expected = PLANTED[measure]
@@ -208,6 +221,7 @@ def test_a_judge_without_the_bias_is_called_biased_no_more_often_than_the_level_
     assert reached <= TOO_OFTEN
 
 
+@pytest.mark.oracle("fraction worked by hand", of="spread_ratio", within=1e-06)
 def test_the_ratio_of_spreads_has_a_jackknife_interval_of_its_logarithm():
     judge, person = np.array([1.0, 3, 5, 2]), np.array([2.0, 3, 4, 1])
     scores = Scores(systems=[0] * 4, documents=range(4), human=[person], judge=judge)
@@ -229,6 +243,7 @@ def test_a_judge_with_one_value_has_a_ratio_of_0_and_no_interval():
     assert "do not vary" in (found.interval_reason or "")
 
 
+@pytest.mark.oracle("planted bias", of="correlation_beyond_people")
 def test_dimensions_that_go_together_more_than_peoples_are_found_beyond_the_control():
     scene, judged = Scene(5), []
     shared, halo = scene.dice.normal(size=(2, ITEMS))
@@ -245,6 +260,7 @@ def test_dimensions_that_go_together_more_than_peoples_are_found_beyond_the_cont
     assert control_of(plain).least <= value_of(plain) <= control_of(plain).largest
 
 
+@pytest.mark.oracle("fraction worked by hand", of="scores_given_before")
 def test_scores_are_counted_by_the_score_before_them():
     before = np.array([[1.0, 1.0], [3.0, np.nan], [3.0, 3.0]])
     after = np.array([[2.0, 2.5], [3.0, 1.0], [np.nan, 1.0]])
@@ -262,6 +278,7 @@ def test_a_long_scale_is_counted_in_ten_ranges():
 FIVE_POINTS = np.arange(1.0, 6.0)
 
 
+@pytest.mark.oracle("planted bias", of="modal_excess")
 def test_a_judge_that_gives_one_point_too_often_is_outside_what_people_do():
     scene = Scene(6)
     same = scene.quality + 0.5 * scene.dice.normal(size=ITEMS)
@@ -272,6 +289,7 @@ def test_a_judge_that_gives_one_point_too_often_is_outside_what_people_do():
             assert (value_of(bias) <= control_of(bias).largest + 0.08) is is_like_people, measure
 
 
+@pytest.mark.oracle("fraction worked by hand", of="distribution_distance", within=1e-06)
 def test_the_distance_of_distributions_is_how_far_values_are_moved():
     scores = Scores(systems=[0, 0], documents=[0, 1], human=[[1, 2], [1, 2]], judge=[2, 4])
     bias = distribution_distance(scores, FIVE_POINTS, generator=STREAM)
@@ -280,6 +298,7 @@ def test_the_distance_of_distributions_is_how_far_values_are_moved():
     assert modal_excess(scores, FIVE_POINTS, generator=STREAM).measured.value == 0
 
 
+@pytest.mark.oracle("planted bias", of="decline_with_quality")
 def test_agreement_that_falls_with_quality_lies_below_the_control():
     dice = np.random.default_rng(9)
     systems = np.tile(np.arange(10), 80)
@@ -293,6 +312,7 @@ def test_agreement_that_falls_with_quality_lies_below_the_control():
         assert (value_of(found) < control_of(found).least) is declines
 
 
+@pytest.mark.oracle("fraction worked by hand", of="spread_of_samples", within=1e-06)
 def test_the_spread_of_samples_stands_beside_that_of_people():
     samples = np.array([[1.0, 3.0], [2.0, 2.0], [5.0, np.nan]])
     human = np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 5.0]])
@@ -319,6 +339,7 @@ def test_samples_that_vary_as_people_do_are_not_called_less_consistent(spread: f
         assert apart / RUNS <= 0.17 + 3 * (0.17 * 0.83 / RUNS) ** 0.5
 
 
+@pytest.mark.oracle("planted bias", of="perplexity_by_rating")
 def test_what_a_judge_finds_familiar_falls_more_steeply_with_its_ratings_than_with_peoples() -> None:
     scene = Scene(5)
     unfamiliar = 0.5 * scene.dice.normal(size=ITEMS)
@@ -374,6 +395,7 @@ def test_what_cannot_be_identified_says_what_it_needs():
     assert nothing.measured.value is None
 
 
+@pytest.mark.oracle("fraction worked by hand", of="option_order", within=1e-06)
 def test_the_share_of_options_that_change_is_counted():
     shift, share = option_order(
         np.array([1.0, 2, 3, 4]), np.array([1.0, 2, 5, 3]), np.arange(4), generator=STREAM
@@ -401,6 +423,7 @@ def test_a_wording_that_moves_values_is_found_and_another_seldom(shift: float) -
         assert found / RUNS <= TOO_OFTEN
 
 
+@pytest.mark.oracle("planted bias", of="correlated_errors")
 def test_variants_that_err_alike_agree_more_than_those_that_do_not() -> None:
     scene = Scene(7)
     judge = scene.quality + scene.noise

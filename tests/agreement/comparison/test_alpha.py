@@ -36,6 +36,7 @@ def test_the_mean_is_not_rounded() -> None:
     assert alphas.with_judge.value < 1
 
 
+@pytest.mark.oracle("package krippendorff 0.9.0", of="alpha_with_people", within=1e-10)
 @pytest.mark.parametrize("level", ["ordinal", "interval", "ratio"])
 def test_all_three_agree_with_an_independent_package(level: Literal["ordinal", "interval", "ratio"]) -> None:
     generator = np.random.default_rng(6)
@@ -105,6 +106,7 @@ def test_intervals_resample_documents() -> None:
         assert alpha.interval.method == "percentile bootstrap of documents"
 
 
+@pytest.mark.oracle("package krippendorff 0.9.0", of="judge_as_one_more_rater", within=1e-10)
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
 def test_one_more_rater_agrees_with_an_independent_package(
     level: Literal["nominal", "ordinal", "interval", "ratio"],
@@ -153,6 +155,7 @@ def test_noisy_judge_seldom_does_not_lower_agreement() -> None:
     assert noisier[Effect.LOWERS] >= 0.15
 
 
+@pytest.mark.oracle("fraction worked by hand", of="self_consistency", within=1e-06)
 def test_self_consistency_is_alpha_over_samples() -> None:
     coefficient = self_consistency([[1, 2, 3], [1, 2, 5]])
     assert coefficient.value == pytest.approx(BY_HAND)

@@ -70,6 +70,7 @@ def pair(first: str, second: str, value: float, p_value: float):
     return (first, second, 9, {"alpha": PairedDifference(value, 9, p_value=p_value)})
 
 
+@pytest.mark.oracle("fraction worked by hand", of="highest_judges", within=1e-06)
 def test_holm_goes_over_the_pairs_and_says_who_may_be_highest() -> None:
     pairs = holm_over_pairs(
         [pair("A", "B", 0.1, 0.03), pair("A", "C", 0.3, 0.001), pair("B", "C", 0.2, 0.02)]
@@ -84,6 +85,7 @@ def test_holm_goes_over_the_pairs_and_says_who_may_be_highest() -> None:
     assert highest_judges(pairs, "spearman") is None
 
 
+@pytest.mark.oracle("simulation, share of pairs told apart", of=("compare_two_judges", "holm_over_pairs"))
 def test_judges_that_are_equally_good_are_told_apart_no_more_often_than_the_level_says() -> None:
     shares = rejected_between_judges(TwoJudges(documents=25, systems=6), 120, replicates=300)
     assert all(share < 0.11 for share in shares.values())

@@ -19,6 +19,7 @@ def values(found: CategoryAgreement) -> list[float | None]:
     return [found.accuracy.value, found.macro_f1.value, *(each.value for each in found.f1)]
 
 
+@pytest.mark.oracle("fraction worked by hand", of="category_agreement", within=1e-06)
 def test_one_person_by_hand() -> None:
     # The judge gives 1 1 2 2, the person 1 2 2 2: F1 of 1 is 2 / (2 + 1), of 2 it is 4 / (2 + 3).
     found = agreement([[1, 2, 2, 2]], [1, 1, 2, 2])

@@ -27,6 +27,7 @@ def by_name(results: tuple[SystemCoefficient, ...]) -> dict[str, float | None]:
     return {each.system: each.coefficient.value for each in results}
 
 
+@pytest.mark.oracle("fraction worked by hand", of="correlation_with_humans", within=1e-06)
 def test_all_items_are_pooled_at_the_level_of_the_data_set() -> None:
     coefficient = correlation_with_humans(scores(), kendall_tau_b)
     # 15 pairs: 7 concordant, 5 discordant, 1 tied among people, 3 tied by the judge
@@ -58,6 +59,7 @@ def test_a_document_in_which_the_judge_gives_one_value_is_left_out_and_counted()
     assert (coefficient.counts.groups, coefficient.counts.undefined_groups) == (2, 1)
 
 
+@pytest.mark.oracle("fraction worked by hand", of="correlation_by_system", within=1e-06)
 def test_each_system_has_its_own_correlation_or_a_reason() -> None:
     results = correlation_by_system(scores(), spearman)
     assert by_name(results) == {"A": pytest.approx(1), "B": None, "C": pytest.approx(-1)}
@@ -66,12 +68,14 @@ def test_each_system_has_its_own_correlation_or_a_reason() -> None:
     )
 
 
+@pytest.mark.oracle("fraction worked by hand", of="meta_correlation", within=1e-06)
 def test_meta_correlation_leaves_out_systems_without_a_correlation() -> None:
     coefficient = meta_correlation(scores(), spearman)  # P is 1 and -1 where people give 1.5 and 4.5
     assert coefficient.value == pytest.approx(-1)
     assert (coefficient.counts.groups, coefficient.counts.undefined_groups) == (3, 1)
 
 
+@pytest.mark.oracle("fraction worked by hand", of="reliability_by_system", within=1e-06)
 def test_the_indicator_compares_two_judges_and_needs_no_people() -> None:
     alone = scores(human=np.empty((0, 6)))
     results = reliability_by_system(alone, [1, 2, 1, 2, 2, 1], pearson)
@@ -79,6 +83,7 @@ def test_the_indicator_compares_two_judges_and_needs_no_people() -> None:
     assert "equation 4" in results[0].coefficient.source
 
 
+@pytest.mark.oracle("fraction worked by hand", of="reliability_and_correlation", within=1e-06)
 def test_the_indicator_is_held_against_the_correlation_over_systems() -> None:
     coefficient = reliability_and_correlation(scores(), [1, 2, 1, 2, 1, 2], spearman)
     assert coefficient.value == pytest.approx(1)  # R is 1 and -1, P is 1 and -1
@@ -206,6 +211,9 @@ def test_every_system_and_every_figure_over_systems_can_have_an_interval() -> No
     assert all(each.interval is not None for each in coefficients)
 
 
+@pytest.mark.oracle(
+    "the same systems one by one", of=("correlation_of_systems", "reliability_of_systems"), within=1e-06
+)
 @pytest.mark.parametrize("measure", CORRELATIONS.values(), ids=CORRELATIONS)
 def test_all_systems_at_once_have_the_values_of_each(measure: PairMeasure) -> None:
     generator = np.random.default_rng(5)

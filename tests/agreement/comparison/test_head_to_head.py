@@ -20,6 +20,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.oracle("fraction worked by hand", of="head_to_head_points", within=1e-06)
 def test_points_are_the_mean_over_both_orders_summed_over_documents() -> None:
     (pair,) = head_to_head_points(verdicts(*ASKED))
     assert (pair.first, pair.second) == ("A", "B")
@@ -27,6 +28,7 @@ def test_points_are_the_mean_over_both_orders_summed_over_documents() -> None:
     assert (pair.documents, pair.left_out) == (4, 1)
 
 
+@pytest.mark.oracle("fraction worked by hand", of="position_consistency", within=1e-06)
 def test_position_consistency_is_the_share_with_the_same_outcome() -> None:
     result = position_consistency(verdicts(*ASKED))
     assert result.share.value == pytest.approx(2 / 4)
@@ -87,6 +89,7 @@ def test_nothing_asked_is_no_pair() -> None:
     assert position_consistency(verdicts()).share.value is None
 
 
+@pytest.mark.oracle("fraction worked by hand", of="correct_verdicts")
 def test_verdicts_are_held_against_peoples_scores() -> None:
     asked = verdicts(*ASKED, ("C", "A", "one", 0), ("A", "C", "one", 1))
     result = correct_verdicts(asked, scores())  # people rated documents one and two

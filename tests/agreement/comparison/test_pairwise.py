@@ -42,6 +42,7 @@ def test_alpha_of_the_worked_example() -> None:
     assert (found.counts.units, found.counts.ratings) == (3, 6)
 
 
+@pytest.mark.oracle("package krippendorff 0.9.0", of="preference_alpha", within=1e-06)
 @pytest.mark.parametrize("by_strength", [False, True])
 def test_alpha_is_that_of_the_package_on_both_orientations(by_strength: bool) -> None:
     generator = np.random.default_rng(3)
@@ -101,6 +102,7 @@ def test_what_cannot_be_compared_has_no_value_and_says_why() -> None:
     assert "There are no ratings yet" in (preference_alpha(answers(np.full((2, 2), GAP))).reason or "")
 
 
+@pytest.mark.oracle("fraction worked by hand", of="share_of_agreement", within=1e-06)
 def test_share_of_agreement_is_percent_agreement_of_winners() -> None:
     values = np.random.default_rng(4).choice([-2, -1, 0, 1, 2], size=(3, 50))
     documents = np.arange(50) // 2
@@ -138,6 +140,7 @@ def test_units_are_not_resampled() -> None:
         preference_alpha(answers(BY_HAND, strongest=2), resampling=Resampling(by="units"))
 
 
+@pytest.mark.oracle("fraction worked by hand", of="strengths_by_preference", within=1e-06)
 def test_strengths_by_hand() -> None:
     # Each rater sees each side first on half of the documents: A wins 8, loses 2, ties 4 in either order.
     values = np.array([[1] * 8 + [-1] * 2 + [0] * 4] * 2)

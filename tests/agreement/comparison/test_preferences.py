@@ -13,6 +13,7 @@ from agreement.comparison import (
 from tests.agreement.comparison.tables import GAP, grid, scores
 
 
+@pytest.mark.oracle("fraction worked by hand", of="correct_preferences", within=1e-06)
 def test_a_document_gives_a_point_to_the_better_system_and_halves_to_equal_ones() -> None:
     result = correct_preferences(scores())
     found = [
@@ -47,6 +48,7 @@ def test_neighbours_are_next_to_each_other_in_human_rank() -> None:
     assert (result.correct, result.compared) == (1, 2)
 
 
+@pytest.mark.oracle("fraction worked by hand", of="human_ranking")
 def test_several_dimensions_are_ranked_by_their_mean() -> None:
     other = scores(human=[[5, 5, 1, 1, 2, 2]])  # A 5 and 1.5, B 1 and 2.5, C 2 and 4.5
     assert human_ranking(scores(), other) == ("A", "C", "B")  # equal ones as they come

@@ -45,6 +45,9 @@ def test_a_rater_is_held_against_the_mean_of_the_others_without_its_own_values()
     assert correlation_with_other_raters(two, 0, SPEARMAN, with_own=True).value is None
 
 
+@pytest.mark.oracle(
+    "package SciPy 1.17.1, SummEval’s experts", of="correlation_with_other_raters", within=1e-06
+)
 def test_experts_of_summeval_are_as_scipy_has_them() -> None:
     with gzip.open(reference_data() / "news_summeval" / "summaries.jsonl.gz", "rt") as file:
         rows = [json.loads(line) for line in file]
@@ -63,6 +66,9 @@ def test_experts_of_summeval_are_as_scipy_has_them() -> None:
         assert value == pytest.approx(expected)
 
 
+@pytest.mark.oracle(
+    "fraction worked by hand", of=("text_preferences", "text_preferences_of_scores"), within=1e-06
+)
 def test_accuracy_on_preferences_counts_ties_of_the_judge_half_and_leaves_those_of_people_out() -> None:
     # Documents: as people, the other way, a tie of the judge, a tie of people, no value of the judge.
     human = [[5.0, 3, 2, 4, 5, 1, 3, 3, 4, 2]]
@@ -72,6 +78,7 @@ def test_accuracy_on_preferences_counts_ties_of_the_judge_half_and_leaves_those_
     assert found.accuracy.interval is not None
 
 
+@pytest.mark.oracle("fraction worked by hand", of="text_preferences_of_verdicts", within=1e-06)
 def test_a_judge_that_compares_texts_is_counted_by_its_mean_over_both_orders() -> None:
     verdicts = Verdicts(
         first=["A", "B", "A", "B"],

@@ -75,6 +75,7 @@ def test_samples_are_enough_where_all_of_them_surely_gain_less_than_a_hundredth(
     assert enough(noise=3, samples=4) is None
 
 
+@pytest.mark.oracle("correlation of the means of all samples", of="sample_curve", within=1e-12)
 @pytest.mark.parametrize("level", [Level.DATASET, Level.DOCUMENT])
 @pytest.mark.parametrize("measure", [spearman, pearson, kendall_tau_b])
 def test_all_samples_have_the_correlation_of_the_judge(measure, level):
@@ -115,6 +116,7 @@ def test_values_between_points_go_to_the_nearest_halves_up():
     assert np.isnan(bin_values([np.nan], range(1, 6))).all()
 
 
+@pytest.mark.oracle("fraction worked by hand", of="share_repeated", within=1e-06)
 def test_pairs_of_samples_with_the_same_value_are_counted_within_items():
     samples = np.array([[3, 3, 3], [1, 2, 2], [4, np.nan, 4], [5, np.nan, np.nan]])
     found = share_repeated(samples, documents=[1, 2, 3, 4], generator=STREAM)
@@ -125,6 +127,7 @@ def test_pairs_of_samples_with_the_same_value_are_counted_within_items():
     assert "more than once" in str(alone.reason)
 
 
+@pytest.mark.oracle("fraction worked by hand", of="variant_agreement", within=1e-06)
 def test_alpha_between_variants_is_that_of_two_raters():
     # Coincidences of (1, 1), (2, 2), (1, 2): observed 1 pair of 3 apart; n = 6 values, three of each.
     found = variant_agreement(np.array([1, 2, 1, np.nan]), np.array([1, 2, 2, 3]), documents=[1, 2, 3, 4])

@@ -8,6 +8,9 @@ from agreement.streams import Stream
 from tests.agreement.comparison.tables import GAP, scores
 
 
+@pytest.mark.oracle(
+    "fraction worked by hand", of=("scores_by_system", "human_scores_by_system"), within=1e-06
+)
 def test_means_and_deviations_of_each_system() -> None:
     first, second, third = scores_by_system(scores())
     assert [each.system for each in (first, second, third)] == ["A", "B", "C"]

@@ -30,6 +30,7 @@ def values(found: Strengths) -> dict[str, float]:
     return {each.system: each.strength.value for each in found.systems if each.strength}
 
 
+@pytest.mark.oracle("package choix 0.4.1", of="system_strengths", within=1e-06)
 def test_without_ties_and_places_strengths_are_those_of_choix() -> None:
     found = of_wins(WINS)
     assert values(found) == pytest.approx({str(place): value for place, value in enumerate(CHOIX)}, abs=1e-6)

@@ -47,6 +47,9 @@ def with_controls(human: Any, judge: Any, **more: Any) -> AlternativeAnnotatorTe
     return alternative_annotator_test(human, judge, **settings)
 
 
+@pytest.mark.oracle(
+    "Calderon, Reichart and Dror 2025, four models", of="alternative_annotator_test", within=5e-06
+)
 @pytest.mark.parametrize(
     ("model", "winning_rate", "advantage", "verdict"),
     [
@@ -78,6 +81,7 @@ def test_wins_counted_by_hand() -> None:
     assert found.advantage == pytest.approx((2 / 3 + 1 + 2 / 3) / 3)
 
 
+@pytest.mark.oracle("fraction worked by hand", of=("minus_root_mean_squared_error", "share_of_equal_values"))
 def test_alignments() -> None:
     others = np.array([[1.0, 4, GAP], [3, 4, 2]])
     values = np.array([2.0, 4, 5])
@@ -177,6 +181,7 @@ def test_benjamini_and_yekutieli_by_hand() -> None:
     assert benjamini_yekutieli([], 0.05).tolist() == []
 
 
+@pytest.mark.oracle("package SciPy 1.17.1, false_discovery_control", of="benjamini_yekutieli")
 @given(p_values=st.lists(st.floats(0, 1), min_size=1, max_size=10))
 def test_benjamini_and_yekutieli_is_that_of_scipy(p_values: list[float]) -> None:
     adjusted = stats.false_discovery_control(p_values, method="by")

@@ -19,6 +19,7 @@ GAP: Any = float("nan")
 CEILING = np.repeat([5.0, 4.0, 3.0, 1.0], [255, 30, 9, 6])  # nearly everything is a 5
 
 
+@pytest.mark.oracle("simulation, 500 samples", of=("guaranteed_mean", "betting_interval"))
 @pytest.mark.parametrize("ratings", [20, 40])
 def test_it_covers_where_students_interval_does_not(ratings: int) -> None:
     generator = np.random.default_rng(ratings)

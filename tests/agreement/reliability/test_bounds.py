@@ -40,6 +40,7 @@ def test_worked_p_values() -> None:
     assert bounds.binomial_p_value(10, 200, 0.1) == pytest.approx(0.008071, abs=5e-7)
 
 
+@pytest.mark.oracle("Jung, Brahman and Choi 2025: ln(delta) / ln(1 - risk)", of="least_accepted_ratings")
 @pytest.mark.parametrize(
     ("risk", "level", "least"),
     [(0.1, 0.1, 22), (0.1, 0.05, 29), (0.05, 0.1, 45), (0.05, 0.05, 59), (0.2, 0.1, 11), (0.2, 0.05, 14)],

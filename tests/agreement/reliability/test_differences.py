@@ -128,6 +128,7 @@ def test_ranks_that_are_sure_are_single_and_others_sets() -> None:
     assert ranks == {"S0": (1, 1), "S1": (2, 3), "S2": (2, 3), "S3": (4, 4)}
 
 
+@pytest.mark.oracle("simulation, share of sets with the true rank", of=("rank_sets", "pairwise_differences"))
 def test_true_ranks_lie_in_their_sets_and_equal_systems_are_rarely_told_apart() -> None:
     wrong = 0
     for seed in range(200):
@@ -136,6 +137,7 @@ def test_true_ranks_lie_in_their_sets_and_equal_systems_are_rarely_told_apart() 
     assert wrong / 200 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
 
 
+@pytest.mark.oracle("fraction worked by hand", of="holm", within=1e-06)
 def test_holm_by_hand() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([]).tolist() == []

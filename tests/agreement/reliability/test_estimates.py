@@ -14,6 +14,7 @@ from agreement.reliability import (
     active_inference,
     active_probabilities,
     beyond_batch,
+    combined_estimate,
     cut_to_scale,
     draw,
     humans_only,
@@ -60,6 +61,7 @@ def rated(people: np.ndarray, judge: np.ndarray, chosen: Any, **more: Any) -> Ra
     return RatedSample(judge=judge, human=human, **more)
 
 
+@pytest.mark.oracle("package ppi-python 0.2.3", of="prediction_powered", within=5e-09)
 def test_the_worked_example_of_ppi() -> None:
     """Value, weight and standard error are those of ppi_py, whose interval is normal."""
 
@@ -111,6 +113,7 @@ def test_three_ratings_are_too_few_for_an_interval_of_ppi() -> None:
     assert found.interval_reason == "3 ratings are too few for an interval, which needs 4."
 
 
+@pytest.mark.oracle("package SciPy 1.17.1, linregress", of="regression_estimate", within=1e-06)
 def test_the_regression_estimate_is_the_line_at_the_mean_of_all_judgments() -> None:
     line = stats.linregress(F, Y)
     estimate = regression_estimate(WORKED)
@@ -135,6 +138,7 @@ def test_the_regression_interval_holds_where_the_judge_rates_the_drawn_units_low
     assert 930 <= held <= 970
 
 
+@pytest.mark.oracle("package SciPy 1.17.1, t", of="humans_only", within=1e-06)
 def test_people_only_is_students_interval_with_the_finite_population() -> None:
     estimate = humans_only(WORKED)
     error = stats.sem(Y) * np.sqrt(2 / 3)
@@ -194,6 +198,7 @@ def test_with_every_unit_rated_the_mean_is_exact() -> None:
     )
 
 
+@pytest.mark.oracle("fraction worked by hand", of="judge_only", within=1e-06)
 def test_the_judge_alone_has_no_interval() -> None:
     estimate = judge_only(WORKED)
     assert estimate.value == pytest.approx(np.mean(F + FU))
@@ -281,6 +286,7 @@ def test_documents_widen_the_interval_where_they_share_errors() -> None:
     assert humans_only(by_document).standard_error == pytest.approx(expected)
 
 
+@pytest.mark.oracle("fraction worked by hand", of="stratified_estimate", within=1e-06)
 def test_strata_are_weighted_by_their_size() -> None:
     strata = ["a"] * 6 + ["b"] * 4
     sample = RatedSample(judge=[3] * 10, human=[1, 2, 3, GAP, GAP, GAP, 5, 4, GAP, GAP], strata=strata)
@@ -375,6 +381,7 @@ def test_an_audit_with_probabilities_of_its_own_is_weighed_within_its_stratum() 
     assert estimate.degrees_of_freedom == pytest.approx(int((chosen >= 100).sum()) - 2)
 
 
+@pytest.mark.oracle("fraction worked by hand", of="neyman_allocation")
 def test_ratings_go_where_there_are_more_units_that_differ_more() -> None:
     assert neyman_allocation([100, 100], [1, 3], 40).tolist() == [10, 30]
     assert neyman_allocation([4, 100], [9, 1], 40).tolist() == [4, 36]
@@ -382,6 +389,9 @@ def test_ratings_go_where_there_are_more_units_that_differ_more() -> None:
     assert neyman_allocation([10, 10], [1, 1], 40).tolist() == [10, 10]
 
 
+@pytest.mark.oracle(
+    "increments of Zrnic and Candes 2024, worked by hand", of="active_inference", within=1e-06
+)
 def test_active_inference_is_the_mean_of_its_increments() -> None:
     chances = np.array([0.5, 0.25, 1, 0.5])
     sample = RatedSample(judge=[2, 3, 4, 5], human=[3, GAP, 5, GAP], probabilities=chances)
@@ -395,6 +405,7 @@ def test_active_inference_is_the_mean_of_its_increments() -> None:
     assert steps[np.argmin(spreads)] == pytest.approx(tuned.weight, abs=0.006)
 
 
+@pytest.mark.oracle("simulation, mean of estimates", of="weighted_estimate")
 @pytest.mark.parametrize("function", [weighted_estimate, active_inference, stratified_estimate])
 def test_an_audit_makes_routed_figures_unbiased(function: Any) -> None:
     people, judge = population(14)
@@ -470,3 +481,14 @@ def test_active_probabilities_need_a_floor() -> None:
         active_probabilities([-1], 0.2)
     with pytest.raises(ValueError, match="uniform part"):
         active_probabilities([1], 0.2, mix=2)
+
+
+@pytest.mark.oracle("package SciPy 1.17.1, linregress", of="combined_estimate", within=1e-12)
+def test_combined_estimate_is_the_line_of_a_simple_random_sample_beyond_the_batch_or_not() -> None:
+    line = stats.linregress(F, Y)
+    value = line.intercept + line.slope * np.mean(F + FU)
+    assert combined_estimate(WORKED).value == pytest.approx(value, abs=1e-12)
+    beyond = combined_estimate(WORKED, beyond=True)
+    assert beyond.value == pytest.approx(value, abs=1e-12)
+    inside = combined_estimate(WORKED).standard_error or 0
+    assert (beyond.standard_error or 0) ** 2 == pytest.approx(inside**2 + np.var(Y, ddof=1) / 30)

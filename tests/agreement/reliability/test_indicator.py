@@ -8,7 +8,7 @@ from scipy import stats
 
 from agreement import Resampling, kendall_tau_b, mean_absolute_error, pearson, spearman
 from agreement.comparison import CORRELATIONS, Scores
-from agreement.reliability import expected_interval, indicator, reliability, validity
+from agreement.reliability import agreement_with_humans, expected_interval, indicator, reliability, validity
 from agreement.reliability.indicator import with_interval_of_documents
 
 GAP = float("nan")
@@ -33,6 +33,7 @@ def scores(people: Any = PEOPLE, rts: Any = RTS) -> Scores:
     )
 
 
+@pytest.mark.oracle("NumPy 2.4.6, corrcoef", of="indicator", within=1e-06)
 def test_each_system_has_its_indicator_or_a_reason() -> None:
     found = indicator(scores(), np.ravel(MCQ), pearson)
     assert [each.system for each in found] == NAMES
@@ -124,6 +125,7 @@ def test_two_systems_have_no_p_value() -> None:
     assert found.p_value_reason == "A p value needs 3 systems, but 2 have both."
 
 
+@pytest.mark.oracle("package SciPy 1.17.1, pearsonr, spearmanr and kendalltau", of="validity", within=1e-09)
 @pytest.mark.parametrize("name", ORACLES)
 def test_the_p_value_is_that_of_scipy(name: str) -> None:
     generator = np.random.default_rng(5)
@@ -178,6 +180,7 @@ def test_the_same_seed_gives_the_same_intervals() -> None:
     assert first.interval.low < (first.value or 0) < first.interval.high
 
 
+@pytest.mark.oracle("Bonett and Wright 2000", of="expected_interval", within=0.0005)
 @pytest.mark.parametrize(("items", "low", "high"), [(100, 0.269, 0.600), (30, 0.089, 0.707)])
 def test_the_interval_to_expect_of_a_spearman_of_45(items: int, low: float, high: float) -> None:
     interval = expected_interval(0.45, items, spearman)
@@ -193,3 +196,15 @@ def test_an_expected_interval_is_refused_where_there_is_none() -> None:
         expected_interval(0.5, 40, mean_absolute_error)
     narrow, wide = (expected_interval(0.5, items, kendall_tau_b) for items in (400, 40))
     assert wide.low < narrow.low < 0.5 < narrow.high < wide.high
+
+
+@pytest.mark.parametrize("name", ORACLES)
+@pytest.mark.oracle(
+    "package SciPy 1.17.1, pearsonr, spearmanr and kendalltau", of="agreement_with_humans", within=1e-12
+)
+def test_agreement_with_people_of_each_system_is_that_of_scipy(name: str) -> None:
+    found = agreement_with_humans(scores(), CORRELATIONS[name])
+    expected = [ORACLES[name](RTS[index], PEOPLE[index])[0] for index in (0, 1, 3)]
+    values = [found[index].coefficient.value for index in (0, 1, 3)]
+    assert values == pytest.approx(expected, abs=1e-12)
+    assert found[2].coefficient.value is None

@@ -20,6 +20,7 @@ from agreement.reliability import (
     steadiness,
     usual_value,
 )
+from benchmarks.coverage_certificates import LEVEL, AuditedJudge, false_alarms
 
 GAP: Any = float("nan")
 THIRD = 1 / 3
@@ -45,6 +46,7 @@ def test_a_squared_distance_is_a_share_of_the_scale() -> None:
     assert squared_distance([1, 3, 5], [5, 3, 4], span=4).tolist() == [1, 0, 1 / 16]
 
 
+@pytest.mark.oracle("fraction worked by hand", of="human_ceiling", within=1e-06)
 def test_one_person_in_the_judges_place() -> None:
     ceiling = human_ceiling([[1, 5, 3], [1, 5, GAP], [4, 5, GAP]], more_than_one_point)
     # unit 1: 1 against 2.5 and 4 against 1 are too far, all three of them; unit 2 none; unit 3 has one person
@@ -64,6 +66,7 @@ def test_confidences_are_larger_where_a_judge_agrees_with_itself() -> None:
     assert largest_probability([[0.2, 0.8], [0.5, 0.5]]).tolist() == [0.8, 0.5]
 
 
+@pytest.mark.oracle("normal equations of ridge regression", of="fit_error_model", within=1e-09)
 def test_an_error_model_is_ridge_regression() -> None:
     generator = np.random.default_rng(4)
     features = generator.normal(3, [1, 5, 0.1], (60, 3))
@@ -109,6 +112,7 @@ def test_a_constant_judge_passes_on_a_skewed_scale_and_a_shuffled_one_with_it() 
         more_than_one_point,
         [0],
         Guarantee(0.2),
+        documents=None,
         generator=generator,
         batch=np.zeros(400),
     )
@@ -117,10 +121,20 @@ def test_a_constant_judge_passes_on_a_skewed_scale_and_a_shuffled_one_with_it() 
     assert found.ceiling.risk == 0
 
 
+@pytest.mark.oracle("a judge that is right, its controls that are wrong", of="certify")
 def test_a_judge_that_tells_units_apart_passes_where_its_controls_fail() -> None:
     generator = np.random.default_rng(12)
     human = np.tile(generator.integers(1, 6, 200).astype(float), (3, 1))
-    found = certify(human[0], human, np.zeros(200), another_point, [0], Guarantee(0.2), generator=generator)
+    found = certify(
+        human[0],
+        human,
+        np.zeros(200),
+        another_point,
+        [0],
+        Guarantee(0.2),
+        documents=None,
+        generator=generator,
+    )
     assert found.certificate.threshold == 0
     assert found.constant.threshold is None
     assert found.shuffled.threshold is None
@@ -137,37 +151,75 @@ def test_the_usual_value_is_the_most_frequent() -> None:
         another_point,
         [0],
         Guarantee(0.2),
+        documents=None,
         generator=np.random.default_rng(0),
     )
     assert nobody.constant_value is None
     assert nobody.certificate.threshold is None
 
 
-def test_an_audit_contradicts_where_so_many_errors_were_unlikely() -> None:
-    losses = np.zeros(40)
-    losses[:9] = 1
-    open_population = check_audit(losses, 0.1)
-    assert open_population.contradicts
-    # P(Bin(40, .1) >= 9) = .0155, by scipy.stats.binom.sf(8, 40, .1)
-    assert open_population.p_value == pytest.approx(0.0155, abs=5e-5)
-    assert open_population.reason == (
-        "9 of 40 audited units count against the judge. This contradicts a risk of 0.1."
+def capital_by_hand(documents: list[tuple[int, int]], risk: float, most: int) -> float:
+    """Return the largest capital so far, from (errors, units) of each document in order."""
+    ratio = (0.8 / 0.03) ** (1 / 5)
+    stakes = [0.03 * ratio**power for power in range(6)]
+    held, largest = [1.0] * 6, 1.0
+    for errors, units in documents:
+        gain = (errors - risk * units) / (risk * most)
+        held = [each * (1 + stake * gain) for each, stake in zip(held, stakes, strict=True)]
+        largest = max(largest, sum(held) / 6)
+    return largest
+
+
+@pytest.mark.oracle("capital worked by hand", of="check_audit", within=1e-12)
+def test_audit_contradicts_after_the_largest_capital_of_its_bets() -> None:
+    losses = np.tile([1.0, 0, 0, 0], 10)
+    found = check_audit(losses, 0.1, documents=None)
+    wanted = capital_by_hand([(int(each), 1) for each in losses], 0.1, 1)
+    assert found.p_value == pytest.approx(1 / wanted, rel=1e-12)
+    assert found.contradicts
+    assert found.reason == "10 of 40 audited units count against the judge. This contradicts a risk of 0.1."
+    after = found.alarm_after or 0
+    assert check_audit(losses[:after], 0.1, documents=None).contradicts
+    assert not check_audit(losses[: after - 1], 0.1, documents=None).contradicts
+
+
+def test_audit_keeps_its_alarm_after_many_right_units() -> None:
+    losses = np.concatenate([np.ones(12), np.zeros(400)])
+    found = check_audit(losses, 0.1, documents=None)
+    assert (found.contradicts, found.alarm_after) == (
+        True,
+        check_audit(losses[:12], 0.1, documents=None).alarm_after,
     )
-    closed = check_audit(losses, 0.1, units=80)  # 8 of the 80 may be wrong, 9 are
-    assert closed.p_value == 0
-    assert not check_audit(losses[5:], 0.1).contradicts
-    assert check_audit(np.zeros(10), 0.1, units=50).p_value == 1
-    nothing = check_audit([GAP], 0.1)
+
+
+def test_audit_bets_on_whole_documents_in_the_order_of_their_first_ratings() -> None:
+    documents = ["b", "a", "b", "c", "a", "c", "d"]
+    found = check_audit([1, 0, 1, 0, 1, GAP, GAP], 0.2, documents=documents)
+    # d has no rating; the bets allow for two units of a document
+    assert found.p_value == pytest.approx(1 / capital_by_hand([(2, 2), (1, 2), (0, 1)], 0.2, 2), rel=1e-12)
+    assert (found.audited, found.errors) == (5, 3)
+
+
+def test_audit_with_more_errors_than_the_risk_allows_contradicts_for_certain() -> None:
+    losses = np.zeros(60)
+    losses[-9:] = 1
+    assert check_audit(losses, 0.1, documents=None).p_value != 0
+    closed = check_audit(losses, 0.1, documents=None, units=80)  # 8 of the 80 may be wrong, 9 are
+    assert (closed.p_value, closed.contradicts, closed.alarm_after) == (0, True, 60)
+    assert check_audit([0, 1], 0.0, documents=None).alarm_after == 2
+    assert check_audit([1, 1], 1.0, documents=None).p_value == 1
+
+
+def test_audit_without_errors_or_ratings_does_not_contradict() -> None:
+    assert check_audit(np.zeros(10), 0.1, documents=None, units=50).p_value == 1
+    nothing = check_audit([GAP], 0.1, documents=None)
     assert (nothing.p_value, nothing.contradicts) == (None, False)
     with pytest.raises(ValueError, match="0 and 1"):
-        check_audit([0.5], 0.1)
+        check_audit([0.5], 0.1, documents=None)
 
 
-def test_an_audit_of_a_judge_at_its_risk_contradicts_in_at_most_the_level() -> None:
-    generator = np.random.default_rng(14)
-    batch = (np.arange(300) < 60).astype(float)
-    found = [
-        check_audit(generator.choice(batch, 40, replace=False), 0.2, units=300).contradicts
-        for _ in range(1_000)
-    ]
-    assert np.mean(found) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1_000)
+@pytest.mark.oracle("simulation, 150 audits, a look after every rating", of="check_audit")
+def test_audit_looked_at_after_every_rating_keeps_its_level() -> None:
+    kind, simulations = AuditedJudge(documents=60, items=4, alike=0.6), 150
+    alarms = false_alarms(kind, simulations)
+    assert alarms["bets"] <= LEVEL + 2 * np.sqrt(LEVEL * (1 - LEVEL) / simulations) < alarms["binomial"]

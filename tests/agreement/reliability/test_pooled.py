@@ -21,6 +21,7 @@ def constant(human: list[float], **fields: Any) -> RatedSample:
     return RatedSample(judge=[3] * len(human), human=human, **fields)
 
 
+@pytest.mark.oracle("fraction worked by hand", of="pooled_estimate", within=1e-06)
 def test_without_a_judges_help_it_is_the_stratified_mean_by_hand() -> None:
     """Ratings 1, 2, 3 of 6 units and 4, 5 of 4; a judge that never varies has the slope 0."""
     first, second = constant([1, 2, 3, GAP, GAP, GAP]), constant([4, 5, GAP, GAP])

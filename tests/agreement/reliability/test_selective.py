@@ -1,12 +1,14 @@
 """Thresholds with a guarantee: worked examples of others, hand-made ones, and what must always hold."""
 
 import csv
+from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import optimize, stats
 
 from agreement.reliability import (
     Guarantee,
@@ -18,9 +20,11 @@ from agreement.reliability import (
     least_accepted_ratings,
     plan_calibration,
 )
+from benchmarks.coverage_certificates import DELTA, ErringJudge, broken_promises
 from tests.reference import reference_data
 
 DISTANCES = [0, -1, -2, -3, -4]
+calibrate_alone = partial(calibrate, documents=None)  # no two units share a document
 
 
 def preferences() -> tuple[np.ndarray, np.ndarray]:
@@ -32,6 +36,7 @@ def preferences() -> tuple[np.ndarray, np.ndarray]:
     return np.max(options, axis=1), (chosen != [int(row["human_choice"]) for row in rows]).astype(float)
 
 
+@pytest.mark.oracle("Jung, Brahman and Choi 2025, 500 preferences", of="calibrate", within=5e-05)
 @pytest.mark.parametrize(
     ("risk", "threshold", "accepted", "wrong", "bound"),
     [(0.2, 0.676, 439, 76, 0.1985), (0.15, 0.913, 356, 44, 0.1490), (0.1, 0.998, 241, 17, 0.0966)],
@@ -39,7 +44,7 @@ def preferences() -> tuple[np.ndarray, np.ndarray]:
 def test_worked_thresholds(risk: float, threshold: float, accepted: int, wrong: int, bound: float) -> None:
     confidences, losses = preferences()
     assert 1 - losses.mean() == pytest.approx(0.784)
-    certificate = calibrate(confidences, losses, grid_between(0.5, 1, 0.001), Guarantee(risk, 0.1))
+    certificate = calibrate_alone(confidences, losses, grid_between(0.5, 1, 0.001), Guarantee(risk, 0.1))
     assert certificate.threshold == threshold
     assert certificate.step is not None
     assert (certificate.step.accepted, certificate.step.lost) == (accepted, wrong)
@@ -52,7 +57,7 @@ def test_a_judge_without_a_good_corner_is_not_certified_at_the_strictest_thresho
     # the reference implementation returns the top of the grid here
     confidences = np.repeat([0.0, -1.0], 50)
     losses = np.tile([1.0, 0.0], 50)
-    certificate = calibrate(confidences, losses, DISTANCES, Guarantee(0.2))
+    certificate = calibrate_alone(confidences, losses, DISTANCES, Guarantee(0.2))
     assert certificate.threshold is None
     assert certificate.step is None
     assert certificate.kept_share == 0
@@ -71,7 +76,7 @@ def test_a_judge_without_a_good_corner_is_not_certified_at_the_strictest_thresho
 def test_testing_ends_at_the_first_failure_even_where_a_larger_set_would_pass() -> None:
     confidences = np.repeat([0.0, -1.0, -2.0], [40, 40, 400])
     losses = np.concatenate([np.zeros(40), np.tile([1.0, 0.0], 20), np.zeros(400)])
-    certificate = calibrate(confidences, losses, DISTANCES, Guarantee(0.1))
+    certificate = calibrate_alone(confidences, losses, DISTANCES, Guarantee(0.1))
     assert certificate.threshold == 0
     assert [step.threshold for step in certificate.steps] == [0, -1]
 
@@ -80,7 +85,7 @@ def test_an_abstention_tells_how_many_more_ratings_would_pass_at_the_same_share_
     confidences = np.zeros(40)
     losses = np.zeros(40)
     losses[:4] = 1  # 10% of 40: bound .187
-    certificate = calibrate(confidences, losses, DISTANCES, Guarantee(0.15))
+    certificate = calibrate_alone(confidences, losses, DISTANCES, Guarantee(0.15))
     assert certificate.threshold is None
     more = certificate.more_ratings
     assert more is not None
@@ -93,25 +98,25 @@ def test_an_abstention_tells_how_many_more_ratings_would_pass_at_the_same_share_
 def test_half_the_units_accepted_doubles_the_ratings_needed() -> None:
     losses = np.zeros(80)
     losses[:4] = 1
-    all_sure = calibrate(np.zeros(40), losses[:40], [0], Guarantee(0.15)).more_ratings
-    half_sure = calibrate(np.repeat([0.0, -1.0], 40), losses, [0], Guarantee(0.15)).more_ratings
+    all_sure = calibrate_alone(np.zeros(40), losses[:40], [0], Guarantee(0.15)).more_ratings
+    half_sure = calibrate_alone(np.repeat([0.0, -1.0], 40), losses, [0], Guarantee(0.15)).more_ratings
     assert all_sure is not None
     assert half_sure == 2 * all_sure
 
 
 def test_too_few_ratings_are_not_tested() -> None:
-    certificate = calibrate(np.zeros(20), np.zeros(20), DISTANCES, Guarantee(0.2))
+    certificate = calibrate_alone(np.zeros(20), np.zeros(20), DISTANCES, Guarantee(0.2))
     assert certificate.steps == ()
     assert certificate.reason == (
         "None of the thresholds accepts 30 of 20 calibration ratings, too few to test. "
         "All units go to humans."
     )
     assert certificate.more_ratings == 10
-    half_sure = calibrate(np.repeat([0.0, -1.0], 10), np.zeros(20), [0], Guarantee(0.2))
+    half_sure = calibrate_alone(np.repeat([0.0, -1.0], 10), np.zeros(20), [0], Guarantee(0.2))
     assert half_sure.more_ratings == 40
-    never_sure = calibrate(np.full(50, -1), np.zeros(50), [0], Guarantee(0.2))
+    never_sure = calibrate_alone(np.full(50, -1), np.zeros(50), [0], Guarantee(0.2))
     assert never_sure.more_reason == "No threshold accepts any of the rated units; widen the grid."
-    nothing = calibrate([], [], DISTANCES, Guarantee(0.2))
+    nothing = calibrate_alone([], [], DISTANCES, Guarantee(0.2))
     assert (nothing.threshold, nothing.more_ratings) == (None, 30)
 
 
@@ -120,8 +125,8 @@ def test_a_closed_batch_is_certified_by_the_hypergeometric_bound() -> None:
     losses = np.zeros(100)
     losses[:5] = 1
     guarantee = Guarantee(0.08)
-    assert calibrate(np.zeros(100), losses, [0], guarantee).threshold is None
-    closed = calibrate(np.zeros(100), losses, [0], guarantee, batch=np.zeros(200))
+    assert calibrate_alone(np.zeros(100), losses, [0], guarantee).threshold is None
+    closed = calibrate_alone(np.zeros(100), losses, [0], guarantee, batch=np.zeros(200))
     assert closed.threshold == 0
     assert closed.step is not None
     assert closed.step.bound == pytest.approx(0.075)
@@ -134,7 +139,7 @@ def test_a_closed_batch_is_certified_by_the_hypergeometric_bound() -> None:
 def test_the_start_in_a_batch_looks_at_the_batch_and_not_at_the_sample() -> None:
     batch = np.repeat([0.0, -1.0], [250, 750])
     sample = np.repeat([0.0, -1.0], [31, 69])  # 31 found, 25 expected
-    certificate = calibrate(sample, np.zeros(100), DISTANCES, Guarantee(0.2), batch=batch)
+    certificate = calibrate_alone(sample, np.zeros(100), DISTANCES, Guarantee(0.2), batch=batch)
     assert certificate.steps[0].threshold == -1
 
 
@@ -142,7 +147,7 @@ def test_units_without_a_confidence_or_a_loss_are_never_accepted() -> None:
     gap = np.nan
     confidences = [0.0] * 40 + [gap] * 5 + [0.0] * 5
     losses = [0.0] * 40 + [1.0] * 5 + [gap] * 5
-    certificate = calibrate(confidences, losses, [0, -1], Guarantee(0.2), batch=[0.0] * 90 + [gap] * 10)
+    certificate = calibrate_alone(confidences, losses, [0, -1], Guarantee(0.2), batch=[0.0] * 90 + [gap] * 10)
     assert certificate.step is not None
     assert (certificate.step.accepted, certificate.step.lost, certificate.step.units) == (40, 0, 90)
     assert (certificate.rated, certificate.without_loss, certificate.units) == (45, 5, 100)
@@ -151,9 +156,9 @@ def test_units_without_a_confidence_or_a_loss_are_never_accepted() -> None:
 def test_losses_between_0_and_1_need_the_other_test() -> None:
     losses = np.full(200, 0.05)
     with pytest.raises(ValueError, match="Hoeffding-Bentkus"):
-        calibrate(np.zeros(200), losses, [0], Guarantee(0.1))
+        calibrate_alone(np.zeros(200), losses, [0], Guarantee(0.1))
     guarantee = Guarantee(0.1, test=RiskTest.HOEFFDING_BENTKUS)
-    certificate = calibrate(np.zeros(200), losses, [0], guarantee)
+    certificate = calibrate_alone(np.zeros(200), losses, [0], guarantee)
     assert certificate.threshold == 0
     assert certificate.steps[0].p_value == pytest.approx(0.021939, abs=1e-6)
     assert certificate.steps[0].bound <= 0.1
@@ -162,13 +167,13 @@ def test_losses_between_0_and_1_need_the_other_test() -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="differ in shape"):
-        calibrate([0, 0], [1], [0], Guarantee(0.1))
+        calibrate_alone([0, 0], [1], [0], Guarantee(0.1))
     with pytest.raises(ValueError, match="between 0 and 1"):
-        calibrate([0], [2], [0], Guarantee(0.1))
+        calibrate_alone([0], [2], [0], Guarantee(0.1))
     with pytest.raises(ValueError, match="at least one threshold"):
-        calibrate([0], [1], [], Guarantee(0.1))
+        calibrate_alone([0], [1], [], Guarantee(0.1))
     with pytest.raises(ValueError, match="part of the batch"):
-        calibrate(np.zeros(50), np.zeros(50), [0], Guarantee(0.1), batch=np.zeros(40))
+        calibrate_alone(np.zeros(50), np.zeros(50), [0], Guarantee(0.1), batch=np.zeros(40))
     with pytest.raises(ValueError, match="risk"):
         Guarantee(0)
     with pytest.raises(ValueError, match="accepted rating"):
@@ -187,12 +192,15 @@ def test_a_larger_risk_never_keeps_fewer_units(seed: int, risk: float) -> None:
     generator = np.random.default_rng(seed)
     confidences = -generator.integers(0, 5, 200).astype(float)
     losses = (generator.random(200) < 0.05 - 0.1 * confidences).astype(float)
-    strict, lax = (calibrate(confidences, losses, DISTANCES, Guarantee(each)) for each in (risk, 1.5 * risk))
+    strict, lax = (
+        calibrate_alone(confidences, losses, DISTANCES, Guarantee(each)) for each in (risk, 1.5 * risk)
+    )
     assert strict.kept_share <= lax.kept_share
-    several = calibrate(confidences, losses, DISTANCES, Guarantee(risk).divide(4))
+    several = calibrate_alone(confidences, losses, DISTANCES, Guarantee(risk).divide(4))
     assert several.kept_share <= strict.kept_share
 
 
+@pytest.mark.oracle("simulation, 1,000 samples", of="calibrate")
 @pytest.mark.parametrize("closed", [True, False])
 def test_the_risk_is_broken_in_at_most_delta_of_the_samples(closed: bool) -> None:
     # the risk of the set at -1 is just above .2, so every certificate down to there is a mistake
@@ -202,7 +210,7 @@ def test_the_risk_is_broken_in_at_most_delta_of_the_samples(closed: bool) -> Non
     broken = 0
     for _ in range(1_000):
         sample = generator.choice(600, 150, replace=False)
-        certificate = calibrate(
+        certificate = calibrate_alone(
             batch[sample], losses[sample], DISTANCES, Guarantee(0.2), batch=batch if closed else None
         )
         if certificate.threshold is not None:
@@ -218,6 +226,7 @@ def test_a_grid_keeps_its_points() -> None:
         grid_of([np.nan])
 
 
+@pytest.mark.oracle("package SciPy 1.17.1, binom", of=("plan_calibration", "errors_allowed"), within=1e-06)
 def test_a_plan_says_how_many_ratings_before_anything_is_rated() -> None:
     plan = plan_calibration(Guarantee(0.1, 0.1), expected_error=0.02, accepted_share=0.5, power=0.8)
     assert plan.accepted is not None
@@ -239,7 +248,7 @@ def test_a_planned_sample_passes_as_often_as_it_says() -> None:
     generator = np.random.default_rng(6)
     losses = (np.arange(400) < 40).astype(float)
     passed = [
-        calibrate(
+        calibrate_alone(
             np.zeros(plan.ratings),
             generator.choice(losses, plan.ratings, replace=False),
             [0],
@@ -275,3 +284,74 @@ def test_a_closed_batch_needs_fewer_ratings() -> None:
     assert small < 22
     assert least_accepted_ratings(guarantee, errors=3, units=20) is None
     assert errors_allowed(np.array([5, 22]), guarantee).tolist() == [-1, 0]
+
+
+def test_documents_of_one_unit_change_no_certificate() -> None:
+    generator = np.random.default_rng(21)
+    confidences = -generator.integers(0, 5, 200).astype(float)
+    losses = (generator.random(200) < 0.05 - 0.05 * confidences).astype(float)
+    documents = generator.permutation(200)
+    found = calibrate(confidences, losses, DISTANCES, Guarantee(0.2), documents=documents)
+    assert found.threshold is not None
+    assert found == calibrate_alone(confidences, losses, DISTANCES, Guarantee(0.2))
+
+
+def test_documents_change_nothing_in_a_closed_batch() -> None:
+    losses = np.zeros(100)
+    losses[:5] = 1
+    found, alone = (
+        calibrate(np.zeros(100), losses, [0], Guarantee(0.08), documents=documents, batch=np.zeros(200))
+        for documents in (np.arange(100) // 4, None)
+    )
+    assert found == alone
+
+
+@pytest.mark.oracle("fraction worked by hand", of="calibrate", within=1e-12)
+def test_bet_on_documents_equals_its_hand_worked_capital() -> None:
+    # 10 documents of 4 units, one error in one of them, risk .2: gains .8 and -.2, of at most 3.2 to lose
+    losses = np.zeros(40)
+    losses[0] = 1
+    found = calibrate(np.zeros(40), losses, [0], Guarantee(0.2), documents=np.arange(40) // 4)
+    stakes = [Fraction(number, 12) for number in range(1, 13)]
+    capital = sum((1 + stake / 4) ** 9 * (1 - stake / 16) for stake in stakes) / 12
+    assert found.steps[0].p_value == pytest.approx(float(1 / capital), rel=1e-12)
+    assert (found.steps[0].accepted, found.steps[0].lost) == (40, 1)
+    # 11 documents without an error and no other test: the least risk that the same capital rejects
+    clean = calibrate(np.zeros(44), np.zeros(44), [0], Guarantee(0.3), documents=np.arange(44) // 4)
+    numbers = np.arange(1, 13) / 12
+    bound = optimize.brentq(
+        lambda risk: np.mean((1 + numbers * risk / (1 - risk)) ** 11) - 10, 0.01, 0.9, xtol=1e-12
+    )
+    assert clean.threshold == 0
+    assert clean.steps[0].bound == pytest.approx(bound, abs=2e-9)
+
+
+def test_more_documents_like_these_pass_when_so_many_ratings_are_added() -> None:
+    losses = np.tile([1.0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 4)
+    found = calibrate(np.zeros(48), losses, [0], Guarantee(0.2), documents=np.arange(48) // 4)
+    assert found.threshold is None
+    assert found.more_ratings is not None
+    times = -(-(48 + found.more_ratings) // 48)
+    enough = calibrate(
+        np.zeros(48 * times),
+        np.tile(losses, times),
+        [0],
+        Guarantee(0.2),
+        documents=np.arange(48 * times) // 4,
+    )
+    assert enough.threshold == 0
+
+
+def test_a_gap_in_the_losses_leaves_documents_of_the_others() -> None:
+    losses = np.where(np.arange(80) % 2, np.nan, 0.0)
+    found = calibrate(np.zeros(80), losses, [0], Guarantee(0.2), documents=np.arange(80) // 2)
+    assert found == calibrate_alone(np.zeros(80), losses, [0], Guarantee(0.2))
+    with pytest.raises(ValueError, match="Documents and losses differ in shape"):
+        calibrate(np.zeros(80), losses, [0], Guarantee(0.2), documents=[1, 2])
+
+
+def test_documents_keep_a_guarantee_that_units_taken_as_independent_break() -> None:
+    kind, simulations = ErringJudge(documents=40, items=12, alike=0.9), 200
+    with_documents, as_independent, in_batch = broken_promises(kind, simulations)
+    highest = DELTA + 2 * np.sqrt(DELTA * (1 - DELTA) / simulations)
+    assert max(with_documents, in_batch) <= highest < as_independent

@@ -22,6 +22,7 @@ from tests.judges.factories import make_judge, make_judgment
 from tests.judges.measured import measured_project
 from tests.judges.pages import address, text_of
 from tests.rating.rounds import opened, rate
+from tests.results.reading import expect_in_files_and_api
 
 pytestmark = pytest.mark.django_db
 
@@ -463,3 +464,22 @@ def test_documents_needed_follow_from_the_spread_of_errors(client):
     assert int(power["needed"]) == documents_needed(0.5, deviation)
     assert float(power["smallest"]) == pytest.approx(smallest_difference_found(deviation, 12))
     assert "Which judge is nearer to people" in client.get(page_of(cast)).content.decode()
+
+
+def test_page_of_judges_leaves_other_coefficients_to_files_and_api(client):
+    cast = measured_project()
+    client.force_login(cast.admin)
+    judge = cast.project.judges.get(name="Reasoner").pk
+    others = ["pearson", "kendall_tau_b"]
+    levels = ("dataset", "system", "document")
+    left_out = {
+        "correlations": [f"{name}_{level}" for name in others for level in levels],
+        f"judge-{judge}-quality": others,
+        "meta": others,
+        "validity": others,
+        "differences": ["rmse"],
+        "indicator-pearson": [],
+        "indicator-kendall": [],
+        f"judge-{judge}-scatter": [],
+    }
+    expect_in_files_and_api(client, cast.project, "judges", left_out)

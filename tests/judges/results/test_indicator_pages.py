@@ -192,7 +192,7 @@ def test_r_that_goes_with_p_may_be_used():
     answers = [others[system][document] for document in range(5) for system in range(7)]
     cast = measured_project(rts=rts, mcq=answers, people=[answers], documents=5, systems=7)
     (found,) = reported(cast)["validity"]
-    assert found["reading"]["value"].startswith("Yes: where R is higher")
+    assert found["reading"]["value"].startswith("Yes: the judge agrees more with people")
     assert found["p_value"]["value"] == pytest.approx(2 / 5040)
 
 

@@ -86,7 +86,7 @@ def test_its_tables_are_taken_away_with_its_figures(client, cast):
     steps = [row for row in file_of(client, cast, page, "thresholds") if row["dimension"] == "Fluency"]
     assert [float(row["p_value"]) for row in steps] == [each["p_value"] for each in found["Fluency"].steps]
     assert all(decimals(float(row["bound"])) in page for row in steps)
-    assert "they are not corrected over dimensions either" in page
+    assert "Dimensions share delta" in page
     for person, status in [(cast.annotators[0].user, 404), (cast.outsider, 404), (cast.researcher, 200)]:
         client.force_login(person)
         assert client.get(page_of(calibration, "certificates.md")).status_code == status
@@ -201,7 +201,7 @@ def test_certificates_are_routed_by_and_lapse_on_the_page_of_the_policy(client, 
     assert "Wrong: another point than people" in page
     Judge.objects.filter(name="Chooser").update(max_tokens=999)
     page = text_of(client.get(own))
-    assert "The certificates that this policy follows have lapsed" in page
+    assert "The certificates of this policy have lapsed" in page
     assert "The maximum output tokens of Chooser was" in page
     assert "New judgments would change this" not in page
 
@@ -258,10 +258,10 @@ def test_the_command_that_routes_follows_certificates(cast):
     [
         (("plan", "--risk=2"), "--risk lies between 0 and 1, but is 2."),
         (("plan", "--dimension=style"), "There is no dimension 'style'"),
-        (("plan", "--other=Nobody"), "There is no judge that gives scores 'Nobody'"),
+        (("plan", "--other=Nobody"), "No judge with scores and judgments is called 'Nobody'"),
         (("plan",), "Closeness needs a second judge"),
         (("show", "--name=Nobody"), "There is no calibration 'Nobody'; there are: none."),
-        (("draw", "--other=Chooser", "--risk=0.01"), "Or enter yourself"),
+        (("draw", "--other=Chooser", "--risk=0.01"), "Or enter the number of calibration units yourself"),
     ],
 )
 def test_the_command_refuses_in_a_sentence(cast, options, sentence):

