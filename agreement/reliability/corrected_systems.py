@@ -250,7 +250,7 @@ def _compare_pairs(
         elif variance <= _TINY**2:
             each = replace(each, reason="The difference is the same on every rated document.")
         else:
-            each = with_t_interval(each, value, float(np.sqrt(variance)), freedom, levels)
+            each = with_t_interval(each, value, [(variance, freedom)], levels)
         found.append(each)
     return adjust_p_values(found)
 

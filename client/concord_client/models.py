@@ -308,7 +308,7 @@ FormatEnum: TypeAlias = Literal["jsonl", "csv", "parquet", "xlsx", "huggingface"
 GoldRowUseEnum: TypeAlias = Literal["practice", "hidden"]
 
 
-GroundEnum: TypeAlias = Literal["audit", "alpha", "errors", "certificate", "certified constant", "unrated", "replacement", "indicator", "nothing"]
+GroundEnum: TypeAlias = Literal["audit", "alpha", "errors", "certificate", "certified constant", "unrated", "replacement", "single texts", "indicator", "nothing"]
 
 
 class HandOverInput(TypedDict):
@@ -810,6 +810,9 @@ class Settings(TypedDict):
     tolerance: NotRequired[int]
 
 
+ShownEnum: TypeAlias = Literal["shown", "shown for these raters", "not shown", "ruled out"]
+
+
 class ShownIf(TypedDict):
     dimension: str
     values: list[Any]
@@ -868,6 +871,9 @@ class TrialRow(TypedDict):
     input_tokens: int | None
     output_tokens: int | None
     cost: str | None
+
+
+UseRowUseEnum: TypeAlias = Literal["rank systems", "score single texts", "means after correction of bias"]
 
 
 class VariantRow(TypedDict):
@@ -1095,15 +1101,6 @@ class DimensionRule(TypedDict):
     in_force: RuleShape
     is_named: bool
     would_open: list[WouldOpen] | None
-
-
-class DimensionVerdictRow(TypedDict):
-    dimension: str
-    kept: int
-    use: DimensionVerdictRowUseEnum
-    ground: GroundEnum
-    says: str
-    refusal: str | None
 
 
 class DisputeRow(TypedDict):
@@ -1682,6 +1679,12 @@ class SelectionInput(TypedDict):
     note: NotRequired[str]
 
 
+class UseRow(TypedDict):
+    use: UseRowUseEnum
+    shown: ShownEnum
+    says: str
+
+
 class AskedDimension(TypedDict):
     dimension: str
     name: str
@@ -1698,6 +1701,16 @@ class CalibrationDetail(TypedDict):
     calibration: CalibrationRow
     dimensions: list[CertifiedDimensionRow]
     can_route: bool
+
+
+class DimensionVerdictRow(TypedDict):
+    dimension: str
+    kept: int
+    use: DimensionVerdictRowUseEnum
+    ground: GroundEnum
+    says: str
+    uses: list[UseRow]
+    refusal: str | None
 
 
 class DisputeDetail(TypedDict):

@@ -40,6 +40,10 @@ def found_for(human, judge, **options):
     return judge_error(scores_of(human, judge), generator=np.random.default_rng(1), replicates=200, **options)
 
 
+def half_width(low, high):
+    return (high - low) / 2
+
+
 @pytest.fixture
 def given():
     generator = np.random.default_rng(7)
@@ -96,10 +100,10 @@ def test_interval_of_bias_has_the_two_way_variance():
     squares = (5 * of_documents.var(ddof=1) + 60 * of_raters.var(ddof=1) - np.sum(left**2) / (4 * 59)) / (
         5 * 60
     )
-    reach = (found.bias.high - found.bias.low) / 2
+    reach = half_width(found.bias.low, found.bias.high)
     freedom = 4  # the raters' part is nearly all of it
     assert reach == pytest.approx(scipy.stats.t.ppf(0.975, freedom) * np.sqrt(squares), rel=0.05)
-    panel_reach = (found.bias.panel_high - found.bias.panel_low) / 2
+    panel_reach = half_width(found.bias.panel_low, found.bias.panel_high)
     wanted = scipy.stats.t.ppf(0.975, 59) * np.sqrt(of_documents.var(ddof=1) / 60)
     assert panel_reach == pytest.approx(wanted, rel=0.05)
 
