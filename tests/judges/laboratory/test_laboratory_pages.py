@@ -110,7 +110,8 @@ def test_distribution_of_samples_equals_scipy_item_by_item(client, cast):
         [np.bincount(values, minlength=6)[1:] / len(values) for values in both]
         for both in zip(*people_and_samples(cast), strict=True)
     ]
-    assert float(row["js_whole"]) == pytest.approx(np.mean([jensenshannon(one, two, base=2) for one, two in shares]))
+    distances = [jensenshannon(one, two, base=2) for one, two in shares]
+    assert float(row["js_whole"]) == pytest.approx(np.mean(distances))
     assert float(row["tv_whole"]) == pytest.approx(np.mean([abs(one - two).sum() / 2 for one, two in shares]))
     assert float(row["tv_people"]) == pytest.approx(
         np.mean([one != other for one, other in zip(*PEOPLE, strict=True)])
