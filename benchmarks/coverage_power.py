@@ -128,7 +128,9 @@ class Reached:
     reached: float
 
 
-def design_of_differences(study: Study, simulations: int) -> tuple[Reached, Reached]:
+def design_of_differences(
+    study: Study, simulations: int, *, by_system: bool = False
+) -> tuple[Reached, Reached]:
     """Return the power to find that the first system is .5 above the last, and the width of the interval."""
     generator = np.random.default_rng(SEED)
     size = study.systems, study.raters, study.documents
@@ -138,7 +140,8 @@ def design_of_differences(study: Study, simulations: int) -> tuple[Reached, Reac
     names = [str(each) for each in range(study.systems)]
     widths, rejected = [], []
     for _ in range(simulations):
-        found = crossed_differences(study.draw(generator), names).differences[study.systems - 2]
+        compared = crossed_differences(study.draw(generator), names, by_system=by_system)
+        found = compared.differences[study.systems - 2]
         assert found.low is not None
         assert found.high is not None
         widths.append(found.high - found.low)
@@ -191,9 +194,11 @@ def report_power(simulations: int) -> None:
     for study in STUDIES:
         name = f"{study.raters} raters, {study.documents} documents{', rounded' * study.rounded}"
         power, width = design_of_differences(study, simulations)
+        own, _ = design_of_differences(study, simulations, by_system=True)
         alpha = design_of_alpha(study, simulations // 5)
         print(
-            f"{name}: power {power.promised:.3f}, {power.reached:.3f}; width of a difference "
+            f"{name}: power {power.promised:.3f}, {power.reached:.3f} (with variances by system "
+            f"{own.reached:.3f}); width of a difference "
             f"{width.promised:.2f}, {width.reached:.2f}; of alpha {alpha.promised:.2f}, {alpha.reached:.2f}",
             flush=True,
         )

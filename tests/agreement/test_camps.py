@@ -49,6 +49,7 @@ def test_camps_hold_four_fifths_of_the_variation(
     assert [each[0] for each in found] == pytest.approx([size, gap, between])
 
 
+@pytest.mark.oracle("enumeration by hand", of="split_units")
 def test_chance_of_camps_is_counted_by_hand() -> None:
     # Without severities and costs all patterns of one sum are equally likely: 15 have the sum of 1, 5 and 5.
     noise = PanelNoise(np.zeros(3), np.zeros(5))

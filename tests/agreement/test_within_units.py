@@ -22,6 +22,7 @@ def data_of(values: np.ndarray) -> ReliabilityData:
     return ReliabilityData(values, measurement_level="interval", value_domain=domain, documents=documents)
 
 
+@pytest.mark.oracle("package SciPy 1.17.1, entropy", of="normalised_entropy", within=1e-06)
 def test_entropy_is_that_of_scipy_over_its_largest() -> None:
     assert normalised_entropy(np.array([1.0, 5, 5]), 5) == pytest.approx(entropy([1, 2]) / np.log(3))
     # Seven values on five points are spread most evenly as 2, 2, 1, 1, 1.
@@ -32,6 +33,7 @@ def test_entropy_is_that_of_scipy_over_its_largest() -> None:
     assert normalised_entropy(np.array([3.0]), 5) == 0
 
 
+@pytest.mark.oracle("least squares with indicator variables", of=("rater_effects", "severity_share"), within=1e-06)
 def test_effects_and_share_are_those_of_least_squares_with_dummies() -> None:
     values = with_gaps()
     pairable = (~np.isnan(values)).sum(axis=0) >= 2
@@ -48,6 +50,7 @@ def test_effects_and_share_are_those_of_least_squares_with_dummies() -> None:
     assert severity_share(data_of(values)).value == pytest.approx(1 - rest[1] / rest[0])
 
 
+@pytest.mark.oracle("package SciPy 1.17.1, ttest_rel", of="severity_share", within=1e-06)
 def test_share_of_two_raters_follows_from_the_paired_t_test() -> None:
     generator = np.random.default_rng(1)
     values = np.clip(generator.integers(1, 4, (2, 40)) + np.array([[0], [1]]), 1, 5).astype(float)

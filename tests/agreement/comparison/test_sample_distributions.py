@@ -39,6 +39,7 @@ def compared(samples: np.ndarray, people: int = 3, items: int = 400):
     return sample_distributions(samples, human, POINTS, documents=np.arange(items) // 4, generator=STREAM)
 
 
+@pytest.mark.oracle("package SciPy 1.17.1, jensenshannon", of=("jensen_shannon", "total_variation"), within=1e-06)
 def test_distances_of_distributions_are_those_of_scipy() -> None:
     generator = np.random.default_rng(2)
     first, second = generator.dirichlet(np.ones(5), 30), generator.dirichlet(np.ones(5), 30)
@@ -48,6 +49,7 @@ def test_distances_of_distributions_are_those_of_scipy() -> None:
     assert total_variation(np.array([0.5, 0.5, 0]), np.array([0, 0.5, 0.5])) == pytest.approx(0.5)
 
 
+@pytest.mark.oracle("package SciPy 1.17.1, energy_distance", of="energy_distance", within=1e-06)
 def test_energy_distance_is_the_mean_over_pairs_of_different_values() -> None:
     first, second = np.array([[2.0, 1, 0]]), np.array([[0.0, 1, 1]])
     # 1, 1, 2 and 2, 3: across (1 + 2 + 1 + 2 + 0 + 1) / 6, within 2/3 and 1.
@@ -104,6 +106,7 @@ def test_items_without_two_samples_or_two_people_are_left_out() -> None:
     assert "two samples" in (none.energy.reason or "")
 
 
+@pytest.mark.oracle("fraction worked by hand", of=("confidence_of_samples", "equals_mode", "is_within_one"))
 def test_modes_and_shares_by_hand() -> None:
     samples = np.array([[1, 1, 5, np.nan], [2, 2, 4, 4], [1, 2, 4, 4], [3, np.nan, np.nan, np.nan]])
     modes, confidence = confidence_of_samples(samples, POINTS)
@@ -115,6 +118,7 @@ def test_modes_and_shares_by_hand() -> None:
     assert is_within_one(np.array([4.0, 4, 3, 3]), human).tolist() == [1, 0, 1, 1]
 
 
+@pytest.mark.oracle("fraction worked by hand", of="confidence_calibration", within=1e-06)
 def test_error_and_bins_by_hand() -> None:
     confidence = np.array([0.5, 0.5, 0.5, 0.5, 1, 1, 1, 1, np.nan])
     right = np.array([1.0, 0, 0, 0, 1, 1, 1, 0, 1])
@@ -180,6 +184,7 @@ def groundedness() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.array(samples), np.array(people).T, np.array(documents)
 
 
+@pytest.mark.oracle("package SciPy 1.17.1, real samples", of="sample_distributions", within=1e-06)
 def test_twenty_samples_of_topical_chat_equal_oracles_item_by_item() -> None:
     samples, people, documents = groundedness()
     assert samples.shape[1] == 20

@@ -26,6 +26,7 @@ def number(value: float | None) -> float:
     return value
 
 
+@pytest.mark.oracle("fraction worked by hand", of="correct_systems", within=1e-06)
 def test_one_system_equals_a_table_worked_by_hand():
     ratings = np.array([1, 2, 4, np.nan, np.nan]).reshape(1, 5, 1)
     judge = np.arange(1.0, 6.0).reshape(5, 1)
@@ -42,6 +43,7 @@ def test_one_system_equals_a_table_worked_by_hand():
     assert [mean.low, mean.high] == pytest.approx([23 / 6 - reach, 23 / 6 + reach])
 
 
+@pytest.mark.oracle("ppi_py 0.2.3, worked example", of="correct_systems", within=0.01)
 def test_one_system_is_ppi_at_its_own_weight_on_published_figures():
     people, judge = (np.array(each, dtype=float) for each in GOLDEN)
     everything = np.concatenate([judge, UNRATED])
@@ -65,6 +67,7 @@ def test_two_fully_rated_systems_equal_the_crossed_model():
         assert getattr(found, name) == pytest.approx(getattr(expected, name)), name
 
 
+@pytest.mark.oracle("package SciPy 1.17.1, ttest_rel", of="correct_systems", within=1e-06)
 def test_fully_rated_systems_by_given_raters_equal_paired_t_tests():
     ratings, judge = drawn(2, systems=4)
     names = list("ABCD")

@@ -30,6 +30,7 @@ def test_perfect_judge_gains_as_much_as_rating_every_text(share):
     assert means.saving == pytest.approx(1 - share)
 
 
+@pytest.mark.oracle("Angelopoulos, Duchi and Zrnic 2023, closed form", of="correction_gain", within=0.005)
 def test_one_system_follows_the_correlation_of_published_formula():
     generator = np.random.default_rng(2)
     people, judge = simulated(4_000, 1, noise=1, generator=generator)

@@ -52,6 +52,7 @@ def given():
     return human, np.round(truth + 0.4 * generator.normal(size=truth.shape) + 0.3)
 
 
+@pytest.mark.oracle("loops over the definitions", of="judge_error", within=1e-06)
 def test_bias_and_advantage_follow_their_definitions_with_gaps(given):
     human, judge = given
     raters, documents, systems = human.shape
@@ -76,6 +77,7 @@ def test_bias_and_advantage_follow_their_definitions_with_gaps(given):
     assert found.advantage.value == pytest.approx(float(shares @ by_rater))
 
 
+@pytest.mark.oracle("package SciPy 1.17.1, kendalltau and pearsonr", of="judge_error", within=1e-06)
 def test_orders_follow_scipy():
     human, truth = panel(np.random.default_rng(8), documents=9, systems=4)
     judge = np.round(truth * 2) / 2

@@ -280,7 +280,7 @@ def test_a_policy_that_cannot_be_is_refused_in_a_sentence(cast):
         made(cast)
     with pytest.raises(InvalidValueError, match="from -1 to 1"):
         made(cast, name="Second", threshold=1.5)
-    with pytest.raises(InvalidValueError, match="audit share is above 0"):
+    with pytest.raises(InvalidValueError, match="Enter an audit share above 0"):
         made(cast, name="Second", audit_share=0)
     rts, _ = judges_of(cast)
     with pytest.raises(InvalidValueError, match="Reasoner is no MCQ judge"):
