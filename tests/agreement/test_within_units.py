@@ -33,7 +33,7 @@ def test_entropy_is_that_of_scipy_over_its_largest() -> None:
     assert normalised_entropy(np.array([3.0]), 5) == 0
 
 
-@pytest.mark.oracle("least squares with indicator variables", of=("rater_effects", "severity_share"), within=1e-06)
+@pytest.mark.oracle("least squares with dummies", of=("rater_effects", "severity_share"), within=1e-06)
 def test_effects_and_share_are_those_of_least_squares_with_dummies() -> None:
     values = with_gaps()
     pairable = (~np.isnan(values)).sum(axis=0) >= 2

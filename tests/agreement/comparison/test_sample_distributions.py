@@ -39,7 +39,7 @@ def compared(samples: np.ndarray, people: int = 3, items: int = 400):
     return sample_distributions(samples, human, POINTS, documents=np.arange(items) // 4, generator=STREAM)
 
 
-@pytest.mark.oracle("package SciPy 1.17.1, jensenshannon", of=("jensen_shannon", "total_variation"), within=1e-06)
+@pytest.mark.oracle("SciPy 1.17.1, jensenshannon", of=("jensen_shannon", "total_variation"), within=1e-06)
 def test_distances_of_distributions_are_those_of_scipy() -> None:
     generator = np.random.default_rng(2)
     first, second = generator.dirichlet(np.ones(5), 30), generator.dirichlet(np.ones(5), 30)
