@@ -107,7 +107,7 @@ def expect_numbers_of_the_tutorial(project: Project) -> None:
             ("relevance", "part"),
         ],
         "Recorded model, reasons first": [
-            ("coherence", "all"),
+            ("coherence", "unknown"),
             ("consistency", "refused"),
             ("fluency", "refused"),
             ("relevance", "refused"),

@@ -128,7 +128,7 @@ def test_replies_are_read_again_but_what_people_corrected_stays(scene: Scene) ->
     assert f"{unread.pk}: unreadable -> 2" in told.getvalue()
     assert "Judgments that would change: 1." in told.getvalue()
     assert not unread.changes.exists()
-    with pytest.raises(CommandError, match="There is no judge"):
+    with pytest.raises(CommandError, match="No judge with scores"):
         call_command("read_again", cast.project.slug, "--judge", "Nobody")
     call_command("read_again", cast.project.slug, "--judge", judge.name, "--apply", stdout=told)
     unread.refresh_from_db()
