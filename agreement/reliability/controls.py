@@ -113,8 +113,9 @@ def check_audit(
     losses: (audited,), 0 and 1 in the order in which the units were rated, NaN for those without a rating; of
     units drawn with one probability among those that stay with the judge (`draw_audit`). documents:
     (audited,), the document of each; None states that no two units share one. Documents must come in an order
-    that does not depend on the judge's errors. units: how many units stay; more errors than the risk allows
-    among them contradict for certain.
+    that does not depend on the judge's errors. Until all audited units of a document are rated, a later
+    rating can withdraw an alarm. units: how many units stay; more errors than the risk allows among them
+    contradict for certain.
 
     A gambler bets on "the risk is larger" before each document. While the risk is at most `risk`, the
     probability that the capital ever reaches 1 / significance_level is at most that level (Ville 1939;

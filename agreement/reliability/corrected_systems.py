@@ -115,7 +115,7 @@ def correct_systems(
             f"Ratings (raters, documents, systems) have the shape {values.shape}, the judge’s scores "
             f"{scores.shape}, for {len(systems)} systems."
         )
-    people = mean_values(values.reshape(len(values), -1)).reshape(scores.shape)
+    people = mean_values(values.reshape(len(values), scores.size)).reshape(scores.shape)
     rated = (~np.isnan(people)).sum(axis=0)
     texts = (~np.isnan(people) | ~np.isnan(scores)).sum(axis=0)
     means = [

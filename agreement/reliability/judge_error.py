@@ -33,8 +33,15 @@ ACCEPTED_LOSS = 0.2
 LEAST_DOCUMENTS = 3
 LEAST_RATERS = 3
 _LEAST_OF_SYSTEM = 3
+_LEAST_OF_SAME_ORDER = 8
+"""Documents from which an order of systems that is the same in every resample is sure."""
 _MOST_UNDEFINED = 0.05  # of the resamples
+_DECIMALS = 12
 _TINY = 1e-9
+_TOO_FEW_OF_RATER = (
+    "A rater has too few values, or too few texts that another rater rated too: let raters rate more of the "
+    "same texts, or exclude raters with few ratings."
+)
 
 _ByRater = Callable[[FloatArray], FloatArray]
 """From weights (replicates, documents) to values (replicates, raters), NaN if undefined for a rater."""
@@ -224,6 +231,9 @@ class _Panel:
         else:
             values = np.nan_to_num(self.human - np.nanmean(self.human))
             found = (values**2).sum(axis=0) - 2 * values * values.sum(axis=0) + number * values**2
+            found = np.round(
+                np.maximum(found, 0), _DECIMALS
+            )  # people who agree have 0, not a rest of rounding
         return np.where(given & (number > 1), found / np.maximum(number - 1, 1), np.nan)
 
 
@@ -321,12 +331,13 @@ class _Inference:
         """
         of_raters, shares = by_rater(np.ones((1, self.panel.document_number)))[0], _shares(self.panel)
         if np.isnan(of_raters).any():
-            return ErrorStatistic(_mean_of(of_raters, shares), reason="A rater has too few values.")
+            found = _mean_of(of_raters, shares)
+            return ErrorStatistic(None if np.isnan(found) else found, reason=_TOO_FEW_OF_RATER)
         value = float(of_raters @ shares)
         drawn = np.concatenate([by_rater(weights) for weights in self._weights()])
         drawn = drawn[~np.isnan(drawn).any(axis=1)]
         if len(drawn) < self.replicates * (1 - _MOST_UNDEFINED):
-            return ErrorStatistic(value, reason="Too few documents: resamples leave a rater without values.")
+            return ErrorStatistic(value, reason=_TOO_FEW_OF_RATER)
         documents = self.panel.document_number
         spread = np.atleast_2d(np.cov(drawn, rowvar=False)) * documents / (documents - 1)
         if without is None:
@@ -350,7 +361,8 @@ class _Inference:
     ) -> ErrorStatistic:
         shares, documents = _shares(self.panel), self.panel.document_number
         of_documents = float(shares @ spread @ shares)
-        if of_documents < _TINY**2:
+        is_order = np.isfinite(limit)
+        if of_documents < _TINY**2 and not (is_order and documents >= _LEAST_OF_SAME_ORDER):
             return ErrorStatistic(value, reason="The value is the same in every resample of documents.")
 
         def interval(variance: float, freedom: float) -> tuple[float, float]:
@@ -471,7 +483,7 @@ _NO_CONTROL_OF_ORDER = "Only the length is a control for the order of systems."
 
 
 def _root(value: float | None) -> float | None:
-    return None if value is None else float(np.sqrt(value))
+    return None if value is None else float(np.sqrt(max(value, 0.0)))
 
 
 def _without_bias(panel: _Panel, judge: FloatArray) -> FloatArray:

@@ -64,10 +64,13 @@ def find_uses(
 
 def _ranking(error: JudgeError) -> UseFinding:
     tau = error.order_of_systems
+    if error.systems < 2:
+        return UseFinding(JudgeUse.RANK, Shown.NOT, "There is only one system.")
     if tau.value is None:
         return UseFinding(JudgeUse.RANK, Shown.NOT, tau.reason)
-    if error.systems < 2:
-        return UseFinding(JudgeUse.RANK, Shown.NOT, "There is one system only.")
+    if tau.panel_low is None:
+        says = f"Kendall’s tau with people is {tau.value:.2f}, without an interval. {tau.reason}"
+        return UseFinding(JudgeUse.RANK, Shown.NOT, says)
     length = error.controls.get("length")
     shown = _decide([tau, length.order_beyond] if length else [tau])
     says = f"Kendall’s tau with people is {tau.value:.2f}{_interval(tau)}"
@@ -103,6 +106,8 @@ def _single_texts(error: JudgeError, alpha_among_people: float | None) -> UseFin
     worse = [name for name, each in beyond.items() if each.is_surely_negative]
     if worse:
         return UseFinding(JudgeUse.SCORE, shown, f"{says}. It is worse than {_names(worse)}.{after}")
+    if margin.panel_low is None and not is_perfect:
+        return UseFinding(JudgeUse.SCORE, Shown.NOT, f"{says}, without an interval. {margin.reason}")
     level = [name for name, each in beyond.items() if not each.is_positive_for_panel]
     why = f"It is not shown to beat {_names(level)}" if level else "It may be larger than accepted"
     return UseFinding(JudgeUse.SCORE, shown, f"{says}. {why}{_remedy(alpha_among_people)}{after}")

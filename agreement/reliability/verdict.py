@@ -104,6 +104,15 @@ class JudgeEvidence:
         return not fails and (self.single_texts is None or self.single_texts.shown is not Shown.REFUTED)
 
     @property
+    def why_not_all(self) -> str:
+        """Return why it may not decide every unit; empty if it may."""
+        if self.may_decide_all:
+            return ""
+        fails = self.replacement in (Verdict.FAILS, Verdict.LIKE_A_CONTROL)
+        why = "It fails the replacement test" if fails else "Its error on single texts is too large"
+        return f"{why}, so it may not decide all units."
+
+    @property
     def single_texts(self) -> UseFinding | None:
         """Return the finding about single texts, None if not computed."""
         return next((each for each in self.uses if each.use is JudgeUse.SCORE), None)
@@ -113,7 +122,7 @@ class JudgeEvidence:
 class JudgeVerdict:
     """The verdict, with its ground and a sentence or two.
 
-    uses: a finding for each use; empty if the judge is refused, or nothing is known.
+    uses: a finding for each use; empty if nothing is known, or if the evidence refuses every use.
     """
 
     use: Use
@@ -190,15 +199,10 @@ def _without_certificate(known: JudgeEvidence) -> JudgeVerdict:
         )
     if known.r_tells:
         says = "R tells on which systems it agrees better with people: send systems with a small R to people."
-        if not known.may_decide_all:
-            fails = known.replacement in (Verdict.FAILS, Verdict.LIKE_A_CONTROL)
-            why = "It fails the replacement test" if fails else "Its error on single texts is too large"
-            says += f" {why}, so it may not decide all units."
-        return JudgeVerdict(Use.PART, Ground.INDICATOR, says)
+        return JudgeVerdict(Use.PART, Ground.INDICATOR, f"{says} {known.why_not_all}".strip())
     if known.replacement is Verdict.PASSES and single is not None:
         says = f"It passes the replacement test, but a use for single texts is {single.shown}. {single.says}"
-        use = Use.REFUSED if single.shown is Shown.REFUTED else Use.UNKNOWN
-        return JudgeVerdict(use, Ground.SINGLE_TEXTS, says)
+        return JudgeVerdict(Use.UNKNOWN, Ground.SINGLE_TEXTS, says)
     if known.replacement is Verdict.LIKE_A_CONTROL:
         return _refuse(Ground.REPLACEMENT, "Let it decide no unit: a control that knows less does as well.")
     if known.replacement is Verdict.FAILS:
@@ -207,6 +211,9 @@ def _without_certificate(known: JudgeEvidence) -> JudgeVerdict:
             "Let it decide no unit: it fails the replacement test, and nothing shows that R tells on which "
             "systems it agrees with people.",
         )
+    if single is not None and single.shown is Shown.REFUTED:
+        says = f"Let it not decide all units. {single.says} Nothing shows which part it may decide."
+        return JudgeVerdict(Use.UNKNOWN, Ground.SINGLE_TEXTS, says)
     return JudgeVerdict(
         Use.UNKNOWN,
         Ground.NOTHING,

@@ -55,7 +55,7 @@ def trust_sections(project: Project, chosen: Chosen) -> list[Section]:
         [
             [
                 _name(each),
-                text(uses_in_words(each.verdict)),
+                _uses(each.verdict),
                 text(each.verdict.says),
                 _next_step(project, each),
             ]
@@ -114,7 +114,7 @@ def _uses_table(project: Project, found: Sequence[TrustEvidence]) -> Table:
             text(finding.says),
         ]
         for each in found
-        for finding in (each.tested.uses if each.tested else ())
+        for finding in each.verdict.uses
     ]
     says = gettext(
         "From the ratings of Round I. “Shown for these raters” means that the evidence counts documents as a "
@@ -159,16 +159,6 @@ def _evidence(project: Project, each: TrustEvidence) -> Iterable[list[Cell]]:
         link = reverse(route, args=[project.slug, *arguments])
         return [_name(each), text(name, key=key, link=link), value, text(says)]
 
-    for found in each.tested.uses if each.tested else ():
-        key = found.use.name.lower()
-        yield row(
-            str(found.use).capitalize(),
-            key,
-            text(str(found.shown)),
-            found.says,
-            "results_page",
-            "replacement",
-        )
     yield row("R", "indicator", *_indicator(each), "results_page", "reliability")
     yield row("P", "agreement", *_agreement(each), "results_page", "judges")
     yield row(

@@ -138,6 +138,8 @@ def route(page: Page) -> None:
     page.get_by_label("Audited units of each system at least").fill("0")
     page.get_by_role("button", name="Save the policy").click()
     expect(page.get_by_text("Policy 1 is saved.")).to_be_visible()
+    RoutingPolicy.objects.update(risk=0.1)  # three errors of three audited units contradict it at any look
+    page.reload()
     expect(preview).to_contain_text("time of people")
     page.get_by_role("button", name="Route these units").click()
     expect(page.get_by_text("into Round I, which is open")).to_be_visible()

@@ -188,7 +188,7 @@ def _on_dimension(part: KeptDimension, known: EvidenceOf) -> DimensionVerdict:
     if part.kept and verdict.refuses:
         refusal = verdict.says
     elif part.kept and part.all_stay and verdict.use is not Use.ALL and not evidence.may_decide_all:
-        refusal = gettext("It fails the replacement test, so it may not decide all units.")
+        refusal = evidence.why_not_all
     return DimensionVerdict(part.dimension, part.kept, verdict, refusal)
 
 

@@ -234,3 +234,40 @@ def test_weak_agreement_is_named_as_the_cause():
     uses = find_uses(found, correction_gain(human.mean(axis=0), truth, share=0.2), alpha_among_people=0.12)
     assert uses[1].shown is Shown.NOT
     assert uses[1].says.endswith("beat a constant; raters agree too little (alpha 0.12) to tell.")
+
+
+def test_nothing_that_cannot_be_computed_is_a_number():
+    """One system, equal ratings, few ratings of a rater, and raters who share no text."""
+    generator = np.random.default_rng(21)
+    one_system, truth = panel(generator, systems=1, documents=12)
+    equal = np.full((3, 12, 3), 4.0)
+    few, of_few = panel(generator, systems=3, documents=12)
+    few[2, 2:] = np.nan
+    apart, of_apart = panel(generator, systems=3, documents=12)
+    for rater in range(3):
+        apart[rater, :, [system for system in range(3) if system != rater]] = np.nan
+    cases = [(one_system, truth), (equal, equal[0]), (few, of_few), (apart, of_apart)]
+    for human, judge in cases:
+        found = found_for(human, judge)
+        numbers = [found.error, found.person_error]
+        for each in (found.bias, found.margin, found.order_of_systems, found.order_within_systems):
+            numbers += [each.value, each.low, each.panel_low]
+            assert each.value is not None or each.reason
+        for control in found.controls.values():
+            numbers += [control.error, control.order_of_systems, control.order_within_systems]
+        assert not [number for number in numbers if number is not None and np.isnan(number)]
+        says = " ".join(each.says for each in find_uses(found, correction_gain(judge, judge, share=0.2)))
+        assert "nan" not in says
+
+
+def test_people_who_agree_perfectly_have_no_error():
+    human = np.random.default_rng(0).integers(1, 6, size=(12, 3)).astype(float)
+    found = found_for(np.stack([human] * 3), human)
+    assert (found.person_error, found.error) == (0, 0)
+
+
+def test_order_that_no_resample_changes_is_sure():
+    generator = np.random.default_rng(22)
+    human, truth = panel(generator, systems=4, documents=40, quality=3)
+    tau = found_for(human, truth).order_of_systems
+    assert (tau.value, tau.low, tau.panel_low) == (1, 1, 1)

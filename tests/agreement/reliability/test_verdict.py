@@ -109,16 +109,20 @@ def single_texts(shown):
         (Shown.SURELY, Use.ALL, Ground.REPLACEMENT),
         (Shown.FOR_PANEL, Use.ALL, Ground.REPLACEMENT),
         (Shown.NOT, Use.UNKNOWN, Ground.SINGLE_TEXTS),
-        (Shown.REFUTED, Use.REFUSED, Ground.SINGLE_TEXTS),
+        (Shown.REFUTED, Use.UNKNOWN, Ground.SINGLE_TEXTS),
     ],
 )
 def test_passing_the_replacement_test_is_not_enough_for_all_units(shown, use, ground):
     found = judge_verdict(JudgeEvidence(**single_texts(shown), replacement=PASSES))
     assert (found.use, found.ground) == (use, ground)
-    assert JudgeEvidence(**single_texts(shown), replacement=PASSES).may_decide_all is (use is not Use.REFUSED)
+    assert JudgeEvidence(**single_texts(shown), replacement=PASSES).may_decide_all is (
+        shown is not Shown.REFUTED
+    )
     by_r = judge_verdict(JudgeEvidence(**single_texts(shown), replacement=PASSES, r_tells=True))
     assert by_r.use is (Use.ALL if use is Use.ALL else Use.PART)
-    assert ("error on single texts is too large" in by_r.says) is (use is Use.REFUSED)
+    assert ("error on single texts is too large" in by_r.says) is (shown is Shown.REFUTED)
+    without_test = judge_verdict(JudgeEvidence(**single_texts(shown)))
+    assert (without_test.ground is Ground.SINGLE_TEXTS) is (shown is Shown.REFUTED)
 
 
 def test_a_judge_that_decides_no_unit_may_rank_systems():
