@@ -34,6 +34,11 @@ class Gain:
         """The share of ratings that the judge saves: 1 - 1 / value, below 0 if it costs precision."""
         return 1 - 1 / self.value
 
+    @property
+    def saving_interval(self) -> tuple[float, float] | None:
+        """The interval of the saving; None without that of the gain."""
+        return None if self.low is None or self.high is None else (1 - 1 / self.low, 1 - 1 / self.high)
+
 
 @dataclass(frozen=True)
 class CorrectionGain:

@@ -62,6 +62,15 @@ class ErrorStatistic:
     reason: str = ""
 
     @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval for raters like these, else for these alone."""
+        if self.low is not None and self.high is not None:
+            return self.low, self.high
+        if self.panel_low is not None and self.panel_high is not None:
+            return self.panel_low, self.panel_high
+        return None
+
+    @property
     def is_surely_positive(self) -> bool:
         """Whether the interval for raters like these is above 0."""
         return self.low is not None and self.low > 0
@@ -342,7 +351,7 @@ class _Inference:
         spread = np.atleast_2d(np.cov(drawn, rowvar=False)) * documents / (documents - 1)
         if without is None:
             without = [
-                _mean_of(np.delete(of_raters, each), np.delete(shares, each)) for each in _each(shares)
+                _mean_of(np.delete(of_raters, each), np.delete(shares, each)) for each in range(len(shares))
             ]
         start = value if limit is None else float((drawn @ shares).mean())
         return self._with_intervals(value, start, spread, without, limit or np.inf)
@@ -406,10 +415,6 @@ def _shares(panel: _Panel) -> FloatArray:
     return np.asarray(given / given.sum())
 
 
-def _each(values: FloatArray) -> range:
-    return range(len(values))
-
-
 def _mean_of(values: FloatArray, shares: FloatArray) -> float:
     known = ~np.isnan(values)
     return float(values[known] @ shares[known] / shares[known].sum()) if known.any() else float("nan")
@@ -425,7 +430,7 @@ def _measure_judge(inference: _Inference, judge: FloatArray) -> JudgeError:
         def of(part: _Panel) -> _ByRater:
             return _mean_of_items(part, (1 + share) * part.losses_of_others() - part.losses(values))
 
-        smaller = [panel.without(each) for each in _each(panel.human)] if len(panel.human) > 2 else []
+        smaller = [panel.without(each) for each in range(len(panel.human))] if len(panel.human) > 2 else []
         whole = np.ones((1, panel.document_number))
         without = [_mean_of(of(part)(whole)[0], _shares(part)) for part in smaller]
         return inference.estimate(of(panel), without=without or None)
@@ -534,7 +539,7 @@ def _fit_control(panel: _Panel, fit: Callable[[_Panel], list[FloatArray]]) -> _C
     whole = best(panel)
     if len(panel.human) < 2:
         return _Control(whole, panel.losses(whole), panel.losses(whole))
-    from_others = np.array([best(panel.without(each)) for each in _each(panel.human)])
+    from_others = np.array([best(panel.without(each)) for each in range(len(panel.human))])
     unknown = np.isnan(from_others)  # a system that the others did not rate
     return _Control(whole, panel.losses(np.where(unknown, whole, from_others)), panel.losses(whole))
 

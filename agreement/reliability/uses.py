@@ -131,9 +131,9 @@ def _corrected_means(gain: CorrectionGain) -> UseFinding:
     found = gain.means
     if found is None:
         return UseFinding(JudgeUse.MEANS, Shown.NOT, gain.reason)
-    if found.low is None or found.high is None:
+    if found.saving_interval is None:
         return UseFinding(JudgeUse.MEANS, Shown.NOT, "The saving has no interval: rate more documents.")
-    low, high = (round(1 - 1 / bound, 2) + 0.0 for bound in (found.low, found.high))  # 0 for -0
+    low, high = (round(bound, 2) + 0.0 for bound in found.saving_interval)  # 0 for -0
     if found.saving > 0:
         says = f"It saves {found.saving:.0%} of people’s ratings (95 % interval {low:.0%} to {high:.0%})"
     else:
@@ -158,8 +158,7 @@ def _new_panel(error: JudgeError) -> str:
 
 
 def _interval(found: ErrorStatistic) -> str:
-    low, high = (found.low, found.high) if found.low is not None else (found.panel_low, found.panel_high)
-    return "" if low is None else f" (95 % interval {low:.2f} to {high:.2f})"
+    return "" if found.interval is None else " (95 % interval {:.2f} to {:.2f})".format(*found.interval)
 
 
 def _names(controls: Iterable[str]) -> str:

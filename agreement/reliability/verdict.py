@@ -100,17 +100,16 @@ class JudgeEvidence:
     @property
     def may_decide_all(self) -> bool:
         """Whether the replacement test and the error of single texts allow that it decides every unit."""
-        fails = self.replacement in (Verdict.FAILS, Verdict.LIKE_A_CONTROL)
-        return not fails and (self.single_texts is None or self.single_texts.shown is not Shown.REFUTED)
+        return not self.why_not_all
 
     @property
     def why_not_all(self) -> str:
         """Return why it may not decide every unit; empty if it may."""
-        if self.may_decide_all:
-            return ""
-        fails = self.replacement in (Verdict.FAILS, Verdict.LIKE_A_CONTROL)
-        why = "It fails the replacement test" if fails else "Its error on single texts is too large"
-        return f"{why}, so it may not decide all units."
+        if self.replacement in (Verdict.FAILS, Verdict.LIKE_A_CONTROL):
+            return "It fails the replacement test, so it may not decide all units."
+        if self.single_texts is not None and self.single_texts.shown is Shown.REFUTED:
+            return "Its error on single texts is too large, so it may not decide all units."
+        return ""
 
     @property
     def single_texts(self) -> UseFinding | None:

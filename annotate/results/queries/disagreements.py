@@ -1,5 +1,6 @@
 """Units that raters disagree on, and everything that was said about one of them."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
@@ -135,7 +136,23 @@ def texts_of_sides(item: Item) -> list[str]:
     return [each.output.text for each in item.sides.select_related("output")]
 
 
-class UnitsApart(Sequence[UnitApart]):
+class PagedUnits(Sequence[UnitApart]):
+    """Units of which only those of a page are read."""
+
+    @abstractmethod
+    def read(self, part: slice) -> list[UnitApart]:
+        """Return some of the units; deleted ones are missing."""
+
+    @overload
+    def __getitem__(self, place: int) -> UnitApart: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[UnitApart]: ...
+    def __getitem__(self, place: int | slice) -> UnitApart | list[UnitApart]:
+        """Return a unit, or some."""
+        return self.read(slice(place, place + 1))[0] if isinstance(place, int) else self.read(place)
+
+
+class UnitsApart(PagedUnits):
     """Rated units, the farthest apart in Round I first; their names are read for those that are asked for."""
 
     def __init__(self, project: Project, meant: Disagreement, kept: KeptPage) -> None:
@@ -168,15 +185,9 @@ class UnitsApart(Sequence[UnitApart]):
     def __len__(self) -> int:
         return len(self._units)
 
-    @overload
-    def __getitem__(self, place: int) -> UnitApart: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[UnitApart]: ...
-    def __getitem__(self, place: int | slice) -> UnitApart | list[UnitApart]:
-        """Return a unit, or several, with names and values, in up to four queries."""
-        if isinstance(place, int):
-            return self[slice(place, place + 1)][0]
-        chosen = self._units[place]
+    def read(self, part: slice) -> list[UnitApart]:
+        """Return several units with names and values, in up to four queries."""
+        chosen = self._units[part]
         by_key = items_with_texts(chosen["item"].tolist())
         dimensions = self._project.dimensions.in_bulk()
         given = _values_of_raters(by_key, self._others(dimensions))

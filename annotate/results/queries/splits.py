@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import overload
 from urllib.parse import urlencode
 
 import numpy as np
@@ -20,6 +19,7 @@ from annotate.results.queries.disagreements import (
     Disagreement,
     DisagreementSource,
     GivenValue,
+    PagedUnits,
     UnitApart,
     items_with_texts,
 )
@@ -191,7 +191,7 @@ def split_sections(project: Project, _chosen: Chosen) -> list[Section]:
     return [Section(gettext("Units that split raters"), str(_SAYS), tables)] if tables else []
 
 
-class SplitUnitsListed(Sequence[UnitApart]):
+class SplitUnitsListed(PagedUnits):
     """Units with two camps, those that split raters first."""
 
     def __init__(self, project: Project, meant: Disagreement, kept: KeptPage) -> None:
@@ -216,15 +216,9 @@ class SplitUnitsListed(Sequence[UnitApart]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    @overload
-    def __getitem__(self, place: int) -> UnitApart: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[UnitApart]: ...
-    def __getitem__(self, place: int | slice) -> UnitApart | list[UnitApart]:
-        """Return a unit, or some with texts, values and reasons in three queries."""
-        if isinstance(place, int):
-            return self[slice(place, place + 1)][0]
-        chosen = self._rows[place]
+    def read(self, part: slice) -> list[UnitApart]:
+        """Return some units with texts, values and reasons, in three queries."""
+        chosen = self._rows[part]
         items = items_with_texts([int(row[2].value or 0) for row in chosen])
         given = _last_values(list(items))
         found = []

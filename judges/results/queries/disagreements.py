@@ -1,8 +1,5 @@
 """Units on which judges and people differ most."""
 
-from collections.abc import Sequence
-from typing import overload
-
 import numpy as np
 from django.utils.translation import gettext, gettext_lazy
 
@@ -14,6 +11,7 @@ from annotate.results.queries.disagreements import (
     Disagreement,
     DisagreementSource,
     GivenValue,
+    PagedUnits,
     UnitApart,
     items_with_texts,
 )
@@ -84,7 +82,7 @@ def judge_difference_sections(project: Project, _chosen: Chosen) -> list[Section
     return [Section(title, "", [Table("units", title, _COLUMNS, rows, heads=2)])]
 
 
-class JudgeDifferences(Sequence[UnitApart]):
+class JudgeDifferences(PagedUnits):
     """Units that judges and people value differently, the largest difference first."""
 
     def __init__(self, project: Project, meant: Disagreement, kept: KeptPage) -> None:
@@ -104,15 +102,9 @@ class JudgeDifferences(Sequence[UnitApart]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    @overload
-    def __getitem__(self, place: int) -> UnitApart: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[UnitApart]: ...
-    def __getitem__(self, place: int | slice) -> UnitApart | list[UnitApart]:
-        """Return a unit, or some of them with their names in one query."""
-        if isinstance(place, int):
-            return self[slice(place, place + 1)][0]
-        chosen = self._rows[place]
+    def read(self, part: slice) -> list[UnitApart]:
+        """Return some units with their names, in one query."""
+        chosen = self._rows[part]
         items = items_with_texts([int(row[2].value or 0) for row in chosen])
         found = []
         for row in chosen:

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 from django.utils.translation import gettext, gettext_lazy
 
+from agreement import Stream
 from agreement.comparison import OneMoreRater, judge_as_one_more_rater
 from agreement.reliability import (
     AlternativeAnnotatorTest,
@@ -48,7 +50,7 @@ class DimensionTest:
     """The test on one dimension with its controls, and what the judge does to alpha as one more rater.
 
     error: the judge's error next to a random person's. gain: of correcting means if people rate `RATED_SHARE`
-    of the documents. uses: what both allow. plan: the documents that the test needs.
+    of the documents. uses: what both allow.
     """
 
     dimension: FrozenDimension
@@ -57,7 +59,13 @@ class DimensionTest:
     error: JudgeError
     gain: CorrectionGain
     uses: Sequence[UseFinding]
-    plan: ReplacementPlan
+    epsilon: float
+    stream: Stream
+
+    @cached_property
+    def plan(self) -> ReplacementPlan:
+        """Return the documents that the test needs, which only its own page asks for."""
+        return plan_replacement(self.test, epsilon=self.epsilon, generator=self.stream)
 
 
 @dataclass(frozen=True)
@@ -127,5 +135,4 @@ def _test_dimension(
         people, judged = scores.by_document(scores.human_means), scores.by_document(scores.judge)
         gain = correction_gain(people, judged, share=RATED_SHARE)
     uses = find_uses(error, gain, alpha_among_people=one_more_rater.among_people.value)
-    plan = plan_replacement(test, epsilon=epsilon, generator=stream)
-    return DimensionTest(dimension, test, one_more_rater, error, gain, uses, plan)
+    return DimensionTest(dimension, test, one_more_rater, error, gain, uses, epsilon, stream)

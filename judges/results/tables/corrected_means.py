@@ -215,7 +215,7 @@ def _gain_cell(gain: Gain | None, found: CorrectionGain) -> Cell:
 def _saving_cell(gain: Gain | None, found: CorrectionGain) -> Cell:
     if gain is None:
         return Cell(reason=found.reason)
-    low, high = (None if end is None else 1 - 1 / end for end in (gain.low, gain.high))
+    low, high = gain.saving_interval or (None, None)
     return Cell(gain.saving, low=low, high=high, count=found.documents, how=str(_HOW_GAIN))
 
 

@@ -50,7 +50,7 @@ def error_table(report: ReplacementReport) -> Table:
         granted = "; ".join(str(found.use) for found in each.uses if found.is_granted)
         saving = Cell(reason=each.gain.reason or gettext("Nothing varies between documents."))
         if gain is not None:
-            low, high = (None if bound is None else 1 - 1 / bound for bound in (gain.low, gain.high))
+            low, high = gain.saving_interval or (None, None)
             saving = Cell(gain.saving, low=low, high=high, how=gettext(_HOW_GAIN))
         rows.append(
             [
@@ -109,8 +109,8 @@ def controls_table(report: ReplacementReport) -> Table:
 def _cell(found: ErrorStatistic) -> Cell:
     if found.value is None:
         return Cell(reason=found.reason)
-    low, high = (found.low, found.high) if found.low is not None else (found.panel_low, found.panel_high)
-    missing = "" if low is not None else found.reason
+    low, high = found.interval or (None, None)
+    missing = "" if found.interval else found.reason
     return Cell(found.value, low=low, high=high, interval_reason=missing, how=gettext(_HOW))
 
 
