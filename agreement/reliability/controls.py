@@ -8,9 +8,10 @@ import numpy.typing as npt
 from agreement.data import FloatArray, IntArray
 from agreement.pairs import mean_values
 from agreement.reliability import bounds
+from agreement.reliability.fixed_sequence import Guarantee, RiskCertificate
 from agreement.reliability.losses import Ceiling, Loss, human_ceiling
 from agreement.reliability.risk_capital import log_capital, mean_capital
-from agreement.reliability.selective import Guarantee, RiskCertificate, calibrate
+from agreement.reliability.selective import calibrate
 from agreement.streams import Randomness, generator_of
 
 
