@@ -165,7 +165,7 @@ def _by_model(values: FloatArray, confidences: FloatArray, losses: FloatArray, f
     return fit_error_model(features[fits], losses[fits]).confidence(features)
 
 
-CASCADES = {"1 stage": [0], "the best": [2], "2 stages": [0, 2], "3 stages": [0, 1, 2]}
+CASCADES = {"1": [0], "2": [1], "3": [2], "1, 3": [0, 2], "2, 3": [1, 2], "1, 2, 3": [0, 1, 2]}
 
 
 def report_cascades(simulations: int) -> None:
@@ -174,7 +174,7 @@ def report_cascades(simulations: int) -> None:
     most = DELTA + 2 * np.sqrt(DELTA * (1 - DELTA) / simulations)
     print(f"broken: splits with more than {RISK:.0%} wrong; allowed {most:.3f}. Euros for 1,000 units,")
     print(f"where people cost {PERSON:g} and calls {', '.join(f'{price:g}' for price in PRICES)}")
-    print(f"{'batch':<14}{'confidence':<14}{'cascade':<10}{'broken':>8}{'kept':>7}{'wrong':>7}{'euros':>8}")
+    print(f"{'batch':<14}{'confidence':<14}{'judges':<10}{'broken':>8}{'kept':>7}{'wrong':>7}{'euros':>8}")
     batches: dict[str, Callable[[np.random.Generator], Batch]] = {"simulated": simulated_batch}
     for name in ("consistency", "fluency", "relevance", "coherence"):
         batches[name] = lambda _generator, name=name: recorded_batch(name)  # type: ignore[misc]
