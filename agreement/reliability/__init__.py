@@ -51,7 +51,15 @@ from agreement.reliability.confidence import (
     largest_probability,
     steadiness,
 )
-from agreement.reliability.controls import AuditFinding, Certified, certify, check_audit, usual_value
+from agreement.reliability.controls import (
+    AuditFinding,
+    Certified,
+    CertifiedCascade,
+    certify,
+    certify_cascade,
+    check_audit,
+    usual_value,
+)
 from agreement.reliability.corrected_systems import (
     About,
     CorrectedMean,

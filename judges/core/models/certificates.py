@@ -91,10 +91,36 @@ class Calibration(models.Model):
         return f"calibration {self.pk}"
 
 
+class CalibrationStage(models.Model):
+    """A further judge of a calibration: it is asked about what the judges before it do not decide.
+
+    The first stage is the calibration's own judge, so positions begin with 2. `other`: the judge that it is
+    compared with, where the confidence needs one.
+    """
+
+    calibration = models.ForeignKey(Calibration, models.CASCADE, related_name="stages")
+    position = models.PositiveSmallIntegerField()
+    judge = models.ForeignKey("judges.Judge", models.PROTECT, related_name="+")
+    other = models.ForeignKey("judges.Judge", models.PROTECT, null=True, related_name="+")
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint("calibration", "position", name="one_stage_at_a_position"),
+            models.UniqueConstraint("calibration", "judge", name="a_judge_is_one_stage"),
+            models.CheckConstraint(condition=Q(position__gte=2), name="further_stages_begin_with_two"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.position}. {self.judge}"
+
+
 class Certificate(models.Model):
     """What a calibration found on one dimension: a threshold, or why all units go to humans. Never changed.
 
     units: of the batch, those that the judge has a confidence for. kept: those at or above the threshold.
+    stages: with several judges, what each decides: judge, threshold (None: nothing), accepted and errors of
+    the sample. Then `threshold` is the first one of these, and `kept` is expected from the sample.
     rated, missing: calibration units with and without a rating. accepted, errors: ratings among the kept
     units, and those that count against the judge. steps: the thresholds tested. controls: the same test on a
     constant and a shuffled judge. ceiling: the loss of one person against the others.
@@ -120,7 +146,11 @@ class Certificate(models.Model):
     ceiling = models.FloatField(null=True)
     ceiling_units = models.PositiveIntegerField()
     ceiling_reason = models.TextField(blank=True)
-    error_model = models.JSONField(null=True, help_text="Intercept, slopes, centres, scales by feature.")
+    error_model = models.JSONField(
+        null=True,
+        help_text="Intercept, slopes, centres, scales by feature; with several judges, a list of these.",
+    )
+    stages = models.JSONField(default=list, db_default=[])
 
     class Meta:
         constraints = [

@@ -153,6 +153,24 @@ class RoutedUnit(models.Model):
         return f"unit {self.item_id}/{self.dimension_id} of {self.policy_id}"
 
 
+class StageDecision(models.Model):
+    """Which judge decides a unit that stays, of a policy whose calibration has several judges."""
+
+    policy = models.ForeignKey(RoutingPolicy, models.CASCADE, related_name="stage_decisions")
+    item = models.ForeignKey("annotate.Item", models.PROTECT, related_name="+")
+    dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="+")
+    judge = models.ForeignKey("judges.Judge", models.PROTECT, related_name="+")
+    confidence = models.FloatField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("policy", "item", "dimension", name="one_stage_decides_a_unit"),
+        ]
+
+    def __str__(self) -> str:
+        return f"unit {self.item_id}/{self.dimension_id} by {self.judge_id}"
+
+
 class CalibrationUnit(models.Model):
     """A unit whose ratings settled a policy's r or a calibration's threshold, and report on neither.
 

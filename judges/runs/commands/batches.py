@@ -31,7 +31,7 @@ from judges.runs.commands.budgets import used_up
 from judges.runs.commands.earlier_answers import give_back_answers
 from judges.runs.commands.unreadable import pause_if_unreadable
 from judges.runs.queries.batches import due_batches, expected_cost, open_batches, planned_by_judge
-from judges.runs.queries.selection import among
+from judges.runs.queries.samples import among
 from judges.runs.queries.shared import (
     LOOKED_THROUGH,
     by_call,

@@ -46,22 +46,22 @@ def sample_of(units: int, seed: int) -> tuple[FloatArray, FloatArray]:
 def test_one_stage_is_the_certificate_of_one_judge(closed: bool) -> None:
     confidences, losses = sample_of(400, seed=3)
     drawn, documents = slice(0, 300), np.arange(300) // 3
-    grid = grid_of(confidences[0])
+    grid = grid_of(confidences[1])
     wanted = calibrate(
-        confidences[0, drawn],
-        losses[0, drawn],
+        confidences[1, drawn],
+        losses[1, drawn],
         grid,
         Guarantee(0.2, 0.1),
         documents=documents,
-        batch=confidences[0] if closed else None,
+        batch=confidences[1] if closed else None,
     )
     found = calibrate_cascade(
-        confidences[:1, drawn],
-        losses[:1, drawn],
+        confidences[1:, drawn],
+        losses[1:, drawn],
         [np.sort(grid)[::-1, None]],
         Guarantee(0.2, 0.1),
         documents=documents,
-        batch=confidences[:1] if closed else None,
+        batch=confidences[1:] if closed else None,
     )
     assert found.thresholds is not None
     assert wanted.step is not None
