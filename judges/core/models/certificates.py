@@ -119,8 +119,8 @@ class Certificate(models.Model):
     """What a calibration found on one dimension: a threshold, or why all units go to humans. Never changed.
 
     units: of the batch, those that the judge has a confidence for. kept: those at or above the threshold.
-    stages: with several judges, what each decides: judge, threshold (None: nothing), accepted and errors of
-    the sample. Then `threshold` is the first one of these, and `kept` is expected from the sample.
+    With several judges, `stages` say what each decides, `threshold` is the first of theirs, `kept` is what
+    the sample lets expect, and `error_model` is empty.
     rated, missing: calibration units with and without a rating. accepted, errors: ratings among the kept
     units, and those that count against the judge. steps: the thresholds tested. controls: the same test on a
     constant and a shuffled judge. ceiling: the loss of one person against the others.
@@ -146,11 +146,7 @@ class Certificate(models.Model):
     ceiling = models.FloatField(null=True)
     ceiling_units = models.PositiveIntegerField()
     ceiling_reason = models.TextField(blank=True)
-    error_model = models.JSONField(
-        null=True,
-        help_text="Intercept, slopes, centres, scales by feature; with several judges, a list of these.",
-    )
-    stages = models.JSONField(default=list, db_default=[])
+    error_model = models.JSONField(null=True, help_text="Intercept, slopes, centres, scales by feature.")
 
     class Meta:
         constraints = [
@@ -169,3 +165,33 @@ class Certificate(models.Model):
     def kept_share(self) -> float:
         """The share of the batch that stays with the judge."""
         return self.kept / self.units if self.units else 0.0
+
+
+class CertifiedStage(models.Model):
+    """What one judge of several decides under a certificate, the first judge included. Never changed.
+
+    threshold: None if it decides nothing. accepted, errors: of the rated units of the sample.
+    """
+
+    certificate = models.ForeignKey(Certificate, models.CASCADE, related_name="stages")
+    position = models.PositiveSmallIntegerField()
+    judge = models.ForeignKey("judges.Judge", models.PROTECT, related_name="+")
+    threshold = models.FloatField(null=True)
+    accepted = models.PositiveIntegerField()
+    errors = models.PositiveIntegerField()
+    error_model = models.JSONField(null=True)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint("certificate", "position", name="one_certified_stage_at_a_position"),
+            models.CheckConstraint(
+                condition=Q(errors__lte=models.F("accepted")), name="stage_errors_are_of_accepted_units"
+            ),
+            models.CheckConstraint(
+                condition=Q(threshold__isnull=False) | Q(accepted=0), name="stages_accept_by_a_threshold"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.position}. {self.judge}"

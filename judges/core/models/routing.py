@@ -171,6 +171,23 @@ class StageDecision(models.Model):
         return f"unit {self.item_id}/{self.dimension_id} by {self.judge_id}"
 
 
+class StoppedStage(models.Model):
+    """A judge of several that an audit contradicted: its units went to people, and no later ones stay."""
+
+    policy = models.ForeignKey(RoutingPolicy, models.CASCADE, related_name="stopped_stages")
+    judge = models.ForeignKey("judges.Judge", models.PROTECT, related_name="+")
+    reason = models.TextField()
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("policy", "judge", name="a_stage_stops_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.reason
+
+
 class CalibrationUnit(models.Model):
     """A unit whose ratings settled a policy's r or a calibration's threshold, and report on neither.
 

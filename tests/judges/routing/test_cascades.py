@@ -1,0 +1,234 @@
+"""Judges in stages, from the sample to the audit of each: the second is asked about what the first leaves."""
+
+import numpy as np
+import pytest
+
+from agreement.reliability import Guarantee, calibrate_cascade, paths_of
+from annotate.core.errors import InvalidValueError
+from annotate.core.models import Project
+from judges.core.access import OF_JUDGES
+from judges.core.errors import CalibrationRefusedError, RoutingRefusedError
+from judges.core.models import Calibration, CertifiedStage, Judge, RoutingPolicy
+from judges.core.specification import Scope, by_certificates
+from judges.routing.commands.certificates import compute_certificates, draw_calibration
+from judges.routing.commands.policies import draft_policy, follow_proposal, make_policy, route
+from judges.routing.queries.certificates import calibration_state
+from judges.routing.queries.certifying import look_at
+from judges.routing.queries.preview import routing_plan
+from judges.routing.queries.proposals import proposal_of
+from judges.routing.queries.state import routing_state
+from judges.routing.queries.watching import needs_of_routing
+from judges.runs.queries.plans import plan_of
+from tests.factories import Cast
+from tests.judges.certified import (
+    calibrated_project,
+    calibration_spec,
+    numbers_of,
+    people_say,
+    rate_sample,
+    rate_units,
+)
+from tests.judges.factories import make_answers, make_judge
+
+pytestmark = pytest.mark.django_db
+
+Unit = tuple[int, int]
+
+
+@pytest.fixture
+def cast() -> Cast:
+    """The project of certificates with a second pair of judges, which has judged nothing yet."""
+    found = calibrated_project()
+    make_judge(found.project, "rts", name="Strong")
+    make_judge(found.project, "mcq", name="Strong chooser")
+    return found
+
+
+def strong_judges(cast: Cast) -> tuple[Judge, Judge]:
+    judges = {judge.name: judge for judge in Judge.objects.filter(project=cast.project)}
+    return judges["Strong"], judges["Strong chooser"]
+
+
+def answer(cast: Cast, units: set[Unit]) -> None:
+    """Let the second pair judge these units: it is right about all, and sure of four documents of five."""
+    numbers = numbers_of(cast)
+    items = {item.pk: item for item in cast.items}
+    dimensions = {dimension.pk: dimension for dimension in cast.dimensions}
+    for offset, judge in enumerate(strong_judges(cast)):
+        make_answers(
+            judge,
+            [
+                (
+                    items[item],
+                    dimensions[dimension],
+                    people_say(numbers[item], dimensions[dimension].key)
+                    - offset * 2 * (numbers[item] % 5 == 4),
+                )
+                for item, dimension in sorted(units)
+            ],
+        )
+
+
+def drawn(cast: Cast, **fields: object) -> Calibration:
+    spec = calibration_spec(cast, stages=[strong_judges(cast)], **fields)
+    return draw_calibration(project=cast.project, spec=spec, by=cast.admin)
+
+
+def sample_of(calibration: Calibration) -> set[Unit]:
+    return set(calibration.units.values_list("item", "dimension"))
+
+
+def certified(cast: Cast, **fields: object) -> Calibration:
+    calibration = drawn(cast, **fields)
+    rate_sample(cast, calibration)
+    answer(cast, sample_of(calibration))
+    compute_certificates(calibration=calibration, by=cast.admin)
+    return Calibration.objects.select_related("project", *OF_JUDGES).get(pk=calibration.pk)
+
+
+def policy_of(cast: Cast, calibration: Calibration) -> RoutingPolicy:
+    spec = by_certificates(calibration, name="Route", raters=2, audit_share=0.5, audit_least=0)
+    return make_policy(project=cast.project, spec=spec, by=cast.admin)
+
+
+def routed(cast: Cast) -> RoutingPolicy:
+    policy = policy_of(cast, certified(cast))
+    (*_, last) = waiting = routing_plan(policy, cast.project).decided.to_ask
+    assert last
+    answer(cast, {unit for each in waiting[:1] for unit in each.units})
+    return route(policy=policy, by=cast.admin)
+
+
+def test_certificates_wait_until_every_judge_has_judged_the_sample(cast: Cast) -> None:
+    calibration = drawn(cast)
+    rate_sample(cast, calibration)
+    with pytest.raises(CalibrationRefusedError, match="Strong has not judged 120 units of the sample"):
+        compute_certificates(calibration=calibration, by=cast.admin)
+    state = calibration_state(calibration)
+    assert [(each.judge.name, len(each.units)) for each in state.to_ask] == [
+        ("Strong", 120),
+        ("Strong chooser", 120),
+    ]
+    scope = Scope([state.to_ask[0].judge], ["fluency", "coherence"], units=state.to_ask[0].items_by_dimension)
+    assert plan_of(cast.project, scope).calls == 120
+
+
+def test_stages_are_those_of_the_test_on_the_sample(cast: Cast) -> None:
+    calibration = certified(cast)
+    look = look_at(calibration)
+    for dimension in look.dimensions:
+        sample, evidence = look.sample[dimension.key], look.all_evidence(dimension.key)
+        sure = np.array([each.confidences for each in evidence])
+        known = np.where(
+            np.isin(np.arange(sure.shape[1]), sample), sure, [sure[0], np.full_like(sure[0], np.nan)]
+        )
+        means = evidence[0].scores.human_means[sample]
+        losses = np.array([np.abs(each.scores.judge[sample] - means) > 0.5 for each in evidence])
+        wanted = calibrate_cascade(
+            sure[:, sample],
+            losses.astype(float),
+            paths_of(known, comparable=False),
+            Guarantee(0.2, 0.1).divide(2),
+            documents=None,
+            batch=len(cast.items),
+        )
+        assert wanted.thresholds is not None
+        rows = CertifiedStage.objects.filter(
+            certificate__dimension=dimension.id, certificate__calibration=calibration
+        )
+        found = [(each.judge.name, each.threshold, each.accepted, each.errors) for each in rows]
+        thresholds = [None if np.isinf(each) else each for each in wanted.thresholds.tolist()]
+        names, accepted, errors = ["Reasoner", "Strong"], wanted.accepted.tolist(), wanted.errors.tolist()
+        assert found == list(zip(names, thresholds, accepted, errors, strict=True))
+
+
+def test_second_judge_is_asked_about_what_the_first_leaves(cast: Cast) -> None:
+    policy = policy_of(cast, certified(cast))
+    plan = routing_plan(policy, cast.project)
+    assert [each.judge.name for each in plan.decided.to_ask] == ["Strong", "Strong chooser"]
+    assert "Strong has to judge" in plan.refusal
+    with pytest.raises(RoutingRefusedError, match="has to judge"):
+        route(policy=policy, by=cast.admin)
+    asked = set(plan.decided.to_ask[0].units)
+    decided_by_first = {unit for unit, each in plan.decided.deciders.items() if each.judge.name == "Reasoner"}
+    assert asked
+    assert not asked & decided_by_first
+    answer(cast, asked)
+    plan = routing_plan(policy, cast.project)
+    assert plan.decided.to_ask == []
+    assert {judge.name for judge, _ in plan.decided.judges} >= {"Strong"}
+    route(policy=policy, by=cast.admin)
+    stored = policy.stage_decisions.values_list("item", "dimension", "judge__name")
+    assert {(item, dimension): name for item, dimension, name in stored} == {
+        unit: each.judge.name for unit, each in plan.decided.deciders.items()
+    }
+
+
+def test_audit_of_each_judge_is_its_own_and_a_contradicted_one_stops(cast: Cast) -> None:
+    policy = routed(cast)
+    state = routing_state(policy, cast.project)
+    assert state is not None
+    by_name = {each.judge.name: each for each in state.stages}
+    assert by_name["Strong"].audited > 0
+    assert not needs_of_routing(cast.project)
+    deciders = {
+        (item, dimension): name
+        for item, dimension, name in policy.stage_decisions.values_list("item", "dimension", "judge__name")
+    }
+    numbers, keys = numbers_of(cast), {each.pk: each.key for each in cast.dimensions}
+    of_strong = {unit for unit, name in deciders.items() if name == "Strong"}
+    for dimension in cast.dimensions:  # people now disagree with whatever the second judge says
+
+        def disagree(item: int, key: str = keys[dimension.pk]) -> int:
+            return 5 if people_say(numbers[item], key) < 3 else 1
+
+        rate_units(cast, policy, {unit for unit in of_strong if unit[1] == dimension.pk}, disagree)
+    state = routing_state(policy, cast.project)
+    assert state is not None
+    stopped = {each.judge.name: each.says for each in state.stages if each.says}
+    assert list(stopped) == ["Strong"]
+    assert any("Strong" in need.sentence for need in needs_of_routing(cast.project))
+    plan = routing_plan(policy, cast.project)
+    proposal = proposal_of(policy, plan)
+    proposed = {unit.unit for unit in (*proposal.add, *proposal.change)}
+    assert proposed >= of_strong - set(policy.units.values_list("item", "dimension"))
+    follow_proposal(policy=policy, by=cast.admin, shown=proposal.digest)
+    assert [each.judge.name for each in policy.stopped_stages.all()] == ["Strong"]
+    again = proposal_of(policy, routing_plan(policy, cast.project))
+    assert again.is_empty
+    assert not policy.stage_decisions.filter(judge__name="Strong").exists()
+
+
+@pytest.mark.parametrize(
+    ("stages", "says"),
+    [
+        (lambda first, strong: [(first[0], strong[1])], "Reasoner is an earlier stage"),
+        (lambda _, strong: [(strong[0], None)], "Closeness needs a judge to compare Strong with"),
+        (lambda _, strong: [(strong[0], strong[0])], "always close to itself"),
+    ],
+)
+def test_stages_that_do_not_fit_are_refused_in_a_sentence(cast: Cast, stages: object, says: str) -> None:
+    spec = calibration_spec(cast)
+    chosen = stages((spec.judge, spec.other), strong_judges(cast))  # type: ignore[operator]
+    with pytest.raises(InvalidValueError, match=says):
+        draw_calibration(project=cast.project, spec=calibration_spec(cast, stages=chosen), by=cast.admin)
+
+
+def test_later_judges_may_judge_more_without_a_lapse_and_a_new_model_lapses(cast: Cast) -> None:
+    calibration = certified(cast)
+    everything = {(item.pk, dimension.pk) for item in cast.items for dimension in cast.dimensions}
+    answer(cast, everything - sample_of(calibration))
+    assert calibration_state(calibration).lapses == []
+    Judge.objects.filter(project=cast.project, name="Strong").update(model="newer")
+    found = Calibration.objects.select_related("project", *OF_JUDGES).get(pk=calibration.pk)
+    assert calibration_state(found).lapses == ["The model of Strong was gpt-3.5-turbo-0301, and is newer."]
+
+
+def test_single_judge_has_no_stages(cast: Cast) -> None:
+    calibration = draw_calibration(project=cast.project, spec=calibration_spec(cast), by=cast.admin)
+    rate_sample(cast, calibration)
+    compute_certificates(calibration=calibration, by=cast.admin)
+    assert not CertifiedStage.objects.exists()
+    spec = by_certificates(calibration, name="One", raters=2)
+    plan = routing_plan(draft_policy(cast.project, spec), Project.objects.get(pk=cast.project.pk))
+    assert plan.decided.deciders == {}
