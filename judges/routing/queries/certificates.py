@@ -148,6 +148,11 @@ class CalibrationState:
             "seed": of.seed,
             "bound": of.bound,
             "lapses": self.lapses,
+            "stages": [
+                {"judge": each.judge.name, "other": each.other.name if each.other else None}
+                for each in self.stages
+            ],
+            "to_ask": [{"judge": each.judge.name, "units": len(each.units)} for each in self.to_ask],
             "dimensions": [_as_dict(each) for each in self.dimensions],
         }
 
@@ -287,6 +292,15 @@ def _as_dict(state: DimensionState) -> dict[str, Any]:
         if field.attname not in left_out
     }
     certificate = {**plain, "kept_share": found.kept_share, "valid": state.valid}
+    certificate["stages"] = [
+        {
+            "judge": each.judge.name,
+            "threshold": each.threshold,
+            "accepted": each.accepted,
+            "errors": each.errors,
+        }
+        for each in found.stages.all()
+    ]
     known = {"known_errors": state.known.wrong} if state.known else {}
     return {**common, "certificate": certificate, **known, "says": state.says, "warnings": state.warnings}
 

@@ -88,8 +88,8 @@ def evidence_from(scored: Scored, tested: DimensionTest | None) -> JudgeEvidence
 class KeptDimension:
     """The units of a dimension that a policy leaves to its judge. judges: where it has several, those.
 
-    all_stay: whether every unit with a value stays with one judge. errors: among the rated units that stay. audit: among the
-    audited ones, if they contradict the policy.
+    all_stay: whether every unit with a value stays with one judge. errors: among the rated units that stay.
+    audit: among the audited ones, if they contradict the policy.
     """
 
     dimension: FrozenDimension
