@@ -12,8 +12,7 @@ from judges.core.material import names_of_scales, scales_of
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.policy_settings import POLICY_SETTINGS, PolicySection, names_of_policy_settings
 from judges.core.specification import CalibrationSpec, PolicySpec, by_certificates
-from judges.methods import METHODS
-from judges.results.queries.pairings import of_method
+from judges.results.queries.pairings import of_method, scoring_judges
 
 # What a calibration tests: which judge, which loss, which guarantee, and how large a sample.
 
@@ -106,8 +105,7 @@ class CalibrationForm(forms.Form):
             assert isinstance(field, forms.ModelChoiceField)
             field.queryset = measured.select_related("endpoint", "template")
         # A later judge may have judged nothing yet: it is asked about the sample and about what is left.
-        scoring = [key for key, method in METHODS.items() if not method.asks_pairs]
-        asked = Judge.objects.filter(project=project, method__in=scoring).order_by("name")
+        asked = scoring_judges(project)
         for number in FURTHER_STAGES:
             for name in (f"judge_{number}", f"other_{number}"):
                 field = self.fields[name]
