@@ -1,17 +1,24 @@
 """Judges in stages, from the sample to the audit of each: the second is asked about what the first leaves."""
 
+import json
+from io import StringIO
+
 import numpy as np
 import pytest
+from django.core.management import call_command
+from django.test import Client
 
 from agreement.reliability import Guarantee, calibrate_cascade, paths_of
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import Project
+from annotate.results.registry import result_of
 from judges.core.access import OF_JUDGES
 from judges.core.errors import CalibrationRefusedError, RoutingRefusedError
-from judges.core.models import Calibration, CertifiedStage, Judge, RoutingPolicy
+from judges.core.models import Calibration, CertifiedStage, Judge, RoutingPolicy, Run
 from judges.core.specification import Scope, by_certificates
 from judges.routing.commands.certificates import compute_certificates, draw_calibration
 from judges.routing.commands.policies import draft_policy, follow_proposal, make_policy, route
+from judges.routing.forecasts import RISKS, answer_routes, routes_sections
 from judges.routing.queries.certificates import calibration_state
 from judges.routing.queries.certifying import look_at
 from judges.routing.queries.preview import routing_plan
@@ -25,10 +32,13 @@ from tests.judges.certified import (
     calibration_spec,
     numbers_of,
     people_say,
+    rate_all_units,
     rate_sample,
     rate_units,
 )
 from tests.judges.factories import make_answers, make_judge
+from tests.judges.pages import HTMX, text_of
+from tests.judges.routing.test_certificate_pages import entered
 
 pytestmark = pytest.mark.django_db
 
@@ -232,3 +242,88 @@ def test_single_judge_has_no_stages(cast: Cast) -> None:
     spec = by_certificates(calibration, name="One", raters=2)
     plan = routing_plan(draft_policy(cast.project, spec), Project.objects.get(pk=cast.project.pk))
     assert plan.decided.deciders == {}
+
+
+def test_pages_ask_the_second_judge_and_show_what_each_decides(client: Client, cast: Cast) -> None:
+    client.force_login(cast.admin)
+    calibration = drawn(cast)
+    rate_sample(cast, calibration)
+    page = f"/projects/{cast.project.slug}/judges/certificates/{calibration.pk}/"
+    shown = text_of(client.get(page))
+    assert "Strong and Strong chooser must judge 120 units before you can continue." in shown
+    assert "This takes 240 calls." in shown
+    assert "Compute the certificates" not in shown
+    client.post(f"{page}ask/")
+    run = Run.objects.latest("pk")
+    assert run.status == Run.Status.RUNNING
+    asked = set(run.judgments.values_list("judge__name", "item", "dimension"))
+    assert asked == {
+        (name, *unit) for name in ("Strong", "Strong chooser") for unit in sample_of(calibration)
+    }
+    run.judgments.all().delete()
+    answer(cast, sample_of(calibration))
+    client.post(f"{page}compute/")
+    assert "Strong: decides at a confidence of" in text_of(client.get(page))
+
+
+def test_form_takes_further_judges_and_refuses_a_third_without_a_second(client: Client, cast: Cast) -> None:
+    client.force_login(cast.admin)
+    strong, chooser = strong_judges(cast)
+    page = f"/projects/{cast.project.slug}/judges/certificates/new/"
+    sent = entered(cast, judge_2=strong.pk, other_2=chooser.pk)
+    shown = client.post(page, sent, headers=HTMX)
+    assert shown.status_code == 200
+    client.post(page, {**sent, "shown": shown.context["plan"].digest})
+    (stage,) = Calibration.objects.get().stages.all()
+    assert (stage.position, stage.judge, stage.other) == (2, strong, chooser)
+    third = entered(cast, name="Second", judge_3=strong.pk)
+    assert "Choose the second judge before the third." in text_of(client.post(page, third, headers=HTMX))
+
+
+def test_commands_take_a_route_from_the_sample_to_the_run(cast: Cast) -> None:
+    arguments = ("--judge", "Reasoner", "--other", "Chooser", "--then", "Strong", "Strong chooser")
+    options = ("--loss", "another_point", "--size", "60")
+    call_command("certify", cast.project.slug, "draw", *arguments, *options, stdout=StringIO())
+    calibration = Calibration.objects.get()
+    out = StringIO()
+    call_command("certify", cast.project.slug, "ask", "--json", stdout=out)
+    found = json.loads(out.getvalue())
+    assert found["stages"] == [
+        {"judge": "Reasoner", "other": "Chooser"},
+        {"judge": "Strong", "other": "Strong chooser"},
+    ]
+    assert found["to_ask"] == [{"judge": "Strong", "units": 120}, {"judge": "Strong chooser", "units": 120}]
+    Run.objects.latest("pk").judgments.all().delete()
+    rate_sample(cast, calibration)
+    answer(cast, sample_of(calibration))
+    out = StringIO()
+    call_command("certify", cast.project.slug, "compute", stdout=out)
+    assert "Strong decides at a confidence of" in out.getvalue()
+    follow = ("--certificates", calibration.name, "--ask")
+    call_command("route", cast.project.slug, *follow, stdout=StringIO(), stderr=StringIO())
+    run = Run.objects.latest("pk")
+    assert set(run.judgments.values_list("judge__name", flat=True)) == {"Strong", "Strong chooser"}
+    assert not RoutingPolicy.objects.exists()
+
+
+def test_page_of_routes_compares_what_they_would_do(cast: Cast) -> None:
+    rate_all_units(cast)
+    answer(cast, {(item.pk, dimension.pk) for item in cast.items for dimension in cast.dimensions})
+    strong, _ = strong_judges(cast)
+    result = result_of(cast.project, "routes", {"then": str(strong.pk), "risk": "0.1", "wage": "20"})
+    (section,) = routes_sections(cast.project, result.chosen)
+    compared, curve = section.tables
+    rows = {str(row[0].value): [cell.value for cell in row[1:]] for row in compared.rows}
+    units = 2 * len(cast.items)
+    assert rows["People alone"][:3] == [0, 0, units]
+    first, second = rows["Reasoner, then people"], rows["Reasoner then Strong then people"]
+    assert first[0] + first[2] == units  # type: ignore[operator]
+    assert second[2] == 0, "the second judge is always right"
+    assert second[1] > 0  # type: ignore[operator]
+    assert "Reasoner where R is above r, then people (no guarantee)" in rows
+    risks = {row[1].value for row in curve.rows}
+    assert risks == set(RISKS)
+    for row in curve.rows:
+        assert sum(float(cell.value) for cell in row[2:5]) == pytest.approx(1)  # type: ignore[arg-type]
+    tables = {table.key: table for table in section.tables}
+    assert answer_routes(tables).startswith("Strong, then people: people rate 0 of")
