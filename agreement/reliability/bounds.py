@@ -98,9 +98,9 @@ def p_value_of_unknown_batch(
 ) -> FloatArray:
     """The largest `hypergeometric_p_value` over all sizes of the batch from n to `largest`.
 
-    errors (k), ratings (n), largest: (sizes,). For units of which only the sampled ones are known to be in
-    the batch, such as those that a judge would accept that was asked about the sample alone. Above
-    20,000 units the p value of `binomial_p_value`, which is larger. 1 without ratings.
+    errors (k), ratings (n), largest: (sizes,). For a judge that has judged only the sample, so that nobody
+    knows how many units it would accept. Above 20,000 units the p value of `binomial_p_value`, which is
+    larger. 1 without ratings.
     """
     wrong, number, most = (
         np.atleast_1d(np.asarray(each, dtype=np.intp)) for each in (errors, ratings, largest)

@@ -162,6 +162,11 @@ class PolicyDetail(serializers.Serializer[Any]):
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="Units by why they go.")
     refusal = serializers.CharField(help_text="Why it cannot be routed; empty where it can.")
     digest = serializers.CharField(help_text="Of the plan: send it as `shown` to route just this.")
+    to_ask = JudgeToAskRow(
+        source="decided.to_ask",
+        many=True,
+        help_text="Judges of the next stage that have to judge units first.",
+    )
 
 
 class StepInput(Input):

@@ -104,7 +104,7 @@ class CalibrationForm(forms.Form):
             field = self.fields[name]
             assert isinstance(field, forms.ModelChoiceField)
             field.queryset = measured.select_related("endpoint", "template")
-        # A later judge may have judged nothing yet: it is asked about the sample and about what is left.
+        # A later judge may have judged nothing yet.
         asked = scoring_judges(project)
         for number in FURTHER_STAGES:
             for name in (f"judge_{number}", f"other_{number}"):

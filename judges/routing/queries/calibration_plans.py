@@ -122,7 +122,7 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
     dimensions = [each for each in guideline.scales if each.key in spec.dimensions]
     stages = number_stages(spec.judge, spec.other, spec.stages)
     samples = samples_of([judge for stage in stages for judge in stage.judges], material)
-    # Only the first judge has to have judged: the others are asked about the sample once it is drawn.
+    # Only the first judge needs judgments now; a run asks the others about the sample.
     evidence = {
         each.key: evidence_of(spec.confidence, stages[0], material, samples, each.key) for each in dimensions
     }
