@@ -8,15 +8,18 @@ import asyncio
 import os
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
+from django.utils.translation import gettext
 from django.views.decorators.debug import sensitive_variables
 
 from annotate.core.lazy_module import LazyModule
+from annotate.core.outbound.guard import PrivateAddressError
 from judges.endpoints.addresses import ENDPOINT_GUARD, refuse_call
+from judges.endpoints.questions import Server
 
 if TYPE_CHECKING:
     import httpx2
@@ -29,18 +32,21 @@ RESOLVED_FOR = 30.0  # seconds
 # of another lab's account, or another key. Only these headers leave.
 SENT = frozenset(
     {
-        *("accept", "accept-encoding", "authorization", "connection", "content-length", "content-type"),
+        *("accept", "accept-encoding", "anthropic-version", "connection", "content-length", "content-type"),
         *("host", "idempotency-key", "transfer-encoding", "user-agent"),
+        *(f"x-goog-upload-{each}" for each in ("protocol", "command", "offset")),
+        *(f"x-goog-upload-header-content-{each}" for each in ("length", "type")),
     }
 )
 
 
 class Destination:
-    """The server of a client: where requests go, with which key."""
+    """The server of a client: where requests go, with which headers that carry the key."""
 
-    def __init__(self, url: str, key: str) -> None:
+    def __init__(self, url: str, key_headers: Mapping[str, str]) -> None:
         self._url = url
-        self._key = key
+        self._host = httpx2.URL(url).host
+        self._key_headers = key_headers
         self._address = ""
         self._asked: httpx2.URL | None = None
         self._pointed: httpx2.URL | None = None
@@ -74,9 +80,15 @@ class Destination:
 
     @sensitive_variables()
     def _point(self, request: "httpx2.Request") -> None:
+        if request.url.host != self._host:  # of a link in an answer; the key is for this host alone
+            raise PrivateAddressError(
+                gettext("The server sent a link to {host}, where its key is not sent.").format(
+                    host=request.url.host
+                )
+            )
         for name in set(request.headers) - SENT:
             del request.headers[name]
-        request.headers["authorization"] = f"Bearer {self._key}"
+        request.headers.update(self._key_headers)
         if request.url.scheme == "https":
             request.extensions = {**request.extensions, "sni_hostname": request.url.host}
         if request.url != self._asked:  # mostly it is that of the request before
@@ -86,18 +98,21 @@ class Destination:
 
 
 @sensitive_variables()
-def client_of_many(url: str, key: str, seconds: float) -> "httpx2.AsyncClient":
+def client_of_many(server: Server, key_headers: Mapping[str, str]) -> "httpx2.AsyncClient":
     """Return a client for many calls at the same time."""
     limits = openai.DEFAULT_CONNECTION_LIMITS
-    hook = Destination(url, key).send_there_later
-    client: httpx2.AsyncClient = openai.DefaultAioHttpClient(limits=limits, **_options(hook, seconds))
+    hook = Destination(server.base_url, key_headers).send_there_later
+    client: httpx2.AsyncClient = openai.DefaultAioHttpClient(
+        limits=limits, **_options(hook, server.timeout_seconds)
+    )
     return client
 
 
 @sensitive_variables()
-def client_of_one(url: str, key: str, seconds: float) -> "httpx2.Client":
+def client_of_one(server: Server, key_headers: Mapping[str, str]) -> "httpx2.Client":
     """Return a client for one request after the other."""
-    return httpx2.Client(**_options(Destination(url, key).send_there, seconds))
+    hook = Destination(server.base_url, key_headers).send_there
+    return httpx2.Client(**_options(hook, server.timeout_seconds))
 
 
 def _options(hook: Callable[..., Any], seconds: float) -> dict[str, Any]:

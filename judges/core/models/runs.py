@@ -185,6 +185,11 @@ class Judgment(models.Model):
         default=list,
         help_text="Ids of all dimensions of its call, in the order of the prompt; empty: its own alone.",
     )
+    log_probabilities = models.JSONField(
+        null=True,
+        help_text="The natural logarithms of the probabilities of the answers at the token of the answer, "
+        "by the answer; empty where it is read from the text.",
+    )
     finish_reason = models.CharField(max_length=40, blank=True, help_text="In the server's words.")
     refusal = models.TextField(blank=True, help_text="The model's words, where it says that it refuses.")
     returned_model = models.CharField(max_length=200, blank=True, help_text="As the server names it.")

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from judges.core.models import Batch, Endpoint, Judge, Judgment, Run
 from judges.core.specification import Scope
+from judges.endpoints.dialects.chat_completions import ChatCompletions
 from judges.runs import batch_lines
 from judges.runs.commands import batches as batch_commands
 from judges.runs.commands.collecting import collect, needs_work
@@ -139,7 +140,7 @@ def test_what_is_too_many_for_a_file_is_split(replay, monkeypatch):
 
 
 def test_what_is_too_long_for_a_file_is_split(replay, monkeypatch):
-    monkeypatch.setattr(batch_lines, "MOST_BYTES", 20_000)
+    monkeypatch.setattr(ChatCompletions, "batch_bytes", 20_000)
     server = replay(batch_seconds=0)
     run = to_the_end(news_run(server.base_url))
     assert len(batches(run)) > 1
