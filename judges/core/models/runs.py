@@ -1,5 +1,6 @@
 """Runs and their judgments: the plan, the leases and the results are all in the database."""
 
+import math
 from decimal import Decimal
 from typing import cast
 
@@ -292,6 +293,12 @@ class Judgment(models.Model):
     def calls_made(self) -> int:
         """The number of calls made for it; steps known before needed no call."""
         return self.attempts + sum(int(step.get("calls", 1)) for step in self.steps)
+
+    @property
+    def answer_probabilities(self) -> list[tuple[str, float]]:
+        """The probabilities of the answers that it was read from, the likeliest first."""
+        found = (self.log_probabilities or {}).items()
+        return sorted(((name, math.exp(each)) for name, each in found), key=lambda each: -each[1])
 
     @property
     def mapped_value(self) -> float | None:
