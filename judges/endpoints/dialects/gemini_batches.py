@@ -36,26 +36,31 @@ class GeminiBatches(BatchClient):
 
     def __init__(self, server: Server) -> None:
         super().__init__(server, Gemini())
-        root, version = re.fullmatch(r"(.*?)(?:/(v\d\w*))?", server.base_url.rstrip("/")).groups()  # type: ignore[union-attr]
+        self._http = client_of_one(self._server, self._dialect.key_headers(server.key))
+        self._root, version = re.fullmatch(r"(.*?)(?:/(v\d\w*))?", server.base_url.rstrip("/")).groups()  # type: ignore[union-attr]
         self._genai = genai.Client(
             api_key=server.key,
             enterprise=False,  # whatever variables of the host say
             http_options=genai.types.HttpOptions(
-                base_url=root,
+                base_url=self._root,
                 api_version=version or "v1beta",
                 timeout=int(self._server.timeout_seconds * 1000),
-                httpx_client=client_of_one(self._server, self._dialect.key_headers(server.key)),
+                httpx_client=self._http,
             ),
         )
 
     def close(self) -> None:
         """Close the connections."""
         self._genai.close()
+        self._http.close()  # the package leaves clients open that it did not make
 
     def upload(self, requests: IO[bytes]) -> str:
         """Upload a file for batches."""
         with self._sentences(self._no_batches):
-            stored = self._genai.files.upload(file=requests, config={"mime_type": "jsonl"})  # type: ignore[arg-type]
+            # With the URL the file goes there, too, whatever host the link of the answer names.
+            there = genai.types.HttpOptions(base_url=self._root)
+            config = genai.types.UploadFileConfig(mime_type="jsonl", http_options=there)
+            stored = self._genai.files.upload(file=requests, config=config)  # type: ignore[arg-type]
             if not stored.name:
                 raise RequestFailed(self._no_batches, fatal_for_run=True)
             return stored.name

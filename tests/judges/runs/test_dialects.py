@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 
 from judges.core.errors import RunRefusedError
@@ -256,7 +257,7 @@ def test_log_probabilities_are_stored_shown_and_read(client):
     assert chosen_probability(Judgment()) is None
     admin = judge.project.memberships.get(role="admin").user
     client.force_login(admin)
-    page = text_of(client.get(f"/projects/{judge.project.slug}/judgments/{judgment.pk}/"))
+    page = text_of(client.get(reverse("judgment", args=(judge.project.slug, judgment.pk))))
     assert "4: 0.810, 5: 0.200" in page
     rows = ApiClient(admin).get(f"projects/{judge.project.slug}/judgments/").json()["results"]
     assert {"4": -0.2107, "5": -1.6094} in [each["log_probabilities"] for each in rows]
