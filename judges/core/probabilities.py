@@ -1,4 +1,4 @@
-"""How probable a judge found the answer that it gave, by the stored log-probabilities."""
+"""The probability of a judge's answer, from the stored log-probabilities."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -13,16 +13,16 @@ LogProbabilities = Mapping[str, float] | None
 
 
 def chosen_probability(judgment: Judgment) -> float | None:
-    """Return the probability of the likeliest answer where the judgment was read; None if it is unknown.
+    """Return the probability of the likeliest answer at the token of the answer; None if it is unknown.
 
-    The probability is that of the model, not a share among the answers of the scale: it is low, too, where
-    the model was about to write something else.
+    It is the model's probability, not a share among the answers of the scale. So it is low, too, if the model
+    was likely to write something else.
     """
     found = judgment.log_probabilities
     return math.exp(max(found.values())) if found else None
 
 
 def chosen_probabilities(rows: Iterable[LogProbabilities]) -> npt.NDArray[np.float64]:
-    """Return the same for each row of the column; NaN where it is unknown."""
+    """Return the same for each row of the column; NaN for unknown ones."""
     likeliest = [max(found.values()) if found else math.nan for found in rows]
     return np.exp(np.array(likeliest, dtype=np.float64))

@@ -41,7 +41,7 @@ SENT = frozenset(
 
 
 class Destination:
-    """The server of a client: where requests go, with which headers that carry the key."""
+    """The server of a client, and the headers with its key."""
 
     def __init__(self, url: str, key_headers: Mapping[str, str]) -> None:
         self._url = url
@@ -80,7 +80,7 @@ class Destination:
 
     @sensitive_variables()
     def _point(self, request: "httpx2.Request") -> None:
-        if request.url.host != self._host:  # of a link in an answer; the key is for this host alone
+        if request.url.host != self._host:  # a link in an answer; only this host gets the key
             raise PrivateAddressError(
                 gettext("The server sent a link to {host}, where its key is not sent.").format(
                     host=request.url.host

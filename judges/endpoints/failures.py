@@ -43,7 +43,7 @@ NO_SUCCESS = 400
 
 
 class RequestProblem(Enum):
-    """What is wrong with one request, or with the reply to it, while the server takes others."""
+    """A problem of one request or its reply; the server takes other requests."""
 
     REFUSED = "refused"
     FILTERED = "filtered"
@@ -80,11 +80,11 @@ class BatchUnknown(RequestFailed):
 
 
 class ErrorAnswer(Exception):  # noqa: N818 - it reads as what happened
-    """What a server answers in place of a reply.
+    """An error that a server sends instead of a reply.
 
-    status: that of HTTP, or the one inside an answer of 200. message: the server's words, if it wrote them in
-    the form of its dialect. codes: its codes and kinds of the error, in one text. wait: the seconds that it
-    asks everyone to wait.
+    status: the status of HTTP, or the one inside an answer of 200. message: the server's words, if they have
+    the form of its dialect. codes: its codes and kinds of the error, in one text. wait: the seconds that all
+    calls should wait.
     """
 
     def __init__(self, status: int, *, message: str = "", codes: str = "", wait: float | None = None) -> None:
@@ -96,13 +96,13 @@ class ErrorAnswer(Exception):  # noqa: N818 - it reads as what happened
 
     @property
     def words(self) -> str:
-        """All that it says, in lower case."""
+        """Its codes and message in lower case."""
         return f"{self.codes} {self.message}".lower()
 
 
 @dataclass(frozen=True)
 class Kind:
-    """How servers of a dialect are called, and how their URLs often end."""
+    """The name of a dialect's servers, and the usual end of their URLs."""
 
     label: str
     url_ends_in: str
@@ -164,7 +164,7 @@ def _request_failed(error: ErrorAnswer, server: Server, kind: Kind) -> RequestFa
 
 
 def failure_of(error: ErrorAnswer) -> RequestFailed:
-    """Return what became of a request of a batch, whose server is known."""
+    """Return the failure of one request of a batch."""
     if not error.message:
         return RequestFailed(gettext("The server failed and did not say why."))
     return _classify(error, error.message)
@@ -216,7 +216,7 @@ def _classify(error: ErrorAnswer, says: str) -> RequestFailed:
 
 
 def _problem(error: ErrorAnswer) -> RequestProblem | None:
-    """Return what is wrong with a refused request, by its codes or, without them, by the words."""
+    """Return the problem of a refused request by its codes or words, None if neither is known."""
     if _has(error, TOO_LONG_WORDS):
         return RequestProblem.TOO_LONG
     return RequestProblem.FILTERED if _has(error, FILTERED_WORDS) else None
@@ -227,7 +227,7 @@ def _has(error: ErrorAnswer, words: tuple[str, ...]) -> bool:
 
 
 def json_of(response: "httpx2.Response") -> Any:
-    """Return the JSON of an answer, None where it is none."""
+    """Return the JSON of an answer, None if it has none."""
     try:
         return response.json()
     except (ValueError, RecursionError):
@@ -235,7 +235,7 @@ def json_of(response: "httpx2.Response") -> Any:
 
 
 def error_inside(answer: Mapping[str, Any]) -> tuple[int, Mapping[str, Any]] | None:
-    """Return status and object of an error that an answer of 200 holds; None where it holds none.
+    """Return the status and object of an error inside an answer of 200; None if there is no error.
 
     OpenRouter sends one when a model fails after the answer has begun, as a field of it or of the choice.
     """

@@ -12,7 +12,7 @@ UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
 PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 Limits = Sequence[tuple[str, str]]
-"""For each limit the header that says what remains of it, and the one that says when it begins anew."""
+"""Two headers for each limit: what remains, and when the limit starts anew."""
 OPENAI_LIMITS: Limits = tuple(
     (f"x-ratelimit-remaining-{each}", f"x-ratelimit-reset-{each}") for each in ("requests", "tokens")
 )
@@ -41,7 +41,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 def seconds_until_reset(headers: Mapping[str, str], limits: Limits = OPENAI_LIMITS) -> float | None:
     """Return when calls are taken again, in seconds; None where some are left of each limit.
 
-    Of the limits of which nothing remains, the one that begins anew last counts.
+    The latest reset of all used-up limits counts.
     """
     resets = [
         duration(headers.get(reset, ""))

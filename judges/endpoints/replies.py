@@ -18,8 +18,8 @@ class Token:
 class Reply:
     """What a server answered; `seconds` is None where nobody waited for it.
 
-    problem: what the server says is wrong with the reply. refusal: the model's words, where it says that it
-    refuses. tool: what the model called in place of an answer.
+    problem: the server's reason for a missing or partial reply. refusal: the model's words of refusal. tool:
+    the tool that the model called instead of answering.
     """
 
     text: str
@@ -45,7 +45,7 @@ def shares_of(reply: Reply, count: int) -> list[Reply]:
 
 
 def share_tokens(replies: list[Reply]) -> list[Reply]:
-    """Return replies that each have all tokens of a call with their shares, which add up."""
+    """Replace the tokens of the whole call in each reply by its share; shares add up."""
     if len(replies) == 1:
         return replies
     return [
@@ -65,7 +65,7 @@ def _share(count: int | None, place: int, of: int) -> int | None:
 
 
 def text_of(said: object) -> str:
-    """Return a text that a server sends, without what no database holds; empty where it is none."""
+    """Return a text of an answer as databases take it; empty if it is no text."""
     # No database holds half of a surrogate pair, and PostgreSQL holds no NUL.
     return said.replace("\x00", "").encode(errors="replace").decode() if isinstance(said, str) else ""
 
@@ -76,7 +76,7 @@ def object_in(said: object) -> dict[str, Any]:
 
 
 def objects_in(said: object) -> list[dict[str, Any]]:
-    """Return the objects of a list that a server sends, none where it is no list."""
+    """Return the objects of a list in an answer; an empty list if it is no list."""
     return [each for each in said if isinstance(each, dict)] if isinstance(said, list) else []
 
 

@@ -51,7 +51,7 @@ def render(template: str, values: Mapping[str, str], *, required: Iterable[str])
 
 
 def shared_beginning(template: str, values: Mapping[str, str]) -> int:
-    """Return how many characters of the user's message stand before anything that is judged."""
+    """Return the number of characters before the first material in the user's message."""
     user = _system_and_user(template)[-1]
     found = (match for match in PLACEHOLDER.finditer(user) if match[1].strip() in MATERIAL)
     first = next(found, None)

@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
             name="log_probabilities",
             field=models.JSONField(
                 help_text="The natural logarithms of the probabilities of the answers at the token of the answer, "
-                "by the answer; empty where it is read from the text.",
+                "by the answer; empty if the text gave the value.",
                 null=True,
             ),
         ),

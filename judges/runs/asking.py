@@ -421,7 +421,7 @@ def _read_first_options(work: JudgmentWork, reply: Reply, tokens: Sequence[Token
 
 
 def _behind_thinking(reply: Reply, tokens: Sequence[Token]) -> list[Mapping[str, float]]:
-    """Return what could have stood at each token of the answer; none where no answer begins."""
+    """Return the likeliest tokens at each place of the answer; an empty list if there is no answer."""
     start = answer_start(reply.text)
     if isinstance(start, Unreadable):
         return []
@@ -430,9 +430,9 @@ def _behind_thinking(reply: Reply, tokens: Sequence[Token]) -> list[Mapping[str,
 
 
 def log_probabilities(work: JudgmentWork, reply: Reply) -> Mapping[str, float] | None:
-    """Return the log-probabilities of the answers where the reply gives its own; None where it has none.
+    """Return the log-probabilities of the answers at the token of the reply's answer; None if there is none.
 
-    That is the token at which the text states the answer, else the first one that carries any.
+    Without a stated answer, the first token with a probable answer counts.
     """
     if not work.question.wants_probabilities or reply.tokens is None:
         return None

@@ -45,10 +45,10 @@ def error(kind: str, says: str, **details: Any) -> dict[str, Any]:
 
 @dataclass
 class AnthropicServer:
-    """What it answers, and what it was asked.
+    """Its answers and its requests.
 
-    first: answers to the first calls. of: the answer to all others. batches: the requests of each batch, and
-    what became of it. ends_after: looks at a batch until it has ended.
+    first: answers to the first calls. of: the answer to all others. batches: the requests of each batch and
+    its state. ends_after: looks at a batch before its end.
     """
 
     base_url: str = ""

@@ -40,7 +40,7 @@ def error(code: int, status: str, says: str, *details: dict[str, Any]) -> dict[s
 
 @dataclass
 class GeminiServer:
-    """What it answers, and what it was asked; `first` and `of` as `AnthropicServer` has them."""
+    """Its answers and its requests; `first` and `of` as in `AnthropicServer`."""
 
     base_url: str = ""
     first: list[Answer] = field(default_factory=list)

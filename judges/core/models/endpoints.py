@@ -6,10 +6,10 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Endpoint(models.Model):
-    """A server of models: where it is, how it is asked, what it allows and what it costs. Not its key."""
+    """A server of models with its URL, interface, limits and prices. Its key is elsewhere."""
 
     class Dialect(models.TextChoices):
-        """The interface in which a server is asked; see judges.endpoints.dialects."""
+        """The interface of a server; see judges.endpoints.dialects."""
 
         OPENAI = "openai", _("OpenAI-compatible")
         ANTHROPIC = "anthropic", _("Anthropic Messages")

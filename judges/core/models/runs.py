@@ -189,7 +189,7 @@ class Judgment(models.Model):
     log_probabilities = models.JSONField(
         null=True,
         help_text="The natural logarithms of the probabilities of the answers at the token of the answer, "
-        "by the answer; empty where it is read from the text.",
+        "by the answer; empty if the text gave the value.",
     )
     finish_reason = models.CharField(max_length=40, blank=True, help_text="In the server's words.")
     refusal = models.TextField(blank=True, help_text="The model's words, where it says that it refuses.")

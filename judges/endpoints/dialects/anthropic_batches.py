@@ -46,7 +46,7 @@ class MessageBatches(BatchClient):
         self._anthropic.close()
 
     def upload(self, requests: IO[bytes]) -> str:  # noqa: ARG002
-        """Return that the requests are sent when the batch is submitted."""
+        """Upload nothing: the requests are sent with the submission."""
         return "inline"
 
     def create(self, input_file: str, token: str, submission: Submission) -> RemoteBatch:  # noqa: ARG002
@@ -58,12 +58,11 @@ class MessageBatches(BatchClient):
     def find(
         self, token: str, since: datetime, *, requests: int = 0, known: Collection[str] = ()
     ) -> RemoteBatch | None:
-        """Find a batch by the ids of its results, and one that has none yet by the number of its requests.
+        """Find a batch by its results, or by the number of its requests while it has none.
 
-        A batch has no field for the token, and gives the ids of its requests only when it has ended. One that
-        is younger than `since`, has as many requests and is no other batch of this endpoint is taken for it:
-        that is wrong only if someone else submits as many with the same key at the same time, and then no
-        reply is taken over. To submit again would be paid twice.
+        A batch has no field for the token. Its results name the requests, but only after its end. Before, an
+        unknown batch since then with as many requests counts as ours, since a second submission would be paid
+        twice. If someone else submitted it with the same key, its replies name other requests and are ignored.
         """
         with self._sentences():
             for batch in self._batches.list(limit=100):
@@ -86,7 +85,7 @@ class MessageBatches(BatchClient):
         return first is not None and first.custom_id.startswith(UUID(token).hex)
 
     def look(self, batch: str) -> RemoteBatch:
-        """Return how far a batch is; requests are counted when it has ended."""
+        """Return the state of a batch; Anthropic counts requests at its end."""
         with self._sentences(self._no_batches):
             try:
                 return self._remote(self._batches.retrieve(batch))
@@ -142,7 +141,7 @@ def _unknown(batch: str) -> str:
 
 
 def _status_of_ended(batch: "MessageBatch") -> str:
-    """Return what ended a batch: someone who cancelled it, its time, or its last request."""
+    """Return the end of a batch: cancelled, expired or completed."""
     counts = batch.request_counts
     if batch.cancel_initiated_at is not None:
         return "cancelled"

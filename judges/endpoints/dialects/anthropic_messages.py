@@ -79,7 +79,7 @@ class AnthropicMessages(Dialect):
         return "messages"
 
     def body(self, question: Question) -> dict[str, Any]:
-        """Return the body of a request; what all questions of a judge share is marked to be cached."""
+        """Return the body of a request, with marks for the cache behind shared beginnings."""
         system = "\n\n".join(each.content for each in question.messages if each.role == "system")
         rest = [each for each in question.messages if each.role != "system"]
         body: dict[str, Any] = {
@@ -134,7 +134,7 @@ class AnthropicMessages(Dialect):
         ]
 
     def error(self, status: int, headers: Mapping[str, str], said: object) -> ErrorAnswer:
-        """Return the error; where there is no status, that of its type."""
+        """Return the error; its type gives the status of errors without one."""
         inner = object_in(object_in(said).get("error"))
         kind = text_of(inner.get("type"))
         status = status or ERRORS.get(kind, 500)
@@ -162,7 +162,7 @@ class AnthropicMessages(Dialect):
         return {"custom_id": key, "params": self.body(question)}
 
     def batch_line(self, said: Mapping[str, Any]) -> BatchLine:
-        """Return what a result says: succeeded, errored, canceled or expired."""
+        """Read a result: succeeded, errored, canceled or expired."""
         key, result = str(said["custom_id"]), object_in(said.get("result"))
         if result.get("type") == "succeeded":
             replies = self.replies(object_in(result.get("message")), None, 1)
@@ -180,7 +180,7 @@ class AnthropicMessages(Dialect):
 
 
 def _content(message: Message, system: int) -> str | list[dict[str, Any]]:
-    """Return a message's text; in two blocks where what all questions share is long enough to be cached."""
+    """Return a message's text, in two blocks if its shared beginning is long enough for the cache."""
     if not message.shared or system + message.shared < SHORTEST_CACHED:
         return message.content
     beginning, rest = message.content[: message.shared], message.content[message.shared :]
@@ -189,7 +189,7 @@ def _content(message: Message, system: int) -> str | list[dict[str, Any]]:
 
 
 def _thinking(effort: str) -> dict[str, Any]:
-    """Return what a reasoning effort means: `none`, a budget in tokens for older models, or a level."""
+    """Return the fields of a reasoning effort: `none`, a budget in tokens (older models), or a level."""
     if not effort:
         return {}
     if effort.isdecimal() and int(effort):

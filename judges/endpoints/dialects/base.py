@@ -1,4 +1,4 @@
-"""What a dialect is: how a provider's interface is asked, and how its answers are read."""
+"""A dialect builds requests for a provider's interface and reads its answers."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -23,12 +23,12 @@ SCHEMA_NAME = "judgment"  # of the shape of structured replies
 
 
 Settings = Judge | JudgeSpec
-"""The settings of a judge, as it is stored or as it is entered."""
+"""Settings of a stored or an entered judge."""
 
 
 @dataclass(frozen=True)
 class Refused:
-    """Why a judge cannot be asked in a dialect, and the setting that is in the way."""
+    """The reason against a judge in a dialect, and the setting that must change."""
 
     field: str
     sentence: str
@@ -36,7 +36,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class BatchLine:
-    """What a line of a batch's output says: the key of the request, and its reply or why there is none."""
+    """A line of a batch's output: the key of a request, and its reply or its error."""
 
     key: str
     reply: Reply | None = None
@@ -65,7 +65,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def path(self, question: Question) -> str:
-        """Return where a question is sent, below the endpoint's URL."""
+        """Return the path of a question below the endpoint's URL."""
 
     @abstractmethod
     def body(self, question: Question) -> dict[str, Any]:
@@ -80,11 +80,11 @@ class Dialect(ABC):
 
     @abstractmethod
     def error(self, status: int, headers: Mapping[str, str], said: object) -> ErrorAnswer:
-        """Return what an answer without success says; `said` is its JSON."""
+        """Return the error of an answer without success; `said` is its JSON."""
 
     @abstractmethod
     def models(self, listed: Mapping[str, Any]) -> list[str] | None:
-        """Return the names in a list of models; None where it is no such list."""
+        """Return the names in a list of models; None if it is no list of models."""
 
     @abstractmethod
     def batch_request(self, key: str, question: Question) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def batch_line(self, said: Mapping[str, Any]) -> BatchLine:
-        """Return what a line of a batch's output says; raises KeyError where it names no request."""
+        """Read a line of a batch's output; raises KeyError if it names no request."""
 
     @abstractmethod
     def batches(self, server: Server) -> "BatchClient":
@@ -115,7 +115,7 @@ class Dialect(ABC):
         return {}
 
     def refuses(self, judge: Settings) -> Refused | None:  # noqa: ARG002
-        """Return why a judge with these settings cannot be asked, None where it can."""
+        """Return the reason against a judge with these settings, None if there is none."""
         return None
 
     def parameters(self, question: Question) -> dict[str, Any]:

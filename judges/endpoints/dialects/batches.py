@@ -1,4 +1,4 @@
-"""What batch interfaces of all dialects have in common."""
+"""The batch interface that all dialects share."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator
@@ -50,7 +50,7 @@ class RemoteBatch:
 
 @dataclass(frozen=True)
 class Submission:
-    """What is submitted besides the file: the model, and the file itself where none is uploaded."""
+    """The model of a batch, and the file of requests for interfaces without uploads."""
 
     model: str
     requests: IO[bytes] | None = None
@@ -86,14 +86,14 @@ class BatchClient(ABC):
     def find(
         self, token: str, since: datetime, *, requests: int = 0, known: Collection[str] = ()
     ) -> RemoteBatch | None:
-        """Return the batch with a token if the server has one; None too where it lists no batches.
+        """Return the batch with a token; None if the server has none or lists no batches.
 
-        requests, known: how many requests it has, and which batches are others, where it has no token.
+        requests, known: the number of its requests and the ids of other batches, for servers without tokens.
         """
 
     @abstractmethod
     def look(self, batch: str) -> RemoteBatch:
-        """Return how far a batch is; raises BatchUnknown where the server does not know it."""
+        """Return the state of a batch; raises BatchUnknown if the server does not know it."""
 
     @abstractmethod
     def cancel(self, batch: str) -> None:
@@ -105,7 +105,7 @@ class BatchClient(ABC):
 
     @abstractmethod
     def _errors(self) -> AbstractContextManager[None]:
-        """Raise ErrorAnswer for what the package raises, and what is behind an error of the connection."""
+        """Raise ErrorAnswer or an error of the connection for each error of the package."""
 
     def _error_answer(self, response: "httpx2.Response") -> ErrorAnswer:
         return self._dialect.error(response.status_code, response.headers, json_of(response))

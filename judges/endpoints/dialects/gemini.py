@@ -84,7 +84,7 @@ class Gemini(Dialect):
         }
 
     def replies(self, answer: Mapping[str, Any], seconds: float | None, most: int) -> list[Reply] | None:
-        """Return a reply for each candidate; one that says why, where the prompt was blocked.
+        """Return a reply for each candidate, or an empty one for a blocked prompt.
 
         Thoughts are output tokens here, as they are priced, while Gemini counts them beside the candidates.
         """
@@ -187,7 +187,7 @@ def _said(candidate: Mapping[str, Any], *, is_blocked: bool) -> dict[str, Any]:
 
 
 def _thinking(effort: str) -> dict[str, Any] | None:
-    """Return what a reasoning effort means: a budget in tokens, `none`, `auto`, or a level."""
+    """Return the field of a reasoning effort: a budget in tokens, `none`, `auto`, or a level."""
     if not effort:
         return None
     budgets = {"none": 0, "auto": -1, "-1": -1}

@@ -92,7 +92,7 @@ class GeminiBatches(BatchClient):
         return None
 
     def look(self, batch: str) -> RemoteBatch:
-        """Return how far a batch is."""
+        """Return the state of a batch."""
         with self._sentences(self._no_batches), self._known(batch):
             return self._remote(self._genai.batches.get(name=batch))
 

@@ -85,7 +85,7 @@ class OpenAIBatches(BatchClient):
         return None
 
     def look(self, batch: str) -> RemoteBatch:
-        """Return how far a batch is."""
+        """Return the state of a batch."""
         with self._sentences(self._no_batches):
             try:
                 return self._remote(self._openai.batches.retrieve(batch))

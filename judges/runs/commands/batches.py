@@ -228,7 +228,7 @@ def shorten(batch: Batch, *, kept: Sequence[int]) -> None:
 
 
 Said = Mapping[int, Reply | RequestFailed]
-"""What a batch's output says of judgments: their replies, or why there is none."""
+"""The replies or failures of judgments in a batch's output."""
 
 
 def store(*, batch: Batch, said: Said) -> None:
@@ -321,7 +321,7 @@ def _plus(column: str, before: int | None) -> Combinable:
 
 
 def _fail(judgments: QuerySet[Judgment], failed: RequestFailed) -> None:
-    """Give up what is refused however often it is asked; a first reply that nobody could read stays."""
+    """Mark judgments with a refused text as failed; an earlier unreadable reply stays."""
     free: dict[str, Any] = {"lease": None, "leased_until": None, "attempts": F("attempts") + 1}
     problem = failed.problem.value if failed.problem else ""
     found = list(judgments.values_list("pk", flat=True))

@@ -7,8 +7,10 @@ from datetime import timedelta
 
 import pytest
 
+from annotate.core.outbound.guard import PrivateAddressError
 from judges.core.models import Endpoint
 from judges.endpoints.client import ask_once, list_models_once
+from judges.endpoints.connections import client_of_one
 from judges.endpoints.dialects import DIALECTS
 from judges.endpoints.dialects.anthropic_messages import SHORTEST_CACHED, VERSION
 from judges.endpoints.dialects.base import SCHEMA_NAME
@@ -20,7 +22,7 @@ from judges.methods.base import Message
 from tests.judges import anthropic_fake, gemini_fake
 from tests.judges.anthropic_fake import anthropic_serving, message
 from tests.judges.gemini_fake import content, gemini_serving
-from tests.judges.http_fake import Answer
+from tests.judges.http_fake import Answer, serving_answers
 from tests.judges.provider import providing
 
 ANTHROPIC, GEMINI = Endpoint.Dialect.ANTHROPIC, Endpoint.Dialect.GEMINI
@@ -325,6 +327,22 @@ def test_a_key_is_in_no_sentence():
     said = Answer(anthropic_fake.error("authentication_error", "planted-key is no key."), 401)
     with anthropic_serving(of=lambda _: said) as server:
         assert failed(server, ANTHROPIC).sentence == "The server refuses the key: [key] is no key."
+
+
+def test_a_key_goes_to_no_other_host_than_the_endpoints():
+    heard = []
+
+    def hear(request):
+        heard.append(request)
+        return Answer({})
+
+    with serving_answers(hear) as url:
+        server = Server("http://127.0.0.1:9/v1", "planted-key", 5, 1)
+        elsewhere = url.replace("127.0.0.1", "localhost")
+        with client_of_one(server, {"authorization": "Bearer planted-key"}) as client:
+            with pytest.raises(PrivateAddressError, match="its key is not sent"):
+                client.get(elsewhere)
+    assert heard == []
 
 
 def test_limits_of_anthropic_say_when_calls_are_taken_again(clock):
