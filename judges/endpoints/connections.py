@@ -45,7 +45,7 @@ class Destination:
 
     def __init__(self, url: str, key_headers: Mapping[str, str]) -> None:
         self._url = url
-        self._host = httpx2.URL(url).host
+        self._origin = _origin(httpx2.URL(url))
         self._key_headers = key_headers
         self._address = ""
         self._asked: httpx2.URL | None = None
@@ -55,17 +55,27 @@ class Destination:
 
     def send_there(self, request: "httpx2.Request") -> None:
         """Point a request at a checked address of its host; raises OSError."""
+        self._refuse_other_hosts(request)
         if self._is_due():
             self._resolve(request)
         self._point(request)
 
     async def send_there_later(self, request: "httpx2.Request") -> None:
         """Do the same without holding up other requests."""
+        self._refuse_other_hosts(request)
         if self._is_due():
             async with self._resolving:
                 if self._is_due():
                     await asyncio.to_thread(self._resolve, request)
         self._point(request)
+
+    def _refuse_other_hosts(self, request: "httpx2.Request") -> None:
+        if _origin(request.url) != self._origin:  # a link in an answer; only this server gets the key
+            raise PrivateAddressError(
+                gettext("The server sent a link to {url}, where its key is not sent.").format(
+                    url=f"{request.url.scheme}://{request.url.netloc.decode()}"
+                )
+            )
 
     def _is_due(self) -> bool:
         return time.monotonic() - self._resolved_at >= RESOLVED_FOR
@@ -80,12 +90,6 @@ class Destination:
 
     @sensitive_variables()
     def _point(self, request: "httpx2.Request") -> None:
-        if request.url.host != self._host:  # a link in an answer; only this host gets the key
-            raise PrivateAddressError(
-                gettext("The server sent a link to {host}, where its key is not sent.").format(
-                    host=request.url.host
-                )
-            )
         for name in set(request.headers) - SENT:
             del request.headers[name]
         request.headers.update(self._key_headers)
@@ -95,6 +99,10 @@ class Destination:
             self._asked, self._pointed = request.url, request.url.copy_with(host=self._address)
         assert self._pointed is not None
         request.url = self._pointed
+
+
+def _origin(url: "httpx2.URL") -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port
 
 
 @sensitive_variables()

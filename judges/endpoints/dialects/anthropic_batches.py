@@ -62,7 +62,8 @@ class MessageBatches(BatchClient):
 
         A batch has no field for the token. Its results name the requests, but only after its end. Before, an
         unknown batch since then with as many requests counts as ours, since a second submission would be paid
-        twice. If someone else submitted it with the same key, its replies name other requests and are ignored.
+        twice. If someone else submitted it with the same key, its replies name other requests and are not
+        used.
         """
         with self._sentences():
             for batch in self._batches.list(limit=100):
@@ -74,10 +75,8 @@ class MessageBatches(BatchClient):
 
     def _may_be(self, batch: "MessageBatch", token: str, requests: int) -> bool:
         counts = batch.request_counts
-        if (
-            sum((counts.processing, counts.succeeded, counts.errored, counts.canceled, counts.expired))
-            != requests
-        ):
+        ended = counts.succeeded + counts.errored + counts.canceled + counts.expired
+        if counts.processing + ended != requests:
             return False
         if batch.processing_status != "ended":
             return True

@@ -329,7 +329,8 @@ def test_a_key_is_in_no_sentence():
         assert failed(server, ANTHROPIC).sentence == "The server refuses the key: [key] is no key."
 
 
-def test_a_key_goes_to_no_other_host_than_the_endpoints():
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_key_goes_to_no_other_server_than_the_endpoints(host):
     heard = []
 
     def hear(request):
@@ -338,10 +339,12 @@ def test_a_key_goes_to_no_other_host_than_the_endpoints():
 
     with serving_answers(hear) as url:
         server = Server("http://127.0.0.1:9/v1", "planted-key", 5, 1)
-        elsewhere = url.replace("127.0.0.1", "localhost")
-        with client_of_one(server, {"authorization": "Bearer planted-key"}) as client:
-            with pytest.raises(PrivateAddressError, match="its key is not sent"):
-                client.get(elsewhere)
+        elsewhere = url.replace("127.0.0.1", host)
+        with (
+            client_of_one(server, {"authorization": "Bearer planted-key"}) as client,
+            pytest.raises(PrivateAddressError, match="its key is not sent"),
+        ):
+            client.get(elsewhere)
     assert heard == []
 
 
@@ -423,6 +426,18 @@ def test_an_error_inside_an_answer_of_200_is_an_error(code, expected):
             caught = failed(provider, Endpoint.Dialect.OPENAI)
         assert (caught.fatal_for_run, caught.wait) == expected
         assert "Provider returned error" in caught.sentence
+
+
+def test_an_error_inside_an_answer_of_200_has_its_state_in_other_dialects_too():
+    said = Answer(anthropic_fake.error("billing_error", "Pay first."))
+    with anthropic_serving(of=lambda _: said) as server:
+        assert failed(server, ANTHROPIC).fatal_for_run
+    said = Answer(gemini_fake.error(503, "UNAVAILABLE", "The model is overloaded."))
+    with gemini_serving(of=lambda _: said) as server:
+        assert failed(server, GEMINI).sentence == "The server failed: The model is overloaded."
+    limited = content("", reason="PUP_LIMITED_DISABLED")
+    with gemini_serving(of=lambda _: Answer(limited)) as server:
+        assert failed(server, GEMINI).fatal_for_run
 
 
 @pytest.mark.parametrize(
