@@ -1,5 +1,6 @@
 """What a server answers, whatever its dialect."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +13,13 @@ class Token:
 
     text: str
     top_logprobs: dict[str, float]
+
+
+def read_token(text: object, others: Iterable[tuple[object, Any]]) -> Token:
+    """Return a token of an answer; raises TypeError or ValueError if it has another form."""
+    if not isinstance(text, str):
+        raise TypeError
+    return Token(text, {str(other): float(logprob) for other, logprob in others})
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,16 @@ from judges.endpoints.dialects.base import SCHEMA_NAME, BatchLine, Dialect
 from judges.endpoints.failures import ErrorAnswer, Kind, RequestProblem, error_inside
 from judges.endpoints.limits import retry_after, seconds_to_wait
 from judges.endpoints.questions import CANDIDATE_TOKENS, USUAL_NAME, Question, Server
-from judges.endpoints.replies import Reply, Token, count_of, object_in, objects_in, share_tokens, text_of
+from judges.endpoints.replies import (
+    Reply,
+    Token,
+    count_of,
+    object_in,
+    objects_in,
+    read_token,
+    share_tokens,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from judges.endpoints.dialects.batches import BatchClient
@@ -152,9 +161,9 @@ def _said(choice: Mapping[str, Any]) -> dict[str, Any]:
 def _tokens(content: Any) -> tuple[Token, ...] | None:
     try:
         tokens = [
-            Token(each["token"], {other["token"]: other["logprob"] for other in each["top_logprobs"]})
+            read_token(each["token"], ((other["token"], other["logprob"]) for other in each["top_logprobs"]))
             for each in content or ()
         ]
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, ValueError):
         return None
     return tuple(tokens) or None

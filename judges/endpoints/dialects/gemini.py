@@ -10,7 +10,16 @@ from judges.endpoints.dialects.base import SCHEMA_NAME, BatchLine, Dialect, Refu
 from judges.endpoints.failures import ErrorAnswer, Kind, RequestProblem
 from judges.endpoints.limits import duration, retry_after
 from judges.endpoints.questions import CANDIDATE_TOKENS, Question, Server
-from judges.endpoints.replies import Reply, Token, count_of, object_in, objects_in, share_tokens, text_of
+from judges.endpoints.replies import (
+    Reply,
+    Token,
+    count_of,
+    object_in,
+    objects_in,
+    read_token,
+    share_tokens,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from judges.endpoints.dialects.batches import BatchClient
@@ -143,7 +152,7 @@ class Gemini(Dialect):
         return [
             text_of(each.get("name")).removeprefix("models/")
             for each in objects_in(rows)
-            if "generateContent" in each.get("supportedGenerationMethods", ["generateContent"])
+            if "generateContent" in str(each.get("supportedGenerationMethods", "generateContent"))
         ]
 
     def batch_request(self, key: str, question: Question) -> dict[str, Any]:
@@ -199,9 +208,10 @@ def _thinking(effort: str) -> dict[str, Any] | None:
 def _tokens(result: Mapping[str, Any]) -> tuple[Token, ...] | None:
     try:
         tokens = [
-            Token(
+            # The chosen token may be none of the likeliest.
+            read_token(
                 chosen["token"],
-                {each["token"]: each["logProbability"] for each in [*top["candidates"], chosen]},
+                ((each["token"], each["logProbability"]) for each in [*top["candidates"], chosen]),
             )
             for chosen, top in zip(result["chosenCandidates"], result["topCandidates"], strict=True)
         ]

@@ -2,10 +2,15 @@
 
 import asyncio
 import json
+from contextlib import suppress
+from copy import deepcopy
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from annotate.core.outbound.guard import PrivateAddressError
 from judges.core.models import Endpoint
@@ -14,7 +19,7 @@ from judges.endpoints.connections import client_of_one
 from judges.endpoints.dialects import DIALECTS
 from judges.endpoints.dialects.anthropic_messages import SHORTEST_CACHED, VERSION
 from judges.endpoints.dialects.base import SCHEMA_NAME
-from judges.endpoints.failures import RequestFailed, RequestProblem
+from judges.endpoints.failures import ErrorAnswer, RequestFailed, RequestProblem
 from judges.endpoints.limits import ANTHROPIC_LIMITS, seconds_until_reset
 from judges.endpoints.questions import Question, Server
 from judges.endpoints.replies import Reply
@@ -455,3 +460,55 @@ def test_what_is_about_one_text_does_not_end_the_run(status, said, fatal, proble
         error = failed(provider, Endpoint.Dialect.OPENAI)
     assert (error.fatal_for_run, error.problem and error.problem.value) == (fatal, problem)
     assert said.get("message", "") in error.sentence
+
+
+# Answers of any form
+
+TOKEN = {"token": "4", "logProbability": -0.1, "logprob": -0.1, "top_logprobs": []}
+LOGPROBS = {"chosenCandidates": [TOKEN], "topCandidates": [{"candidates": [TOKEN]}]}
+CHOICE = {
+    "message": {"content": [{"type": "text", "text": "4"}], "tool_calls": [{"function": {"name": "f"}}]},
+    "logprobs": {"content": [TOKEN]},
+    "finish_reason": "stop",
+}
+VALID = [
+    message(stop_reason="refusal", stop_details={"explanation": "no"}),
+    content(logprobsResult=LOGPROBS),
+    {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {}},
+    {"choices": [CHOICE], "usage": {"prompt_tokens": 1, "prompt_tokens_details": {"cached_tokens": 1}}},
+    {"data": [{"id": "m"}], "models": [{"name": "m", "supportedGenerationMethods": ["generateContent"]}]},
+    gemini_fake.error(429, "RESOURCE_EXHAUSTED", "Slow.", RETRY_INFO, PER_DAY),
+    anthropic_fake.error("invalid_request_error", "no", error_code="x"),
+    {"error": {"code": 403, "message": "no", "metadata": {"flagged_input": "x"}}},
+    {"key": "1", "response": content()},
+    {"custom_id": "1", "result": {"type": "succeeded", "message": message()}},
+    {"custom_id": "1", "response": {"status_code": 200, "body": {"choices": [CHOICE]}}},
+]
+ODD = st.sampled_from([None, 0, -1, 2**40, 0.5, "", "x", [], [None], ["x"], {}, {"x": None}])
+
+
+@st.composite
+def spoilt_answers(draw) -> Any:
+    """Draw a valid answer with something else at one place."""
+    answer = holder = deepcopy(draw(st.sampled_from(VALID)))
+    while True:
+        key = draw(st.sampled_from(sorted(holder) if isinstance(holder, dict) else range(len(holder))))
+        inner = holder[key]
+        if not isinstance(inner, dict | list) or not inner or draw(st.booleans()):
+            holder[key] = draw(ODD)
+            return answer
+        holder = inner
+
+
+@pytest.mark.parametrize("dialect", list(DIALECTS))
+@given(said=spoilt_answers())
+@settings(max_examples=300, deadline=None)
+def test_any_json_is_a_reply_an_error_or_neither(dialect, said):
+    read = DIALECTS[dialect]
+    assert isinstance(read.error(400, {}, said), ErrorAnswer)
+    with suppress(ErrorAnswer):
+        assert all(isinstance(each.text, str) for each in read.replies(said, None, 1) or ())
+    assert all(isinstance(each, str) for each in read.models(said) or ())
+    with suppress(KeyError):
+        line = read.batch_line(said)
+        assert line.reply is None or line.error is None
