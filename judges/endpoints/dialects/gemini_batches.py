@@ -37,13 +37,14 @@ class GeminiBatches(BatchClient):
     def __init__(self, server: Server) -> None:
         super().__init__(server, Gemini())
         self._http = client_of_one(self._server, self._dialect.key_headers(server.key))
-        self._root, version = re.fullmatch(r"(.*?)(?:/(v\d\w*))?", server.base_url.rstrip("/")).groups()  # type: ignore[union-attr]
+        version = re.search(r"/(v\d\w*)$", server.base_url.rstrip("/"))
+        self._root = server.base_url.rstrip("/")[: version.start() if version else None]
         self._genai = genai.Client(
             api_key=server.key,
             enterprise=False,  # whatever variables of the host say
             http_options=genai.types.HttpOptions(
                 base_url=self._root,
-                api_version=version or "v1beta",
+                api_version=version[1] if version else "v1beta",
                 timeout=int(self._server.timeout_seconds * 1000),
                 httpx_client=self._http,
             ),

@@ -52,7 +52,7 @@ def failed(server, dialect: str) -> RequestFailed:
     return caught.value
 
 
-def body(dialect: str, question: Question) -> dict:
+def body(dialect: str, question: Question) -> dict[str, Any]:
     return DIALECTS[dialect].body(question)
 
 
@@ -126,7 +126,7 @@ def test_requests_to_gemini_are_those_that_its_package_would_send():
                     seed=7,
                     max_output_tokens=300,
                     stop_sequences=["###"],
-                    thinking_config=types.ThinkingConfig(thinking_level="LOW"),
+                    thinking_config=types.ThinkingConfig(thinking_level=types.ThinkingLevel.LOW),
                     response_mime_type="application/json",
                     response_json_schema=SCHEMA,
                 ),
@@ -179,7 +179,7 @@ def test_log_probabilities_of_gemini_are_read_at_each_token():
     }
     with gemini_serving(of=lambda _: Answer(content("4", logprobsResult=found))) as server:
         reply = asked(server, GEMINI, replace(PLAIN, wants_probabilities=True))
-    assert [(each.text, each.top_logprobs) for each in reply.tokens] == [("4", {"4": -0.1, "5": -2.4})]
+    assert [(each.text, each.top_logprobs) for each in reply.tokens or ()] == [("4", {"4": -0.1, "5": -2.4})]
     assert server.asked[0]["generationConfig"]["responseLogprobs"] is True
 
 

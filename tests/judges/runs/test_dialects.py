@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ from tests.judges.workers import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ANTHROPIC, GEMINI = Endpoint.Dialect.ANTHROPIC, Endpoint.Dialect.GEMINI
-SERVERS = {ANTHROPIC: anthropic_serving, GEMINI: gemini_serving}
+SERVERS: dict[str, Any] = {ANTHROPIC: anthropic_serving, GEMINI: gemini_serving}
 SAYS = {ANTHROPIC: message, GEMINI: content}
 ERRORS = {
     ANTHROPIC: lambda: Answer(anthropic_fake.error("rate_limit_error", "Slow."), 429, {"retry-after": "0"}),
