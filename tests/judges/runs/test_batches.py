@@ -191,7 +191,7 @@ def test_what_fails_every_time_has_failed_after_as_many_calls_as_one_by_one(repl
     assert set(run.judgments.values_list("attempts", "reason")) == {
         (
             8,
-            "8 calls failed. The last one: The server failed: replay: "
+            "8 calls failed. The last one: The server refuses the request: replay: "
             "The server had an error while processing your request",
         )
     }
