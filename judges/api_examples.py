@@ -206,6 +206,7 @@ EXAMPLES = {
     },
     "EndpointInput": {
         "name": "Lab",
+        "dialect": "openai",
         "base_url": "https://models.example.org/v1",
         "key": "the-key-of-the-provider",
         "input_price": 0.15,
@@ -219,6 +220,7 @@ EXAMPLES = {
         "id": 1,
         "name": "Lab",
         "base_url": "https://models.example.org/v1",
+        "dialect": "openai",
         "key_variable": "",
         "has_key": True,
         "requests_per_minute": 500,
@@ -323,6 +325,7 @@ EXAMPLES = {
         "messages": None,
         "asked_dimensions": [],
         "steps": [],
+        "log_probabilities": None,
         "finish_reason": "stop",
         "refusal": "",
         "returned_model": "gpt-4o-mini-2024-07-18",

@@ -24,6 +24,7 @@ class EndpointSpec:
 
     name: str
     base_url: str
+    dialect: str = Endpoint.Dialect.OPENAI
     key_variable: str = ""
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None

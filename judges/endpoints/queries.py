@@ -14,6 +14,7 @@ from annotate.core.outbound.permits import origin_of
 from annotate.questions import kind_of
 from judges.core.contents import contents_of, in_order_of_sample
 from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTemplate, ScoreFrom
+from judges.endpoints.dialects import DIALECTS
 from judges.methods import METHODS, Method
 from judges.methods.base import Message, Subject
 from judges.methods.reading.parts import fold_name
@@ -130,6 +131,8 @@ def refusal(judge: Judge, dimension: FrozenDimension) -> str | None:
     method, scale = METHODS[judge.method], judge.own_scale
     if reason := method.refuses_kind(dimension):
         return reason
+    if judge.endpoint is not None and (refused := DIALECTS[judge.endpoint.dialect].refuses(judge)):
+        return refused.sentence
     if scale is not None and (reason := scale.refuses(dimension)):
         return reason
     dimension = judge.rescale(dimension)

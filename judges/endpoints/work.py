@@ -86,6 +86,7 @@ class JudgmentWork:
     shared: tuple[int, ...] | None = None
     chain: "Chain | None" = None
     subject: Subject | None = None
+    dialect: str = Endpoint.Dialect.OPENAI
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,7 @@ class Outcome:
     earlier: Earlier | None = None
     call: Call = field(default_factory=Call)
     steps: Sequence[Mapping[str, Any]] = ()
+    log_probabilities: Mapping[str, float] | None = None
 
     @property
     def steps_done(self) -> int:

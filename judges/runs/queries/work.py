@@ -7,7 +7,7 @@ from typing import Any
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Document, Guideline, Item
 from judges.core.contents import contents_of, in_order_of_sample
-from judges.core.models import Judge, Judgment, ScoreFrom
+from judges.core.models import Endpoint, Judge, Judgment, ScoreFrom
 from judges.endpoints.questions import Question
 from judges.endpoints.work import Call, Chain, Earlier, JudgmentWork, Outcome
 from judges.methods import METHODS, Method
@@ -94,6 +94,7 @@ class Questions:
             unit=None if chain else _unit(judge, row, subject),
             pattern=judge.template.pattern if judge.template else "",
             subject=subject,
+            dialect=judge.endpoint.dialect if judge.endpoint else Endpoint.Dialect.OPENAI,
         )
 
 
