@@ -21,7 +21,8 @@ from agreement.reliability import (
     more_than_one_point,
     steadiness,
 )
-from judges.core.models import Calibration
+from judges.core.models import Calibration, Judge, Judgment
+from judges.core.probabilities import chosen_probabilities
 from judges.core.stages import Stage
 from judges.results.queries.scores import Material, SamplesOf, scores_of
 
@@ -68,6 +69,8 @@ def evidence_of(kind: str, stage: Stage, material: Material, samples: SamplesOf,
         names, features = _features(scores, own, other)
         confidences = np.where(np.isnan(features).any(axis=1), np.nan, 0.0)
         return Evidence(scores, confidences, features, names)
+    if kind == Kind.CHOSEN_PROBABILITY:
+        return Evidence(scores, _probabilities_of_items(stage.judge, material, key), None, ())
     return Evidence(scores, _confidences(kind, scores, own, other), None, ())
 
 
@@ -99,6 +102,20 @@ def _confidences(kind: str, scores: Scores, own: Values, other: Scores | None) -
         return _modal_shares(own)
     assert other is not None  # closeness is refused without it
     return closeness(scores.judge, other.judge)
+
+
+def _probabilities_of_items(judge: Judge, material: Material, key: str) -> Values:
+    """(items,): the mean over samples of the probability of the given value; NaN where none is stored."""
+    dimension = next(each for each in material.dimensions if each.key == key)
+    answered = Judgment.objects.filter(judge=judge, dimension=dimension.id, log_probabilities__isnull=False)
+    rows = list(answered.filter(status=Judgment.Status.DONE).values_list("item", "log_probabilities"))
+    places = np.searchsorted(material.items, np.array([item for item, _ in rows], dtype=np.int64))
+    found = chosen_probabilities([kept for _, kept in rows])
+    given = ~np.isnan(found)
+    size = len(material.items)
+    numbers, totals = (np.bincount(places[given], each, size) for each in (None, found[given]))
+    means = np.where(numbers > 0, totals / np.maximum(numbers, 1), np.nan)
+    return np.where(material.in_development, np.nan, means)
 
 
 def _modal_shares(samples: Values) -> Values:

@@ -67,6 +67,11 @@ def _no_confidence(calibration: Calibration, name: str) -> str:
             "{judge} has one sample for each unit of {dimension}, so its steadiness is unknown. Choose "
             "another confidence, or a judge with several samples."
         ).format(judge=calibration.judge, dimension=name)
+    if calibration.confidence == Kind.CHOSEN_PROBABILITY:
+        return gettext(
+            "{judge} has no stored probabilities on {dimension}. Choose another confidence, or a judge that "
+            "reads its score from probabilities."
+        ).format(judge=calibration.judge, dimension=name)
     return gettext(
         "{other} and {judge} have no unit of {dimension} in common. Run both on the same items."
     ).format(other=calibration.other, dimension=name, judge=calibration.judge)

@@ -327,3 +327,25 @@ def test_page_of_routes_compares_what_they_would_do(cast: Cast) -> None:
         assert sum(float(cell.value) for cell in row[2:5]) == pytest.approx(1)  # type: ignore[arg-type]
     tables = {table.key: table for table in section.tables}
     assert answer_routes(tables).startswith("Strong, then people: people rate 0 of")
+
+
+def test_probability_of_the_value_is_a_confidence(cast: Cast) -> None:
+    rts = Judge.objects.get(project=cast.project, name="Reasoner")
+    refused = calibration_spec(cast, other=None, confidence="chosen_probability")
+    with pytest.raises(CalibrationRefusedError, match="no stored probabilities on Fluency"):
+        draw_calibration(project=cast.project, spec=refused, by=cast.admin)
+    numbers = numbers_of(cast)
+    for judgment in rts.judgments.all():
+        sure = numbers[judgment.item_id] % 5 >= 2
+        judgment.log_probabilities = {"3": float(np.log(0.9 if sure else 0.4)), "4": float(np.log(0.1))}
+        judgment.save(update_fields=["log_probabilities"])
+    calibration = draw_calibration(project=cast.project, spec=refused, by=cast.admin)
+    look = look_at(Calibration.objects.select_related("project", *OF_JUDGES).get(pk=calibration.pk))
+    expected = [0.9 if numbers[item] % 5 >= 2 else 0.4 for item in look.material.items.tolist()]
+    assert look.evidence["fluency"].confidences == pytest.approx(np.array(expected))
+    rate_sample(cast, calibration)
+    found = {
+        each.dimension.key: each for each in compute_certificates(calibration=calibration, by=cast.admin)
+    }
+    assert found["fluency"].threshold == pytest.approx(0.9)
+    assert found["coherence"].threshold is None
