@@ -67,7 +67,7 @@ class JudgmentWork:
     unreadable: what an earlier slice got for it, where that was a reply without a usable score.
     keeps_messages: whether what is sent is stored with it. unit: what other samples have in common with it
     that may be asked for in the same call; None where it is asked for alone. pattern: by which its prompt
-    says that replies are read. together: all dimensions that its question asks about, in their order, where
+    says that replies are read. first_of: the judge whose first judgment of the run it is. together: all dimensions that its question asks about, in their order, where
     its method asks about several. shared: what judgments have in common that one call gives; None where a
     call gives one. chain: where its method takes several calls, those before and what comes after.
     """
@@ -86,6 +86,7 @@ class JudgmentWork:
     shared: tuple[int, ...] | None = None
     chain: "Chain | None" = None
     subject: Subject | None = None
+    first_of: int | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class Outcome:
     """What came of a judgment: a value, an unreadable reply with a reason, or a failure with a reason.
 
     One that is planned was put back at the end of a slice, with the calls that failed, or behind a step that
-    is not the last.
+    is not the last. first_of: as in `JudgmentWork`.
     """
 
     judgment: int
@@ -113,6 +114,7 @@ class Outcome:
     earlier: Earlier | None = None
     call: Call = field(default_factory=Call)
     steps: Sequence[Mapping[str, Any]] = ()
+    first_of: int | None = None
 
     @property
     def steps_done(self) -> int:

@@ -94,7 +94,7 @@ async def _samples(
     question, waits = replace(works[0].question, n=len(works)), 0
     while waits < MAX_WAITS and question.model not in pace.models_without_n:
         try:
-            return await _answer(question, client, pace, longest)
+            return await _answer(replace(works[0], question=question), client, pace, longest)
         except Stopped:
             return []
         except RequestFailed as error:
@@ -116,7 +116,7 @@ class Asking:
     """
 
     def __init__(self, works: Sequence[JudgmentWork], first: Outcome | None = None) -> None:
-        self._question = works[0].question
+        self._work = works[0]
         self._open = [_Unanswered(work, first) for work in works]
         self._calls_before = self._calls = max(each.calls_before for each in self._open)
         self._waits, self._pause = 0, 0.0
@@ -154,7 +154,7 @@ class Asking:
         try:
             if self._pause:
                 await pace.sleep(self._pause)
-            (reply,) = await _answer(self._question, client, pace, longest)
+            (reply,) = await _answer(self._work, client, pace, longest)
         except RequestFailed as error:
             failed = error
             self._note_failure(failed)
@@ -197,6 +197,7 @@ class _Unanswered:
             earlier=self._unreadable.earlier if self._unreadable else spent,
             call=call_of(work),
             steps=work.chain.done if work.chain else (),
+            first_of=work.first_of,
         )
         if first is not None:  # paid, and not stored yet
             self._spent = replace(first, status=Judgment.Status.FAILED, reply="", reason="", problem="")
@@ -217,6 +218,8 @@ class _Unanswered:
     def note_failure(self, error: RequestFailed) -> Outcome | None:
         """Count a call without an answer; return the outcome if no further one would fare better."""
         self._spent = replace(self._spent, attempts=self._spent.attempts + 1, reason=error.sentence)
+        if self._work.first_of and error.concerns_judge:
+            return replace(self._spent, problem=Judgment.Problem.REJECTED)
         if error.permanent:
             return replace(self._spent, problem=error.problem.value if error.problem else "")
         return None
@@ -256,12 +259,14 @@ def outcome_of_reply(work: JudgmentWork, reply: Reply) -> Outcome:
     return _read_reply(work, reply, _with_usage(work, spent, reply))
 
 
-async def _answer(question: Question, client: Client, pace: RateLimiter, longest: float) -> list[Reply]:
-    model = question.model
+async def _answer(work: JudgmentWork, client: Client, pace: RateLimiter, longest: float) -> list[Reply]:
+    question, model = work.question, work.question.model
     async with pace.call(model) as began:
         try:
             replies = await _call(question, client, longest)
         except RequestFailed as error:
+            if work.first_of and error.concerns_judge:  # the others of the run may be answered
+                raise
             if error.fatal_for_run:
                 raise RunMustStop(error.sentence) from error
             if not error.permanent:
@@ -272,6 +277,8 @@ async def _answer(question: Question, client: Client, pace: RateLimiter, longest
                 pace.back_off(model, began=began, seconds=error.wait)
             raise
     pace.note_answer(model)
+    if not question.max_tokens_name and replies[0].max_tokens_name:
+        pace.learned_names[model] = replies[0].max_tokens_name
     if rest := replies[0].rest:
         pace.rest(rest)
     return replies

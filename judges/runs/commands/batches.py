@@ -69,13 +69,14 @@ def take(*, run: int, holder: UUID) -> Batch | None:
 def begin(*, run: int, holder: UUID) -> Batch | None:
     """Lease judgments of one model to a new batch, as many as the budget and a file allow. Locks the run.
 
-    None where nothing is to be asked now. The run stops when its budget allows not even one more request.
+    None where nothing is to be asked now; a judge whose first judgment is not answered waits. The run stops when its budget allows not even one more request.
     """
     # Two workers would lease the same planned judgments, and each spend what is left of the budget.
     locked = Run.objects.select_for_update().get(pk=run)
     if locked.status != Run.Status.RUNNING or locked.looked_up_to is not None:
         return None
-    planned = planned_by_judge(locked)
+    untried = locked.untried_judges or ()
+    planned = [each for each in planned_by_judge(locked) if each[0].pk not in untried]
     for (endpoint, model), group in groupby(sorted(planned, key=_group), key=_group):
         if not _is_being_collected(locked, endpoint, model):
             shares, cost = _affordable(locked, list(group))

@@ -18,6 +18,7 @@ from judges.core.specification import Scope
 from judges.endpoints.queries import refusal, refusal_of_reference, refusal_of_scope
 from judges.methods import METHODS
 from judges.runs.commands.batches import make_due
+from judges.runs.commands.first_judgments import judges_to_try, plan_rejected_again
 from judges.runs.commands.first_steps import adopt_first_steps
 from judges.runs.commands.leases import RUN_FINISHED, end_plan, is_under_way
 from judges.runs.commands.lost_calls import count_lost_calls
@@ -28,7 +29,7 @@ from judges.runs.queries.samples import ChosenItems, chosen_items
 from judges.tasks import collect_judgments
 
 _WAITING = ("waits_for", "resumes_until")
-_GOING_ON = (*_WAITING, "finished_at", "looked_up_to")
+_GOING_ON = (*_WAITING, "finished_at", "looked_up_to", "untried_judges")
 
 
 @transaction.atomic
@@ -93,6 +94,8 @@ def start_run(*, run: Run) -> Run:
         run.accepts_unreadable = True
     run.status, run.reason, run.finished_at = Run.Status.RUNNING, "", None
     run.started_at = run.started_at or now
+    plan_rejected_again(run)
+    run.untried_judges = judges_to_try(run)
     if not is_under_way(Judgment.objects.filter(run=run)):
         run.status, run.finished_at = Run.Status.FINISHED, now
     run.waits_for = run.resumes_until = None
@@ -161,7 +164,7 @@ def retry_failed(*, run: Run) -> Run:
     run.status, run.reason, run.finished_at = Run.Status.RUNNING, "", None
     run.started_at = run.started_at or timezone.now()
     run.waits_for = run.resumes_until = None
-    run.looked_up_to = _look_up_from(run)
+    run.looked_up_to, run.untried_judges = _look_up_from(run), judges_to_try(run)
     run.save(update_fields=["status", "reason", "started_at", *_GOING_ON])
     record(run.project, "run.retried", run)
     be_patient_again(run=run)
