@@ -72,11 +72,20 @@ async def _ask_all(
     deliver: Callable[[Outcome], None],
     longest: float,
 ) -> None:
-    """Ask one after the other; where that ends early, deliver what was paid and is not stored."""
-    left = deque(calls)
+    """Ask one after the other; where that ends early, deliver what was paid and is not stored.
+
+    It ends when the server rejects the judge: see `commands.first_judgments`.
+    """
+    left, is_rejected = deque(calls), False
+
+    def deliver_one(outcome: Outcome) -> None:
+        nonlocal is_rejected
+        is_rejected = is_rejected or outcome.problem == Judgment.Problem.REJECTED
+        deliver(outcome)
+
     try:
-        while left:
-            await left[0].ask(client, pace, deliver, longest=longest)
+        while left and not is_rejected:
+            await left[0].ask(client, pace, deliver_one, longest=longest)
             left.popleft()
     finally:
         for asking in left:
@@ -198,6 +207,7 @@ class _Unanswered:
             call=call_of(work),
             steps=work.chain.done if work.chain else (),
             first_of=work.first_of,
+            model=work.question.model,
         )
         if first is not None:  # paid, and not stored yet
             self._spent = replace(first, status=Judgment.Status.FAILED, reply="", reason="", problem="")
@@ -255,7 +265,14 @@ class _Unanswered:
 def outcome_of_reply(work: JudgmentWork, reply: Reply) -> Outcome:
     """Return what one reply comes to, with the tokens of this reply alone."""
     done = work.chain.done if work.chain else ()
-    spent = Outcome(work.judgment, Judgment.Status.FAILED, work.attempts, call=call_of(work), steps=done)
+    spent = Outcome(
+        work.judgment,
+        Judgment.Status.FAILED,
+        work.attempts,
+        call=call_of(work),
+        steps=done,
+        model=work.question.model,
+    )
     return _read_reply(work, reply, _with_usage(work, spent, reply))
 
 

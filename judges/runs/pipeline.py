@@ -27,8 +27,9 @@ from django.db import connections
 from annotate.core.jobs import persistently
 from judges.core.models import Judgment, Run
 from judges.endpoints.client import Client
+from judges.endpoints.prices import EndpointPrices
 from judges.endpoints.questions import Server
-from judges.endpoints.work import JudgmentWork, Outcome, Prices
+from judges.endpoints.work import JudgmentWork, Outcome
 from judges.runs.asking import ask_together
 from judges.runs.commands import holders, leases, paces, silence
 from judges.runs.commands.first_judgments import note_max_tokens_name
@@ -68,7 +69,7 @@ class Share:
     run: int
     endpoint: int
     server: Server
-    prices: Prices
+    prices: EndpointPrices
 
 
 class Pipeline:
@@ -335,7 +336,7 @@ class Pipeline:
             endpoint=share.endpoint,
             holder=self._holder,
             outcomes=batch,
-            prices=share.prices,
+            prices_of=share.prices.of,
             counts_tokens=self._counts_tokens,
         )
         while self._pace.learned_names:

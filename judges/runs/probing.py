@@ -13,9 +13,9 @@ from judges.core.models import Endpoint, Judge, Judgment, Run
 from judges.endpoints.client import ask_once
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.keys import server_of
+from judges.endpoints.prices import prices_of
 from judges.endpoints.queries import READY
 from judges.endpoints.questions import Question
-from judges.endpoints.work import Prices
 from judges.methods.base import Message
 from judges.runs.commands import holders, leases, silence
 from judges.runs.commands.first_judgments import note_max_tokens_name
@@ -47,7 +47,9 @@ def _probe(run: int, judge: Judge, holder: UUID) -> None:
     else:
         note_max_tokens_name(endpoint.pk, judge.model, reply.max_tokens_name)
         silence.note_answer(endpoint=endpoint.pk)
-        cost = Prices.of(endpoint).cost(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
+        cost = prices_of(endpoint, judge.model).cost(
+            reply.input_tokens, reply.output_tokens, reply.cached_tokens
+        )
         Run.objects.filter(pk=run).update(spent=F("spent") + (cost or Decimal(0)))
     finally:
         holders.let_go(holder=holder)

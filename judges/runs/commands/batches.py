@@ -23,8 +23,9 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from judges.core.models import Batch, Judge, Judgment, Run
+from judges.endpoints.prices import prices_of
 from judges.endpoints.replies import Reply, shares_of
-from judges.endpoints.work import JudgmentWork, Outcome, Prices
+from judges.endpoints.work import JudgmentWork, Outcome
 from judges.runs.asking import MAX_ATTEMPTS, outcome_of_reply
 from judges.runs.commands import leases
 from judges.runs.commands.budgets import used_up
@@ -69,7 +70,8 @@ def take(*, run: int, holder: UUID) -> Batch | None:
 def begin(*, run: int, holder: UUID) -> Batch | None:
     """Lease judgments of one model to a new batch, as many as the budget and a file allow. Locks the run.
 
-    None where nothing is to be asked now; a judge whose first judgment is not answered waits. The run stops when its budget allows not even one more request.
+    None where nothing is to be asked now. A judge waits until its first judgment is answered. The run stops
+    when its budget allows not even one more request.
     """
     # Two workers would lease the same planned judgments, and each spend what is left of the budget.
     locked = Run.objects.select_for_update().get(pk=run)
@@ -279,8 +281,14 @@ def _store_replies(batch: Batch, outcomes: Sequence[Outcome], before: Mapping[in
     # batch the same output may be read twice, by two workers or after a crash, and is paid for once.
     held = set(judgments_in(batch).filter(pk__in=before).values_list("pk", flat=True))
     kept = [outcome for outcome in outcomes if outcome.judgment in held]
-    prices = Prices.of(batch.endpoint).in_batches()
-    leases.store(run=batch.run_id, endpoint=batch.endpoint_id, holder=batch.pk, outcomes=kept, prices=prices)
+    prices = prices_of(batch.endpoint, batch.model).in_batches()
+    leases.store(
+        run=batch.run_id,
+        endpoint=batch.endpoint_id,
+        holder=batch.pk,
+        outcomes=kept,
+        prices_of=lambda _: prices,
+    )
     for outcome in kept:
         _add_usage_before(before[outcome.judgment])
 

@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef
 from judges.core.errors import KeyMissingError
 from judges.core.models import Batch, Endpoint, Judge, Judgment, Run
 from judges.endpoints.keys import server_of
-from judges.endpoints.work import Prices
+from judges.endpoints.prices import EndpointPrices
 from judges.runs.batch_worker import work_on_batches
 from judges.runs.commands.leases import is_under_way, stop_run
 from judges.runs.commands.reusing import reuse_answers
@@ -85,5 +85,5 @@ def _share(run: int, endpoint: Endpoint) -> Share:
         run=run,
         endpoint=endpoint.pk,
         server=server_of(endpoint),
-        prices=Prices.of(endpoint),
+        prices=EndpointPrices(endpoint),
     )

@@ -41,6 +41,9 @@ def note_first_judgments(*, run: int, outcomes: Sequence[Outcome]) -> None:
     locked.untried_judges = [judge for judge in before if judge not in answered | rejected.keys()]
     locked.save(update_fields=["untried_judges"])
     for judge, reason in rejected.items():
+        # What the same call was to give is leased, and nobody asks it any more.
+        leased = Judgment.objects.filter(run=run, judge=judge, status=Status.LEASED)
+        leased.update(status=Status.PLANNED, lease=None, leased_until=None)
         planned = Judgment.objects.filter(run=run, judge=judge, status=Status.PLANNED)
         give_back_answers(planned)
         # One that was unreadable before would have been asked once more.

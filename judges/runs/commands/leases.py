@@ -5,7 +5,7 @@ out, another one takes them, or the sweeper frees them. Only the holder of a lea
 each is written once.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -72,7 +72,7 @@ class Leased:
     resting_until: datetime | None = None
     places: int = 0
     share: float = 1.0
-    untried: Collection[int] = ()
+    untried: Collection[int] = frozenset()
 
 
 @transaction.atomic
@@ -126,7 +126,8 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: HolderL
     if waiting and room > len(taken):
         first = load.turn % len(waiting)
         in_turn = [*waiting[first:], *waiting[:first]]
-        taken += _take_in_turn(judgments, in_turn, untried, room - len(taken), holder, shared, now)
+        alone = _first_calls_of(server, untried)
+        taken += _take_in_turn(judgments, in_turn, alone, room - len(taken), holder, shared, now)
     _count_against_limits(server, len(taken))
     return Leased(
         list(chain.from_iterable(taken)),
@@ -135,7 +136,7 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: HolderL
         resting_until=server.resting_until,
         places=claim.places,
         share=claim.share,
-        untried=untried,
+        untried=frozenset(untried),
     )
 
 
@@ -154,16 +155,20 @@ def store(
     endpoint: int,
     holder: UUID,
     outcomes: Sequence[Outcome],
-    prices: Prices,
+    prices_of: Callable[[str], Prices],
     counts_tokens: bool = True,
 ) -> int:
     """Write outcomes of leases that this holder still has; return how many were written.
 
-    Where asking again has failed, the earlier answer stands. What was spent counts for the run whether or not
-    the lease was still held: the call has been paid.
+    prices_of: returns the prices of a model. Where asking again has failed, the earlier answer stands. What
+    was spent counts for the run whether or not the lease was still held: the call has been paid.
     """
     now = timezone.now()
-    costs = [prices.cost(each.input_tokens, each.output_tokens, each.cached_tokens) for each in outcomes]
+    prices = {model: prices_of(model) for model in {each.model for each in outcomes}}
+    costs = [
+        prices[each.model].cost(each.input_tokens, each.output_tokens, each.cached_tokens)
+        for each in outcomes
+    ]
     rows = [_row(each, cost, now, holder) for each, cost in zip(outcomes, costs, strict=True)]
     with connection.cursor() as cursor:
         cursor.executemany(_WRITE, rows)  # type: ignore[arg-type]
@@ -186,17 +191,18 @@ def store(
     return written
 
 
-def _note_savings(outcomes: Sequence[Outcome], prices: Prices) -> dict[str, Combinable]:
+def _note_savings(outcomes: Sequence[Outcome], prices: Mapping[str, Prices]) -> dict[str, Combinable]:
     """Return what servers had cached, and saved by it, as an update of the run; nothing if none told."""
-    told = [each.cached_tokens for each in outcomes if each.cached_tokens is not None]
+    told = [(each.cached_tokens, prices[each.model]) for each in outcomes if each.cached_tokens is not None]
     if not told:
         return {}
-    cached, counted = sum(told), Coalesce("cached_tokens", Value(0))
-    saved = prices.savings(cached)
-    if saved is None:
-        unpriced = F("cached_tokens_unpriced") + cached
-        return {"cached_tokens": counted + cached, "cached_tokens_unpriced": unpriced}
-    return {"cached_tokens": counted + cached, "cache_savings": F("cache_savings") + saved}
+    savings = [(cached, of_model.savings(cached)) for cached, of_model in told]
+    unpriced = sum(cached for cached, saved in savings if saved is None)
+    return {
+        "cached_tokens": Coalesce("cached_tokens", Value(0)) + sum(cached for cached, _ in savings),
+        "cached_tokens_unpriced": F("cached_tokens_unpriced") + unpriced,
+        "cache_savings": F("cache_savings") + sum((saved or Decimal(0) for _, saved in savings), Decimal(0)),
+    }
 
 
 def renew(*, run: int, holder: UUID) -> None:
@@ -332,7 +338,7 @@ def _take_abandoned(
 def _take_in_turn(
     judgments: QuerySet[Judgment],
     judges: Sequence[int],
-    untried: Collection[int],
+    alone: Mapping[int, int],
     how_many: int,
     holder: UUID,
     shared: SharedCalls,
@@ -341,7 +347,7 @@ def _take_in_turn(
     """Lease the first planned judgments of each judge, as many of one as of another; return them by calls.
 
     One query for each judge, for a query for all of them would sort what is planned. What a judge has too
-    few of goes to those behind it. untried: judges of which one call is made.
+    few of goes to those behind it. alone: see `_first_calls_of`.
     """
     planned = judgments.select_for_update(skip_locked=True).filter(status=Judgment.Status.PLANNED)
     calls: list[Sequence[int]] = []
@@ -349,8 +355,22 @@ def _take_in_turn(
         share = -(-(how_many - len(calls)) // (len(judges) - place))
         if share > 0:
             of_judge = planned.filter(judge=judge).order_by("pk")
-            calls += first_calls(of_judge, 1 if judge in untried else share, shared)
+            calls += first_calls(of_judge, alone.get(judge, share), shared)
     return _hold(calls, holder, now)
+
+
+def _first_calls_of(server: Endpoint, untried: Collection[int]) -> dict[int, int]:
+    """Return, for judges that are asked by one call alone, how many judgments it gives in the plan's order.
+
+    Several samples are asked for together where all calls of the judge will do so.
+    """
+    if not untried:
+        return {}
+    sizes = {}
+    for judge in server.judges.filter(pk__in=untried):
+        together = judge.seed is None and not judge.asks_several and not judge.takes_steps
+        sizes[judge.pk] = judge.samples if together and server.samples_in_one_call else 1
+    return sizes
 
 
 def _hold(calls: list[Sequence[int]], holder: UUID, now: datetime) -> list[Sequence[int]]:
