@@ -2,9 +2,9 @@
 
 python benchmarks/worker_memory.py [--by-page]
 
-Makes a database of its own with the finished demonstration, and starts one Celery worker as the documents
-say. The worker computes each page of results of the finished project, then asks a run of a judge at a server
-on this machine. Prints its resident memory after the start, after the pages and after the run, and its peak.
+Makes a database of its own, and starts one Celery worker as the documents say. The worker makes the finished
+demonstration with its exports, computes each page of results of it, then asks a run of a judge at a server on
+this machine. Prints its resident memory after each of these, and its peak.
 `--by-page`: computes the pages in this process instead, and prints what each of them adds.
 """
 
@@ -25,6 +25,7 @@ from benchmarks.stopping import clean_up_when_stopped
 
 MOST = 250 * MEBIBYTE
 LONGEST = 900.0
+FINISHED = "demonstration-twelve-articles-finished"
 SETTLED_AFTER = 3.0  # seconds after the last job
 HERE = Path(__file__).resolve().parent
 WORKER = "-m celery --quiet -A concord worker --pool threads --concurrency 4 --loglevel WARNING"
@@ -48,6 +49,24 @@ def tell(what: str, pid: int | str = "self") -> int:
 def script(environment: Mapping[str, str], *arguments: str) -> None:
     """Run a step of this script in a process of its own."""
     subprocess.run([sys.executable, __file__, *arguments], env=dict(environment), check=True)
+
+
+def make_demonstration() -> None:
+    """Have the worker make the finished demonstration, and wait for it and its exports."""
+    import django
+
+    django.setup()
+
+    from annotate.core.models import ComputedResult, Export, Project
+    from judges.management.demonstration.tasks import load_finished_demonstration
+
+    load_finished_demonstration.delay()
+    ends = time.monotonic() + LONGEST
+    wanted = Project.objects.filter(slug=FINISHED)
+    pending = Export.objects.exclude(status=Export.Status.READY)
+    asked = ComputedResult.objects.filter(asked_at__isnull=False)
+    while (not wanted.exists() or pending.exists() or asked.exists()) and time.monotonic() < ends:
+        time.sleep(1)
 
 
 def enqueue_pages() -> None:
@@ -102,7 +121,7 @@ def finished_project():
     """Return the finished demonstration."""
     from annotate.core.models import Project
 
-    return Project.objects.get(slug="demonstration-twelve-articles-finished")
+    return Project.objects.get(slug=FINISHED)
 
 
 def compute_here() -> None:
@@ -132,18 +151,19 @@ def main() -> None:
     """Measure a worker; fail where it has more than it may."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--by-page", action="store_true")
-    parser.add_argument("--step", choices=["pages", "here"], help=argparse.SUPPRESS)
+    parser.add_argument("--step", choices=["demonstration", "pages", "here"], help=argparse.SUPPRESS)
     parser.add_argument("--ask", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.step:
-        {"pages": enqueue_pages, "here": compute_here}[options.step]()
+        {"demonstration": make_demonstration, "pages": enqueue_pages, "here": compute_here}[options.step]()
         return
     if options.ask:
         ask_run(options.ask)
         return
-    with tempfile.TemporaryDirectory() as folder, own_database(Path(folder)) as environment:
+    with tempfile.TemporaryDirectory() as folder, own_database(Path(folder), server="") as environment:
         environment["CONCORD_LOCAL_ENDPOINTS"] = "127.0.0.1:*"
-        for command in ("migrate", "load_demonstration", "load_finished_demonstration"):
+        made_before = ["load_finished_demonstration"] if options.by_page else []
+        for command in ("migrate", "load_demonstration", *made_before):
             manage = [sys.executable, str(HERE.parent / "manage.py"), command]
             subprocess.run(manage, env=environment, check=True, stdout=subprocess.DEVNULL)
         if options.by_page:
@@ -153,6 +173,9 @@ def main() -> None:
             try:
                 time.sleep(3 * SETTLED_AFTER)
                 tell("worker started", worker.pid)
+                script(environment, "--step", "demonstration")
+                time.sleep(SETTLED_AFTER)
+                tell("after the demonstration with its exports", worker.pid)
                 script(environment, "--step", "pages")
                 time.sleep(SETTLED_AFTER)
                 after_pages = tell("after all pages of results", worker.pid)

@@ -147,18 +147,19 @@ def read_prices(lines: Iterable[str] | TextIO) -> dict[tuple[str, str], ModelCos
     return found
 
 
-def _read_row(row: Mapping[str, str]) -> ModelCost:
-    if not row["host"].strip() or not row["model"].strip():
+def _read_row(row: Mapping[str, str | None]) -> ModelCost:
+    told = {name: (row[name] or "").strip() for name in COLUMNS}
+    if not told["host"] or not told["model"]:
         raise ValueError("host and model are required")
-    numbers = [Decimal(row[name]) if row[name].strip() else None for name in COLUMNS[2:6]]
+    numbers = [Decimal(told[name]) if told[name] else None for name in COLUMNS[2:6]]
     if any(number is not None and not 0 <= number < 1_000_000 for number in numbers):
         raise ValueError("a price is not between 0 and 1,000,000")
-    as_of, currency = date.fromisoformat(row["as_of"].strip()), row["currency"].strip()
+    as_of, currency = date.fromisoformat(told["as_of"]), told["currency"]
     if currency != settings.CURRENCY:
         return _in_other_currency(currency)
     sent, got, cached, share = numbers
     prices = Prices(sent, got, cached, BATCH_DISCOUNT if share is None else share)
-    origin = gettext("list price: {source}").format(source=row["source"].strip())
+    origin = gettext("list price: {source}").format(source=told["source"])
     return ModelCost(prices, origin, as_of)
 
 

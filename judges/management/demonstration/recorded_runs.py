@@ -63,7 +63,7 @@ def _answer(run: Run, judge: Judge) -> None:
             outcome_of_reply(each, _reply("\n".join(message.content for message in each.question.messages)))
             for each in work_of(leased)
         ]
-        store(run=run.pk, endpoint=endpoint.pk, holder=holder, outcomes=outcomes, prices=prices)
+        store(run=run.pk, endpoint=endpoint.pk, holder=holder, outcomes=outcomes, prices_of=lambda _: prices)
     finish_if_done(run=run.pk)
 
 

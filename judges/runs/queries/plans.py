@@ -211,9 +211,9 @@ class RunPlan:
 
 
 def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> RunPlan:
-    """Return a run's number of calls, cost and time over a scope. Up to ten queries, and one for each endpoint.
+    """Return a run's number of calls, cost and time over a scope.
 
-    The judges need their endpoints and templates.
+    Up to ten queries, and one for each endpoint. The judges need their endpoints and templates.
     """
     guideline = current_guideline(project)
     dimensions = [each for each in guideline.dimensions if each.key in set(scope.dimensions)]

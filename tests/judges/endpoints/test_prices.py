@@ -150,7 +150,7 @@ def test_admin_sets_and_removes_the_prices_of_a_model(client):
     cast = make_project()
     client.force_login(cast.admin)
     judge = make_judge(cast.project, model="lab/7b", name="A")
-    page = f"/projects/{cast.project.slug}/endpoints/{judge.endpoint_id}/"
+    page = f"/projects/{cast.project.slug}/judges/endpoints/{judge.endpoint_id}/"
     shown = client.get(page).content.decode()
     assert "lab/7b" in shown
     assert "unknown" in shown

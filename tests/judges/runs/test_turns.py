@@ -16,6 +16,7 @@ from tests.judges.provider import providing
 from tests.judges.running import running, worked
 
 pytestmark = pytest.mark.django_db(transaction=True)
+HOLDER = uuid4()
 
 
 def two_judges(project: Project, **fields: object) -> tuple[Judge, Judge]:
@@ -25,10 +26,9 @@ def two_judges(project: Project, **fields: object) -> tuple[Judge, Judge]:
 
 def judges_leased(run: Run, judge: Judge, places: int, turn: int) -> list[int]:
     """Lease for a while and let all be answered; return the judges of what was leased, in order."""
-    holder = uuid4()
     assert judge.endpoint_id is not None
-    load = HolderLoad(held=places, turn=turn)
-    where = {"run": run.pk, "endpoint": judge.endpoint_id, "holder": holder}
+    load = HolderLoad(turn=turn)
+    where = {"run": run.pk, "endpoint": judge.endpoint_id, "holder": HOLDER}
     taken = lease(how_many=places, load=load, **where).judgments
     outcomes = [Outcome(each, Judgment.Status.DONE, 1, value=3) for each in taken]
     store(outcomes=outcomes, prices_of=unpriced, **where)
