@@ -2,6 +2,7 @@
 
 from celery import current_app
 from django.apps import AppConfig
+from django.core import checks
 from django.utils.translation import gettext_lazy
 
 
@@ -18,6 +19,7 @@ class JudgesConfig(AppConfig):
         from judges.core.kinds import AskedKinds
         from judges.core.navigation import JUDGES_PAGES
         from judges.endpoints.evaluation_steps import STEPS_JOB
+        from judges.endpoints.prices import check_price_list
         from judges.interchange.kind import JUDGMENTS_KIND
         from judges.interchange.queries.export import (
             JUDGE_TABLES,
@@ -52,6 +54,7 @@ class JudgesConfig(AppConfig):
         from judges.runs.queries.watching import needs_of_runs, spending_section, work_waits
 
         ask_with(AskedKinds())
+        checks.register(check_price_list)
         current_app.steps["worker"].update(
             (
                 CollectDueRuns,

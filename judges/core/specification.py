@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -16,6 +17,18 @@ from judges.core.models import (
     RoutingPolicy,
     ScoreFrom,
 )
+
+
+@dataclass(frozen=True)
+class ModelPriceSpec:
+    """What a million tokens of a model cost; None: unknown."""
+
+    model: str
+    input_price: Decimal | None
+    output_price: Decimal | None
+    cached_price: Decimal | None
+    batch_share: Decimal | None
+    as_of: date
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,7 @@ class RequestFailed(Exception):  # noqa: N818 - it reads as what happened
 
     `fatal_for_run`: no other call would fare better. `permanent`: this one would not, asked again. `wait`:
     the seconds that the server asked everyone to wait. `problem`: what is wrong with the request, if known.
+    `unknown_model`: the server may know another model.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class RequestFailed(Exception):  # noqa: N818 - it reads as what happened
         permanent: bool = False,
         wait: float | None = None,
         problem: RequestProblem | None = None,
+        unknown_model: bool = False,
     ) -> None:
         super().__init__(sentence)
         self.sentence = sentence
@@ -73,6 +75,12 @@ class RequestFailed(Exception):  # noqa: N818 - it reads as what happened
         self.permanent = permanent
         self.wait = wait
         self.problem = problem
+        self.unknown_model = unknown_model
+
+    @property
+    def concerns_judge(self) -> bool:
+        """Whether the server rejects the model or a parameter, and so each request of the same judge."""
+        return self.unknown_model or (self.permanent and self.problem is None)
 
 
 class BatchUnknown(RequestFailed):
@@ -203,6 +211,7 @@ def _classify(error: ErrorAnswer, says: str) -> RequestFailed:
         return RequestFailed(
             gettext("The server does not know the model or address: {error}").format(error=says),
             fatal_for_run=True,
+            unknown_model=True,
         )
     if status >= 500:
         return RequestFailed(gettext("The server failed: {error}").format(error=says), wait=error.wait)

@@ -99,7 +99,8 @@ class CalibrationForm(forms.Form):
         self, entered: Mapping[str, Any] | None, *, project: Project, judges: list[Judge], **options: Any
     ) -> None:
         super().__init__(entered, **options)
-        measured = Judge.objects.filter(pk__in=[judge.pk for judge in judges]).order_by("name")
+        measured = Judge.objects.filter(pk__in=[judge.pk for judge in judges], archived_at=None)
+        measured = measured.order_by("name")
         for name in ("judge", "other"):
             field = self.fields[name]
             assert isinstance(field, forms.ModelChoiceField)
@@ -225,7 +226,8 @@ class RoutingForm(forms.Form):
         for method in ("rts", "mcq"):
             field = self.fields[method]
             assert isinstance(field, forms.ModelChoiceField)
-            field.queryset = Judge.objects.filter(project=project, method=method).order_by("name")
+            offered = Judge.objects.filter(project=project, method=method, archived_at=None)
+            field.queryset = offered.order_by("name")
         self._keys, has_others = names_of_scales(project)
         if has_others:
             self.fields["mcq"].help_text = gettext(

@@ -74,11 +74,20 @@ async def _ask_all(
     deliver: Callable[[Outcome], None],
     longest: float,
 ) -> None:
-    """Ask one after the other; where that ends early, deliver what was paid and is not stored."""
-    left = deque(calls)
+    """Ask one after the other; where that ends early, deliver what was paid and is not stored.
+
+    It ends when the server rejects the judge: see `commands.first_judgments`.
+    """
+    left, is_rejected = deque(calls), False
+
+    def deliver_one(outcome: Outcome) -> None:
+        nonlocal is_rejected
+        is_rejected = is_rejected or outcome.problem == Judgment.Problem.REJECTED
+        deliver(outcome)
+
     try:
-        while left:
-            await left[0].ask(client, pace, deliver, longest=longest)
+        while left and not is_rejected:
+            await left[0].ask(client, pace, deliver_one, longest=longest)
             left.popleft()
     finally:
         for asking in left:
@@ -96,7 +105,7 @@ async def _samples(
     question, waits = replace(works[0].question, n=len(works)), 0
     while waits < MAX_WAITS and question.model not in pace.models_without_n:
         try:
-            return await _answer(question, client, pace, longest)
+            return await _answer(replace(works[0], question=question), client, pace, longest)
         except Stopped:
             return []
         except RequestFailed as error:
@@ -118,7 +127,7 @@ class Asking:
     """
 
     def __init__(self, works: Sequence[JudgmentWork], first: Outcome | None = None) -> None:
-        self._question = works[0].question
+        self._work = works[0]
         self._open = [_Unanswered(work, first) for work in works]
         self._calls_before = self._calls = max(each.calls_before for each in self._open)
         self._waits, self._pause = 0, 0.0
@@ -156,7 +165,7 @@ class Asking:
         try:
             if self._pause:
                 await pace.sleep(self._pause)
-            (reply,) = await _answer(self._question, client, pace, longest)
+            (reply,) = await _answer(self._work, client, pace, longest)
         except RequestFailed as error:
             failed = error
             self._note_failure(failed)
@@ -199,6 +208,8 @@ class _Unanswered:
             earlier=self._unreadable.earlier if self._unreadable else spent,
             call=call_of(work),
             steps=work.chain.done if work.chain else (),
+            first_of=work.first_of,
+            model=work.question.model,
         )
         if first is not None:  # paid, and not stored yet
             self._spent = replace(first, status=Judgment.Status.FAILED, reply="", reason="", problem="")
@@ -219,6 +230,8 @@ class _Unanswered:
     def note_failure(self, error: RequestFailed) -> Outcome | None:
         """Count a call without an answer; return the outcome if no further one would fare better."""
         self._spent = replace(self._spent, attempts=self._spent.attempts + 1, reason=error.sentence)
+        if self._work.first_of and error.concerns_judge:
+            return replace(self._spent, problem=Judgment.Problem.REJECTED)
         if error.permanent:
             return replace(self._spent, problem=error.problem.value if error.problem else "")
         return None
@@ -254,16 +267,25 @@ class _Unanswered:
 def outcome_of_reply(work: JudgmentWork, reply: Reply) -> Outcome:
     """Return what one reply comes to, with the tokens of this reply alone."""
     done = work.chain.done if work.chain else ()
-    spent = Outcome(work.judgment, Judgment.Status.FAILED, work.attempts, call=call_of(work), steps=done)
+    spent = Outcome(
+        work.judgment,
+        Judgment.Status.FAILED,
+        work.attempts,
+        call=call_of(work),
+        steps=done,
+        model=work.question.model,
+    )
     return _read_reply(work, reply, _with_usage(work, spent, reply))
 
 
-async def _answer(question: Question, client: Client, pace: RateLimiter, longest: float) -> list[Reply]:
-    model = question.model
+async def _answer(work: JudgmentWork, client: Client, pace: RateLimiter, longest: float) -> list[Reply]:
+    question, model = work.question, work.question.model
     async with pace.call(model) as began:
         try:
             replies = await _call(question, client, longest)
         except RequestFailed as error:
+            if work.first_of and error.concerns_judge:  # the others of the run may be answered
+                raise
             if error.fatal_for_run:
                 raise RunMustStop(error.sentence) from error
             if not error.permanent:
@@ -276,6 +298,8 @@ async def _answer(question: Question, client: Client, pace: RateLimiter, longest
                 pace.back_off(model, began=began, seconds=error.wait)
             raise
     pace.note_answer(model)
+    if not question.max_tokens_name and replies[0].max_tokens_name:
+        pace.learned_names[model] = replies[0].max_tokens_name
     if rest := replies[0].rest:
         pace.rest(rest)
     return replies

@@ -70,6 +70,9 @@ class Run(MailedRow):
         null=True,
         help_text="The last judgment for which a stored answer was looked up; empty: none has to be.",
     )
+    untried_judges = models.JSONField(
+        null=True, help_text="Ids of judges that are asked one judgment alone until one is answered."
+    )
     budget = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
     spent = models.DecimalField(max_digits=14, decimal_places=8, default=0)
     reused = models.PositiveIntegerField(default=0, help_text="Judgments that took over a stored answer.")
@@ -147,6 +150,7 @@ class Judgment(models.Model):
         FILTERED = "filtered", _("held back by a content filter")
         TRUNCATED = "truncated", _("cut off")
         TOO_LONG = "too_long", _("too long for the model")
+        REJECTED = "rejected", _("the server rejects the judge's requests")
 
     run = models.ForeignKey(Run, models.PROTECT, null=True, related_name="judgments")
     judge = models.ForeignKey("judges.Judge", models.PROTECT, related_name="judgments")
@@ -251,6 +255,8 @@ class Judgment(models.Model):
         ]
         indexes = [
             models.Index("run", "id", condition=Q(status="planned"), name="judgments_planned"),
+            # Judges of a run are asked in turn: the first planned ones of each.
+            models.Index("run", "judge", "id", condition=Q(status="planned"), name="judgments_in_turn"),
             models.Index("run", "leased_until", condition=Q(status="leased"), name="judgments_leased"),
             models.Index("judge", condition=Q(status="leased"), name="judgments_in_flight"),
             models.Index("run", "answered_at", name="judgments_answered"),

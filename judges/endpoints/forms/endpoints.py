@@ -6,13 +6,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django import forms
+from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
 from annotate.core.errors import InvalidValueError
 from judges.core.models import Endpoint
-from judges.core.specification import EndpointSpec
+from judges.core.specification import EndpointSpec, ModelPriceSpec
 from judges.endpoints.commands import KEY_SUFFIX, LONGEST_KEY, refuse_key, refuse_other_variables
 from judges.endpoints.dialects import DIALECTS
 
@@ -213,6 +214,52 @@ class EndpointForm(forms.Form):
         usual = {name for name in ("patience_minutes", "resume_hours") if self.cleaned_data[name] is None}
         given = {name: value for name, value in self.cleaned_data.items() if name not in {*SECRETS, *usual}}
         return EndpointSpec(**given)
+
+
+class ModelPriceForm(forms.Form):
+    """What the tokens of one model cost."""
+
+    model = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"spellcheck": "false"}))
+    input_price = forms.DecimalField(
+        label=_("A million input tokens"), required=False, min_value=0, max_digits=12, decimal_places=6
+    )
+    output_price = forms.DecimalField(
+        label=_("A million output tokens"),
+        required=False,
+        min_value=0,
+        max_digits=12,
+        decimal_places=6,
+        help_text=_("Reasoning tokens count as output. Leave empty if unknown; 0 means that it is free."),
+    )
+    cached_price = forms.DecimalField(
+        label=_("A million cached input tokens"),
+        required=False,
+        min_value=0,
+        max_digits=12,
+        decimal_places=6,
+        help_text=_("Empty: as other input tokens."),
+    )
+    batch_share = forms.DecimalField(
+        label=_("Share of the price in a batch"),
+        required=False,
+        min_value=0,
+        max_value=1,
+        max_digits=4,
+        decimal_places=3,
+        help_text=_("Empty: 0.5, half of the price."),
+    )
+    as_of = forms.DateField(
+        label=_("As of"),
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        help_text=_("When you looked the price up. Empty: today."),
+    )
+
+    def to_spec(self) -> ModelPriceSpec:
+        """Return the checked input as what a command takes."""
+        return ModelPriceSpec(
+            **{**self.cleaned_data, "as_of": self.cleaned_data["as_of"] or timezone.localdate()}
+        )
 
 
 class TrialForm(forms.Form):

@@ -24,8 +24,9 @@ from django.utils.translation import gettext
 
 from judges.core.models import Batch, Judge, Judgment, Run
 from judges.endpoints.failures import RequestFailed
+from judges.endpoints.prices import prices_of
 from judges.endpoints.replies import Reply, shares_of
-from judges.endpoints.work import JudgmentWork, Outcome, Prices
+from judges.endpoints.work import JudgmentWork, Outcome
 from judges.runs.asking import MAX_ATTEMPTS, outcome_of_reply
 from judges.runs.commands import leases
 from judges.runs.commands.budgets import used_up
@@ -70,13 +71,15 @@ def take(*, run: int, holder: UUID) -> Batch | None:
 def begin(*, run: int, holder: UUID) -> Batch | None:
     """Lease judgments of one model to a new batch, as many as the budget and a file allow. Locks the run.
 
-    None where nothing is to be asked now. The run stops when its budget allows not even one more request.
+    None where nothing is to be asked now. A judge waits until its first judgment is answered. The run stops
+    when its budget allows not even one more request.
     """
     # Two workers would lease the same planned judgments, and each spend what is left of the budget.
     locked = Run.objects.select_for_update().get(pk=run)
     if locked.status != Run.Status.RUNNING or locked.looked_up_to is not None:
         return None
-    planned = planned_by_judge(locked)
+    untried = locked.untried_judges or ()
+    planned = [each for each in planned_by_judge(locked) if each[0].pk not in untried]
     for (endpoint, model), group in groupby(sorted(planned, key=_group), key=_group):
         if not _is_being_collected(locked, endpoint, model):
             shares, cost = _affordable(locked, list(group))
@@ -287,8 +290,14 @@ def _store_replies(batch: Batch, outcomes: Sequence[Outcome], before: Mapping[in
     # batch the same output may be read twice, by two workers or after a crash, and is paid for once.
     held = set(judgments_in(batch).filter(pk__in=before).values_list("pk", flat=True))
     kept = [outcome for outcome in outcomes if outcome.judgment in held]
-    prices = Prices.of(batch.endpoint).in_batches()
-    leases.store(run=batch.run_id, endpoint=batch.endpoint_id, holder=batch.pk, outcomes=kept, prices=prices)
+    prices = prices_of(batch.endpoint, batch.model).in_batches()
+    leases.store(
+        run=batch.run_id,
+        endpoint=batch.endpoint_id,
+        holder=batch.pk,
+        outcomes=kept,
+        prices_of=lambda _: prices,
+    )
     for outcome in kept:
         _add_usage_before(before[outcome.judgment])
 

@@ -16,6 +16,7 @@ from annotate.core.models import Document, Item, Project
 from judges.core.material import outputs_of
 from judges.core.models import Endpoint, Judge, Judgment, Run
 from judges.core.specification import Scope
+from judges.endpoints.prices import EndpointPrices
 from judges.endpoints.queries import (
     CHARACTERS_A_TOKEN,
     estimated_tokens,
@@ -23,7 +24,7 @@ from judges.endpoints.queries import (
     refusal_of_reference,
     refusal_of_scope,
 )
-from judges.endpoints.work import BATCH_WINDOW, Prices
+from judges.endpoints.work import BATCH_WINDOW, UNKNOWN_PRICES, Prices
 from judges.methods import METHODS
 from judges.methods.base import Subject
 from judges.runs.queries.runs import left_behind
@@ -74,6 +75,7 @@ class JudgePlan:
     shared_calls: int | None = None
     size: int = 1
     calls_each: float = 1.0
+    prices: Prices = UNKNOWN_PRICES
 
     @property
     def missing(self) -> int:
@@ -105,9 +107,7 @@ class JudgePlan:
         """What all calls cost; None where the endpoint's prices are unknown."""
         if not self.calls:
             return Decimal(0)
-        assert self.judge.endpoint is not None
-        prices = Prices.of(self.judge.endpoint)
-        prices = prices.in_batches() if self.via == Run.Via.BATCH else prices
+        prices = self.prices.in_batches() if self.via == Run.Via.BATCH else self.prices
         return prices.cost(self.input_tokens, self.output_tokens)
 
 
@@ -211,9 +211,9 @@ class RunPlan:
 
 
 def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> RunPlan:
-    """Return a run's number of calls, cost and time over a scope. Up to ten queries, whatever its size.
+    """Return a run's number of calls, cost and time over a scope.
 
-    The judges need their endpoints and templates.
+    Up to ten queries, and one for each endpoint. The judges need their endpoints and templates.
     """
     guideline = current_guideline(project)
     dimensions = [each for each in guideline.dimensions if each.key in set(scope.dimensions)]
@@ -222,6 +222,8 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
     offers = count_offers(chosen.among_items(items))
     there = _count_there(scope, dimensions, chosen)
     used, sample = mean_usage(scope), list(_sample(project, scope))
+    endpoints = {each.endpoint for each in scope.judges if each.endpoint}
+    prices = {endpoint.pk: EndpointPrices(endpoint) for endpoint in endpoints}
     plans = []
     for judge in scope.judges:
         own = chosen.for_judge(judge)
@@ -241,6 +243,7 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
                 shared_calls=_shared_calls(judge, dimensions, offers[Offer.OUTPUT], own),
                 size=len(dimensions) if judge.asks_several else 1,
                 calls_each=_calls_each(judge, sample),
+                prices=prices[judge.endpoint_id].of(judge.model) if judge.endpoint_id else UNKNOWN_PRICES,
             )
         )
     return RunPlan(plans, [] if via == Run.Via.BATCH else _times(plans), via)

@@ -122,7 +122,7 @@ def test_a_test_shows_reply_time_tokens_and_cost(client, cast, provider):
     provider.reply = "ready"
     endpoint = make_priced_endpoint(cast.project, provider.base_url)
     shown = text_of(try_out(client, cast, endpoint))
-    assert "100 tokens in, 50 out, cost 0.00060." in shown
+    assert "100 tokens in, 50 out, cost 0.00060 USD." in shown
     assert shown.endswith("ready")
     assert len(provider.asked) == 1
     assert provider.asked[0]["messages"][0]["content"] == "Reply with the word: ready"

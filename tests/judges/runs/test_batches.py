@@ -196,6 +196,7 @@ def test_what_fails_every_time_has_failed_after_as_many_calls_as_one_by_one(repl
         )
     }
     assert retry_failed(run=run).status == "running"
+    Run.objects.update(untried_judges=None)
     assert to_the_end(run).status == "finished"
     assert len(batches(run)) == 16
 
