@@ -106,7 +106,7 @@ def confidences_of(look: Look, key: str, certificate: Certificate) -> npt.NDArra
 
 
 def errors_among_kept(look: Look, key: str, certificate: Certificate) -> PartOfUnits | None:
-    """Return the errors among the units that stay with the judge; None without ratings of them."""
+    """Return the errors among the units that stay with the judge; None without a threshold."""
     if certificate.threshold is None:
         return None
     kept = batch_of(look.evidence[key], look.fits[key])

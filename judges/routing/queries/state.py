@@ -37,6 +37,7 @@ from judges.routing.queries.verdicts import (
     KeptDimension,
     PolicyVerdict,
     certified_part,
+    evidence_of,
     policy_verdict,
     told_by_r,
 )
@@ -115,7 +116,7 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
         audit_by_dimension=results,
         calibrating=len(units.chances.keys() & units.seen),
         kept=kept,
-        verdict=policy_verdict(policy, kept, _contradiction(whole, policy)),
+        verdict=policy_verdict(policy, kept, evidence_of(project, policy.rts), _contradiction(whole, policy)),
     )
 
 
@@ -189,13 +190,12 @@ def _by_dimension(
         results.append(result)
         stay = units.stay(material.items.tolist(), one.id)
         seen = np.array([(item, one.id) in units.seen for item in material.items.tolist()], dtype=bool)
-        errors = part_of(scores, stay & seen, loss)
         parts.append(
             KeptDimension(
                 dimension=one,
                 kept=int(stay.sum()),
                 all_stay=bool((stay | np.isnan(scores.judge)).all()),
-                errors=errors.errors(policy.risk) if errors else None,
+                errors=part_of(scores, stay & seen, loss).errors(policy.risk),
                 certificate=certified_part(certificate) if certificate else None,
                 audit=_audit_errors(result, policy) if result.contradicts else None,
             )

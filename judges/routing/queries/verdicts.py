@@ -169,14 +169,14 @@ class PolicyVerdict:
 
 
 def policy_verdict(
-    policy: RoutingPolicy, parts: Sequence[KeptDimension], audit: str = "", *, is_fresh: bool = False
+    policy: RoutingPolicy, parts: Sequence[KeptDimension], known: EvidenceOf, audit: str = ""
 ) -> PolicyVerdict:
-    """Return the verdict on each dimension of a policy, saved or not; is_fresh: see `evidence_of`."""
-    known = evidence_of(policy.project, policy.rts, is_fresh=is_fresh)
-    return PolicyVerdict(policy, [_on_dimension(each, known) for each in parts], audit)
+    """Return the verdict on each dimension of a policy, saved or not."""
+    return PolicyVerdict(policy, [verdict_on_dimension(each, known) for each in parts], audit)
 
 
-def _on_dimension(part: KeptDimension, known: EvidenceOf) -> DimensionVerdict:
+def verdict_on_dimension(part: KeptDimension, known: EvidenceOf) -> DimensionVerdict:
+    """Return the verdict on units that may stay with a judge."""
     evidence = replace(
         known.get(part.dimension.key, JudgeEvidence()),
         r_tells=part.r_tells,
@@ -197,11 +197,10 @@ def verdict_of_plan(
     dimensions: Sequence[FrozenDimension],
     decided: Decided,
     items: int,
-    *,
-    is_fresh: bool,
+    told: Mapping[str, bool],
+    known: EvidenceOf,
 ) -> PolicyVerdict:
-    """Return the verdict on a plan of a policy. items: their number."""
-    told = told_by_r(dict(zip((one.key for one in dimensions), decided.validities, strict=False)))
+    """Return the verdict on a plan of a policy. items: their number. told: of `told_by_r`."""
     certificates = {each.dimension.id: each.certificate for each in decided.certified}
     parts = []
     for one in dimensions:
@@ -217,7 +216,7 @@ def verdict_of_plan(
                 certificate=certified_part(certificate) if certificate and not decided.lapses else None,
             )
         )
-    return policy_verdict(policy, parts, is_fresh=is_fresh)
+    return policy_verdict(policy, parts, known)
 
 
 def told_by_r(validities: Mapping[str, Validity]) -> dict[str, bool]:

@@ -1,0 +1,186 @@
+"""Advice on r: expected errors and saved ratings on each dimension by r, and the r that saves most."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from django.utils.translation import gettext
+
+from agreement.reliability import Ground, Use
+from annotate.core.guideline import FrozenDimension
+from judges.core.models import RoutingPolicy
+from judges.routing.queries.audit import audited_share
+from judges.routing.queries.kept_units import PartOfUnits, sum_parts
+from judges.routing.queries.units import PolicyCell
+from judges.routing.queries.verdicts import (
+    DimensionVerdict,
+    EvidenceOf,
+    KeptDimension,
+    verdict_on_dimension,
+)
+
+
+@dataclass(frozen=True)
+class ThresholdStep:
+    """The units that stay at an r. ratings_saved: about how many people need not give for them, after audits.
+
+    verdict: on these units, as a policy with this r gets it.
+    """
+
+    threshold: float
+    kept: PartOfUnits
+    ratings_saved: int
+    verdict: DimensionVerdict
+
+    @property
+    def may_stay(self) -> bool:
+        """Whether the verdict lets the judge decide units like these."""
+        return not self.verdict.refusal and self.verdict.verdict.use in (Use.ALL, Use.PART)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the same as plain values for JSON."""
+        return {
+            "threshold": self.threshold,
+            "kept": self.kept.units,
+            "expected_wrong": self.kept.expected_wrong,
+            "expected_share": self.kept.expected_share,
+            "without_forecast": self.kept.without_forecast,
+            "ratings_saved": self.ratings_saved,
+            "refusal": self.verdict.refusal or None,
+        }
+
+
+@dataclass(frozen=True)
+class ThresholdAdvice:
+    """The curve over r on a dimension, by increasing r, the step to choose, and why; None for no r."""
+
+    dimension: FrozenDimension
+    units: int
+    steps: Sequence[ThresholdStep]
+    chosen: ThresholdStep | None
+    says: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the same as plain values for JSON."""
+        return {
+            "dimension": self.dimension.key,
+            "threshold": self.chosen.threshold if self.chosen else None,
+            "says": self.says,
+            "steps": [each.as_dict() for each in self.steps],
+        }
+
+
+def advise_thresholds(
+    policy: RoutingPolicy,
+    dimensions: Sequence[FrozenDimension],
+    cells: Sequence[PolicyCell],
+    told: Mapping[str, bool],
+    known: EvidenceOf,
+) -> list[ThresholdAdvice]:
+    """Return the advice on each dimension.
+
+    The chosen r leaves the most units to the judge of all r at which the verdict allows it and the expected
+    share of wrong units is at most the accepted one. cells: of any r. told: whether R predicts agreement with
+    people, by dimension key.
+    """
+    found = []
+    for one in dimensions:
+        own = [each for each in cells if each.dimension == one]
+        steps = _steps(policy, one, own, told.get(one.key, False), known)
+        allowed = (each for each in steps if each.may_stay and _share_is_accepted(each, policy))
+        chosen, units = next(allowed, None), sum(each.units for each in own)
+        says = _why_chosen(chosen, units, policy) if chosen else _why_none(steps, policy)
+        found.append(ThresholdAdvice(one, units, steps, chosen, says))
+    return found
+
+
+def caveat_of_advice(systems: int) -> str:
+    """Return what no advice on r can give."""
+    return gettext(
+        "This is a forecast, not a guarantee: R has one value for each system, and {systems} systems certify "
+        "nothing. For a bound on errors, calibrate a certificate."
+    ).format(systems=systems)
+
+
+def fewest_decimals(low: float, below: float) -> float:
+    """Return the shortest number from `low` on and below `below`, at most 1."""
+    for decimals in range(2, 10):
+        found = ceil(low * float(10**decimals)) / float(10**decimals)
+        if low <= found < below:
+            return min(found, 1.0)
+    return low
+
+
+def _steps(
+    policy: RoutingPolicy,
+    dimension: FrozenDimension,
+    cells: Sequence[PolicyCell],
+    r_tells: bool,
+    known: EvidenceOf,
+) -> list[ThresholdStep]:
+    """Return a step for each r that leaves other systems to the judge; at the last none stays."""
+    held = sorted({each.decision.held_against for each in cells if each.decision.held_against is not None})
+    lows = held if held[:1] == [-1.0] else [-1.0, *held]
+    steps = []
+    for low, below in zip(lows, [*lows[1:], 2.0], strict=True):
+        stay = [
+            each
+            for each in cells
+            if each.decision.held_against is not None and each.decision.held_against > low
+        ]
+        kept = sum_parts(each.errors for each in stay)
+        saved = sum(
+            each.errors.units * (1 - audited_share(policy, each.errors.units))
+            for each in stay
+            if each.errors.units
+        )
+        part = KeptDimension(
+            dimension=dimension,
+            kept=kept.units,
+            all_stay=len(stay) == len(cells),
+            errors=kept.errors(policy.risk),
+            r_tells=r_tells,
+        )
+        steps.append(
+            ThresholdStep(
+                threshold=fewest_decimals(low, below),
+                kept=kept,
+                ratings_saved=round(policy.raters * saved),
+                verdict=verdict_on_dimension(part, known),
+            )
+        )
+    return steps
+
+
+def _share_is_accepted(step: ThresholdStep, policy: RoutingPolicy) -> bool:
+    return step.kept.expected_share is not None and step.kept.expected_share <= policy.risk
+
+
+def _why_chosen(step: ThresholdStep, units: int, policy: RoutingPolicy) -> str:
+    return gettext(
+        "r = {r:g} saves most, about {saved:,} ratings. {kept:,} of {units:,} units stay, about {wrong:,} of "
+        "them wrong ({share:.0f} %; {accepted:.4g} % is accepted)."
+    ).format(
+        r=step.threshold,
+        saved=step.ratings_saved,
+        kept=step.kept.units,
+        units=units,
+        wrong=round(step.kept.expected_wrong),
+        share=100 * (step.kept.expected_share or 0),
+        accepted=100 * policy.risk,
+    )
+
+
+def _why_none(steps: Sequence[ThresholdStep], policy: RoutingPolicy) -> str:
+    refused = next((each for each in steps if _share_is_accepted(each, policy)), steps[0])
+    shares = [each.kept.expected_share for each in steps if each.kept.expected_share is not None]
+    verdict = refused.verdict.verdict
+    if shares and min(shares) > policy.risk and verdict.ground is not Ground.ALPHA:
+        reason = gettext(
+            "At every r, {least:.0f} % or more of the units that stay are expected to be wrong; "
+            "{accepted:.4g} % is accepted."
+        ).format(least=100 * min(shares), accepted=100 * policy.risk)
+    else:
+        reason = refused.verdict.refusal or verdict.says
+    return gettext("No r. {reason}").format(reason=reason)
