@@ -33,6 +33,7 @@ from judges.routing.commands.policies import (
     withdraw_policy,
     within_budget,
 )
+from judges.routing.curves import curve_of_advice
 from judges.routing.forms import (
     CalibrationForm,
     CertifiedRoutingForm,
@@ -258,6 +259,7 @@ def _policies_enter(
         "judges/routing/policy_form.html#preview" if request.htmx else "judges/routing/policy_form.html"
     )
     context: dict[str, Any] = {"form": form, "policy": policy, "plan": plan, "computing": computing}
+    context["curve"] = curve_of_advice(plan) if plan else None
     context["has_pair"] = has_judge_pair(project)
     context["may_enter"] = context["has_pair"] or isinstance(form, CertifiedRoutingForm)
     return render_judges(request, project, template, context, status=status)

@@ -154,7 +154,7 @@ def plan_as_dict(plan: RoutingPlan, policy: RoutingPolicy) -> dict[str, Any]:
         "ratings": plan.ratings,
         "seconds": plan.seconds,
         "gain": asdict(plan.decided.gain) if plan.decided.gain else None,
-        "advice": [each.as_dict() for each in plan.advice],
+        "advice": plan.advice_rows,
         "threshold": plan.policy.threshold,
         "seed": plan.policy.seed,
         "calibration": plan.policy.calibration.name if plan.policy.calibration else None,

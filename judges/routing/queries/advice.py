@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from agreement.reliability import Ground, Use
+from agreement.reliability import Ground
 from annotate.core.guideline import FrozenDimension
 from judges.core.models import RoutingPolicy
 from judges.routing.queries.audit import audited_share
@@ -32,11 +32,6 @@ class ThresholdStep:
     kept: PartOfUnits
     ratings_saved: int
     verdict: DimensionVerdict
-
-    @property
-    def may_stay(self) -> bool:
-        """Whether the verdict lets the judge decide units like these."""
-        return not self.verdict.refusal and self.verdict.verdict.use in (Use.ALL, Use.PART)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the same as plain values for JSON."""
@@ -80,17 +75,30 @@ def advise_thresholds(
 ) -> list[ThresholdAdvice]:
     """Return the advice on each dimension.
 
-    The chosen r leaves the most units to the judge of all r at which the verdict allows it and the expected
-    share of wrong units is at most the accepted one. cells: of any r. told: whether R predicts agreement with
-    people, by dimension key.
+    The chosen r saves the most ratings of all r at which the verdict does not refuse, and the expected share
+    of wrong units is at most the accepted one. An r that divides the systems is chosen only if R predicts
+    agreement with people: else a small share is chance. cells: of any r. told: whether R predicts agreement,
+    by dimension key.
     """
     found = []
     for one in dimensions:
         own = [each for each in cells if each.dimension == one]
-        steps = _steps(policy, one, own, told.get(one.key, False), known)
-        allowed = (each for each in steps if each.may_stay and _share_is_accepted(each, policy))
-        chosen, units = next(allowed, None), sum(each.units for each in own)
-        says = _why_chosen(chosen, units, policy) if chosen else _why_none(steps, policy)
+        r_tells, units = told.get(one.key, False), sum(each.units for each in own)
+        steps = _steps(policy, one, own, r_tells, known)
+        allowed = [each for each in steps if not each.verdict.refusal and _share_is_accepted(each, policy)]
+        best = allowed[0] if allowed else None
+        if best is None:
+            chosen, says = None, _why_none(steps, policy)
+        elif not best.ratings_saved:
+            chosen, says = None, gettext("No r. People audit every unit that stays, so r saves no ratings.")
+        elif best is not steps[0] and not r_tells:
+            message = gettext(
+                "No r. At r = {r:g} few enough units are expected to be wrong, but R does not predict "
+                "agreement with people, so that may be chance."
+            )
+            chosen, says = None, message.format(r=best.threshold)
+        else:
+            chosen, says = best, _why_chosen(best, units, policy)
         found.append(ThresholdAdvice(one, units, steps, chosen, says))
     return found
 
@@ -173,14 +181,14 @@ def _why_chosen(step: ThresholdStep, units: int, policy: RoutingPolicy) -> str:
 
 
 def _why_none(steps: Sequence[ThresholdStep], policy: RoutingPolicy) -> str:
-    refused = next((each for each in steps if _share_is_accepted(each, policy)), steps[0])
+    refused = next((each for each in steps if _share_is_accepted(each, policy)), steps[0]).verdict
     shares = [each.kept.expected_share for each in steps if each.kept.expected_share is not None]
-    verdict = refused.verdict.verdict
+    verdict = refused.verdict
     if shares and min(shares) > policy.risk and verdict.ground is not Ground.ALPHA:
         reason = gettext(
             "At every r, {least:.0f} % or more of the units that stay are expected to be wrong; "
             "{accepted:.4g} % is accepted."
         ).format(least=100 * min(shares), accepted=100 * policy.risk)
     else:
-        reason = refused.verdict.refusal or verdict.says
+        reason = refused.refusal or verdict.says
     return gettext("No r. {reason}").format(reason=reason)

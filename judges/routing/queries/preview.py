@@ -72,6 +72,11 @@ class RoutingPlan:
         return caveat_of_advice(len(self.rows)) if self.advice else ""
 
     @property
+    def advice_rows(self) -> list[dict[str, Any]]:
+        """Return the advice on r as plain values."""
+        return [each.as_dict() for each in self.advice]
+
+    @property
     def cells(self) -> Sequence[PolicyCell]:
         """Return systems by dimensions, of a policy by R."""
         return self.decided.cells
