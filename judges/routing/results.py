@@ -7,6 +7,7 @@ from django.utils.text import get_text_list
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
+from agreement import Coefficient
 from agreement.reliability import Ground, JudgeUse, JudgeVerdict, ReplacementControl, Shown, Use
 from annotate.core.models import Project
 from annotate.results.arrangement import Arrangement, Tables
@@ -123,21 +124,29 @@ def answer_trust(tables: Tables) -> str:
     table = tables.get("verdicts")
     if table is None or not table.rows:
         return ""
+    names = {
+        use: get_text_list(
+            [str(row[0].value) for row in table.rows if row[1].key == str(use)], gettext("and")
+        )
+        for use in Use
+    }
+    decides = [
+        gettext(message).format(dimensions=names[use]) for use, message in _DECIDES.items() if names[use]
+    ]
     found = []
-    for use, message in _ANSWERS.items():
-        names = [str(row[0].value) for row in table.rows if row[1].key == str(use)]
-        if names:
-            message = gettext(message)
-            dimensions = get_text_list(names, gettext("and"))
-            found.append(message.format(judge=table.parameters["judge"], dimensions=dimensions))
+    if decides:
+        message = gettext("{judge} may decide {units}.")
+        found.append(message.format(judge=table.parameters["judge"], units="; ".join(decides)))
+    if names[Use.UNKNOWN]:
+        message = gettext("Whether {judge} may decide {dimensions} is not known.")
+        found.append(message.format(judge=table.parameters["judge"], dimensions=names[Use.UNKNOWN]))
     return " ".join(found)
 
 
-_ANSWERS = {
-    Use.ALL: gettext_noop("{judge} may decide {dimensions}."),
-    Use.PART: gettext_noop("{judge} may decide some units of {dimensions}."),
-    Use.REFUSED: gettext_noop("{judge} may decide no unit of {dimensions}."),
-    Use.UNKNOWN: gettext_noop("It is not known whether {judge} may decide {dimensions}."),
+_DECIDES = {
+    Use.ALL: gettext_noop("all units of {dimensions}"),
+    Use.PART: gettext_noop("some units of {dimensions}"),
+    Use.REFUSED: gettext_noop("no unit of {dimensions}"),
 }
 
 
@@ -213,8 +222,8 @@ def _evidence(project: Project, each: TrustEvidence) -> Iterable[list[Cell]]:
         return [_name(each), text(name, key=key, link=link), value, text(says)]
 
     alphas, among = gettext("Alpha with people"), gettext("Alpha among people")
-    yield row(alphas, "alpha", figure(each.alpha.with_mean), "", "results_page", "judges")
-    yield row(among, "among-people", figure(each.alpha.among_people), "", "results_page", "judges")
+    yield row(alphas, "alpha", *_with_interval(each.alpha.with_mean), "results_page", "judges")
+    yield row(among, "among-people", *_with_interval(each.alpha.among_people), "results_page", "judges")
     replacement, controls = gettext("Replacement"), gettext("Beyond controls")
     yield row(replacement, "replacement", *_replacement(each), "results_page", "replacement")
     yield row(controls, "controls", *_controls(each), "results_page", "replacement")
@@ -231,6 +240,14 @@ def _evidence(project: Project, each: TrustEvidence) -> Iterable[list[Cell]]:
     yield row(gettext("Audit"), "routing", *_routing(each.policy), "routing")
 
 
+def _with_interval(found: Coefficient) -> tuple[Cell, str]:
+    if found.interval is None:
+        return figure(found), ""
+    message = gettext("{level:g} % interval {low:.2f} to {high:.2f}.")
+    low, high = found.interval.low, found.interval.high
+    return figure(found), message.format(level=100 * found.interval.confidence_level, low=low, high=high)
+
+
 def _indicator(each: TrustEvidence) -> tuple[Cell, str]:
     if each.pair is None:
         return Cell(reason=gettext(_ALONE)), ""
@@ -243,7 +260,7 @@ def _indicator(each: TrustEvidence) -> tuple[Cell, str]:
 def _agreement(each: TrustEvidence) -> tuple[Cell, str]:
     if each.dimension.is_named:
         return Cell(reason=gettext("The values are category names, which have no order.")), ""
-    return figure(each.correlation), ""
+    return _with_interval(each.correlation)
 
 
 def _one_more_rater(each: TrustEvidence) -> tuple[Cell, str]:

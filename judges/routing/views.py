@@ -201,7 +201,7 @@ def routing_policy(request: Request, slug: str, pk: int) -> HttpResponse:
     verdict = context["state"].verdict if context["state"] else plan and plan.verdict
     context["verdict"] = verdict
     if plan and policy.status == ROUTED and plan.round and plan.round.is_open and not plan.refusal:
-        context["proposal"] = proposal_of(policy, plan)
+        context["proposal"] = proposal_of(policy, plan, verdict)
     return render_judges(request, project, "judges/routing/policy.html", context)
 
 

@@ -33,6 +33,7 @@ from judges.results.queries.kept_indicators import IndicatorsNotKeptError
 from judges.routing.commands.places import ask_again, settle_probabilities
 from judges.routing.queries.preview import routing_plan, threshold_within
 from judges.routing.queries.proposals import RoutingProposal, proposal_of
+from judges.routing.queries.state import routing_state
 from judges.routing.queries.units import Grounds, PlannedUnit
 
 Status = RoutingPolicy.Status
@@ -170,7 +171,9 @@ def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> Ro
     plan = routing_plan(policy, policy.project)
     if plan.refusal:
         raise RoutingRefusedError(plan.refusal)
-    proposal = proposal_of(policy, plan)
+    state = routing_state(policy, policy.project)
+    assert state is not None  # a policy with an open round is routed
+    proposal = proposal_of(policy, plan, state.verdict)
     if proposal.is_empty:
         return proposal
     if proposal.digest != shown:

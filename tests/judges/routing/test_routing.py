@@ -381,7 +381,9 @@ def test_a_policy_that_people_have_begun_is_not_withdrawn(cast):
 
 
 def proposal(cast, policy):
-    return proposal_of(policy, routing_plan(policy, cast.project))
+    state = routing_state(policy, cast.project)
+    assert state is not None
+    return proposal_of(policy, routing_plan(policy, cast.project), state.verdict)
 
 
 def distrust(key="fluency"):
@@ -541,7 +543,7 @@ def test_an_active_audit_draws_more_where_rts_and_mcq_differ_with_a_probability_
     assert max(found.values()) > 1.5 * policy.audit_share
     asked = AssignedUnit.objects.filter(assignment__origin=policy.origin, inclusion_probability__lt=1)
     assert {one.inclusion_probability for one in asked} == set(found.values())
-    assert proposal_of(policy, routing_plan(policy, cast.project)).is_empty
+    assert proposal(cast, policy).is_empty
 
 
 def values_of(item, dimension):
