@@ -19,7 +19,7 @@ def curve_of_advice(plan: RoutingPlan) -> Data | None:
         steps = [step for step in each.steps if step.kept.expected_share is not None]
         if not steps:
             continue
-        # At the first step every unit with an R stays: it is drawn just below the least R.
+        # Every unit with an R stays at the first step. Its point is just below the least R.
         least = max(-1.0, min((step.threshold for step in steps[1:]), default=0.0) - 0.05)
         places = [max(step.threshold, least) for step in steps]
         panel = each.dimension.name

@@ -104,7 +104,7 @@ def advise_thresholds(
 
 
 def caveat_of_advice(systems: int) -> str:
-    """Return what no advice on r can give."""
+    """Return the limits of every advice on r."""
     return gettext(
         "This is a forecast, not a guarantee: R has one value for each system, and {systems} systems certify "
         "nothing. For a bound on errors, calibrate a certificate."

@@ -68,7 +68,7 @@ class RoutingPlan:
 
     @property
     def advice_caveat(self) -> str:
-        """Return what the advice on r cannot give, empty without advice."""
+        """Return the limits of the advice on r; empty without advice."""
         return caveat_of_advice(len(self.rows)) if self.advice else ""
 
     @property
