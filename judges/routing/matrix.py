@@ -156,9 +156,9 @@ def _as_number(cell: Cell) -> float:
 
 VERDICTS_PAGE = ResultsPage(
     "verdicts",
-    gettext_noop("Which judge for which dimension"),
+    gettext_noop("Judges by dimension"),
     gettext_noop(
-        "A verdict on each judge on each dimension, from all evidence, with the cost of 1,000 units."
+        "Which judge may decide which dimension? One verdict from all evidence, with the cost of 1,000 units."
     ),
     verdicts_sections,
     version_of_trust,

@@ -162,7 +162,7 @@ def _draw(request: Request, project: Project, form: CalibrationForm) -> HttpResp
 Planned = tuple[RoutingPlan | None, KeptPage | None]
 """A plan, or the page of results whose figures it waits for."""
 AnyForm = RoutingForm | CertifiedRoutingForm
-DRAFT, ROUTED = RoutingPolicy.Status.DRAFT, RoutingPolicy.Status.ROUTED
+DRAFT = RoutingPolicy.Status.DRAFT
 
 
 @login_required
@@ -196,12 +196,11 @@ def routing_policy(request: Request, slug: str, pk: int) -> HttpResponse:
     if policy.status == DRAFT and may_change_judges(request.user, project):
         return _policies_enter(request, project, form_of(policy, _post_data(request), project), policy)
     plan, computing = _plan_or_page(project, lambda _preview: policy)
-    context: dict[str, Any] = {"policy": policy, "plan": plan, "state": routing_state(policy, project)}
-    context["computing"] = computing
-    verdict = context["state"].verdict if context["state"] else plan and plan.verdict
-    context["verdict"] = verdict
-    if plan and policy.status == ROUTED and plan.round and plan.round.is_open and not plan.refusal:
-        context["proposal"] = proposal_of(policy, plan, verdict)
+    state = routing_state(policy, project)
+    context: dict[str, Any] = {"policy": policy, "plan": plan, "state": state, "computing": computing}
+    context["verdict"] = state.verdict if state else plan and plan.verdict
+    if plan and state and plan.round and plan.round.is_open and not plan.refusal:
+        context["proposal"] = proposal_of(policy, plan, state.verdict)
     return render_judges(request, project, "judges/routing/policy.html", context)
 
 
