@@ -425,9 +425,34 @@ EXAMPLES = {
         "audited_share": 0.1,
         "ratings": 140,
         "gain": {
-            "sent": {"units": 100, "rated": 20, "wrong": 7, "expected_wrong": 35.0},
-            "kept": {"units": 400, "rated": 80, "wrong": 8, "expected_wrong": 40.0},
+            "sent": {
+                **{"units": 100, "rated": 20, "wrong": 7, "expected_wrong": 35.0},
+                **{"of_dimension": 0, "without_forecast": 0},
+            },
+            "kept": {
+                **{"units": 400, "rated": 80, "wrong": 8, "expected_wrong": 40.0},
+                **{"of_dimension": 0, "without_forecast": 0},
+            },
         },
+        "advice": [
+            {
+                "dimension": "fluency",
+                "threshold": 0.31,
+                "says": "r = 0.31 saves most, about 720 ratings. 400 of 500 units stay, about 40 of them "
+                "wrong (10 %; 20 % is accepted).",
+                "steps": [
+                    {
+                        "threshold": 0.31,
+                        "kept": 400,
+                        "expected_wrong": 40.0,
+                        "expected_share": 0.1,
+                        "without_forecast": 0,
+                        "ratings_saved": 720,
+                        "refusal": None,
+                    }
+                ],
+            }
+        ],
         "warnings": [],
         "verdicts": [
             {

@@ -62,4 +62,14 @@ function placeMarks(part) {
 }
 
 placeMarks(document);
+
+// A part that htmx replaces keeps its open details open.
+let openDetails = [];
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  openDetails = [...detail.target.querySelectorAll("details[id][open]")].map((each) => each.id);
+});
+document.addEventListener("htmx:load", () => {
+  for (const id of openDetails) document.getElementById(id)?.setAttribute("open", "");
+  openDetails = [];
+});
 document.addEventListener("htmx:load", ({ detail }) => placeMarks(detail.elt.parentElement ?? document));

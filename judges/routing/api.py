@@ -106,12 +106,18 @@ class JudgeToAskRow(serializers.Serializer[Any]):
 
 
 class PartRow(serializers.Serializer[Any]):
-    """Units of the dimensions on which people have rated some of this part."""
+    """Units with a value of the judge that go to people, or that stay."""
 
     units = serializers.IntegerField()
     rated = serializers.IntegerField(help_text="Of these, by people.")
     wrong = serializers.IntegerField(help_text="Of the rated: the judge is more than a point off.")
-    expected_wrong = serializers.FloatField(help_text="Of all, if the others are wrong as often.")
+    expected_wrong = serializers.FloatField(
+        help_text="Of all with a forecast: each unit is wrong as often as the rated ones of its system."
+    )
+    of_dimension = serializers.IntegerField(
+        help_text="Units of systems without ratings: the error rate of their dimension is their forecast."
+    )
+    without_forecast = serializers.IntegerField(help_text="Units of dimensions without ratings.")
 
 
 class GainRow(serializers.Serializer[Any]):
@@ -143,6 +149,29 @@ class DimensionVerdictRow(serializers.Serializer[Any]):
     )
 
 
+class ThresholdStepRow(serializers.Serializer[Any]):
+    """What stays with the judge on a dimension at an r."""
+
+    threshold = serializers.FloatField(help_text="r.")
+    kept = serializers.IntegerField(help_text="Units that stay.")
+    expected_wrong = serializers.FloatField(help_text="Of them, those expected to be wrong.")
+    expected_share = serializers.FloatField(
+        allow_null=True, help_text="The expected share of wrong units; null if nothing stays or is rated."
+    )
+    without_forecast = serializers.IntegerField(help_text="Of them, units without a forecast.")
+    ratings_saved = serializers.IntegerField(help_text="About how many ratings, after audits.")
+    refusal = serializers.CharField(allow_null=True, help_text="The reason against this r, or null.")
+
+
+class AdviceRow(serializers.Serializer[Any]):
+    """The r that Concord would choose on a dimension, with the curve over r."""
+
+    dimension = serializers.CharField()
+    threshold = serializers.FloatField(allow_null=True, help_text="Null: no r.")
+    says = serializers.CharField(help_text="The reason. A forecast, not a guarantee.")
+    steps = ThresholdStepRow(many=True, help_text="By increasing r.")
+
+
 class PolicyDetail(serializers.Serializer[Any]):
     """A policy with what it would do with the judgments as they are now."""
 
@@ -157,6 +186,7 @@ class PolicyDetail(serializers.Serializer[Any]):
     )
     ratings = serializers.IntegerField(help_text="Still to be asked of people, audits included.")
     gain = GainRow(source="decided.gain", allow_null=True, help_text="Null where people have rated nothing.")
+    advice = AdviceRow(many=True, source="advice_rows", help_text="On r, by dimension, of a draft by R.")
     warnings = serializers.ListField(child=serializers.CharField(), help_text="What to know before routing.")
     verdicts = DimensionVerdictRow(many=True, help_text="By dimension; none of a withdrawn policy.")
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="Units by why they go.")

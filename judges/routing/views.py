@@ -35,6 +35,7 @@ from judges.routing.commands.policies import (
     withdraw_policy,
     within_budget,
 )
+from judges.routing.curves import curve_of_advice
 from judges.routing.forms import (
     CalibrationForm,
     CertifiedRoutingForm,
@@ -173,7 +174,7 @@ def _draw(request: Request, project: Project, form: CalibrationForm) -> HttpResp
 Planned = tuple[RoutingPlan | None, KeptPage | None]
 """A plan, or the page of results whose figures it waits for."""
 AnyForm = RoutingForm | CertifiedRoutingForm
-DRAFT, ROUTED = RoutingPolicy.Status.DRAFT, RoutingPolicy.Status.ROUTED
+DRAFT = RoutingPolicy.Status.DRAFT
 
 
 @login_required
@@ -207,13 +208,12 @@ def routing_policy(request: Request, slug: str, pk: int) -> HttpResponse:
     if policy.status == DRAFT and may_change_judges(request.user, project):
         return _policies_enter(request, project, form_of(policy, _post_data(request), project), policy)
     plan, computing = _plan_or_page(project, lambda _preview: policy)
-    context: dict[str, Any] = {"policy": policy, "plan": plan, "state": routing_state(policy, project)}
-    context["computing"] = computing
+    state = routing_state(policy, project)
+    context: dict[str, Any] = {"policy": policy, "plan": plan, "state": state, "computing": computing}
     context |= _asking(project, policy, plan)
-    verdict = context["state"].verdict if context["state"] else plan and plan.verdict
-    context["verdict"] = verdict
-    if plan and policy.status == ROUTED and plan.round and plan.round.is_open and not plan.refusal:
-        context["proposal"] = proposal_of(policy, plan)
+    context["verdict"] = state.verdict if state else plan and plan.verdict
+    if plan and state and plan.round and plan.round.is_open and not plan.refusal:
+        context["proposal"] = proposal_of(policy, plan, state.verdict)
     return render_judges(request, project, "judges/routing/policy.html", context)
 
 
@@ -282,6 +282,7 @@ def _policies_enter(
         "judges/routing/policy_form.html#preview" if request.htmx else "judges/routing/policy_form.html"
     )
     context: dict[str, Any] = {"form": form, "policy": policy, "plan": plan, "computing": computing}
+    context["curve"] = curve_of_advice(plan) if plan else None
     context["has_pair"] = has_judge_pair(project)
     context["may_enter"] = context["has_pair"] or isinstance(form, CertifiedRoutingForm)
     context |= _asking(project, policy, plan)

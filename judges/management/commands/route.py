@@ -18,7 +18,7 @@ from judges.core.policy_settings import POLICY_SETTING
 from judges.core.specification import CONFIDENCE_LEVELS, PolicySpec, by_certificates
 from judges.routing.commands.asking import ask_waiting_judges
 from judges.routing.commands.policies import draft_policy, make_policy, route, within_budget
-from judges.routing.queries.kept_units import ExpectedGain, KeptAgreement
+from judges.routing.queries.kept_units import KeptAgreement
 from judges.routing.queries.preview import RoutingPlan, routing_plan
 from judges.routing.queries.units import CertifiedDimension, PolicyCell
 from judges.templatetags.judging import amount, duration
@@ -138,20 +138,10 @@ def plan_as_text(plan: RoutingPlan, policy: RoutingPolicy) -> list[str]:
         f"{amount(plan.kept)} units stay with the judge, {amount(plan.audited)} of them audited{share}; "
         f"{amount(plan.sent)} go to people. {amount(plan.items)} items, {amount(plan.ratings)} ratings, "
         f"time {time}.",
-        *_gain_lines(plan.decided.gain),
+        *([plan.decided.gain.says] if plan.decided.gain else []),
+        *[f"{each.dimension.key}: {each.says}" for each in plan.advice],
+        *([plan.advice_caveat] if plan.advice else []),
         ending,
-    ]
-
-
-def _gain_lines(gain: ExpectedGain | None) -> list[str]:
-    if gain is None:
-        return []
-    sent, kept = gain.sent, gain.kept
-    return [
-        f"Where people have rated, the judge is more than a point off on {sent.wrong} of {sent.rated} units "
-        f"that go to them, and on {kept.wrong} of {kept.rated} that stay: about "
-        f"{amount(round(sent.expected_wrong))} wrong values are corrected, "
-        f"{amount(round(kept.expected_wrong))} stay."
     ]
 
 
@@ -171,6 +161,7 @@ def plan_as_dict(plan: RoutingPlan, policy: RoutingPolicy) -> dict[str, Any]:
         "ratings": plan.ratings,
         "seconds": plan.seconds,
         "gain": asdict(plan.decided.gain) if plan.decided.gain else None,
+        "advice": plan.advice_rows,
         "threshold": plan.policy.threshold,
         "seed": plan.policy.seed,
         "calibration": plan.policy.calibration.name if plan.policy.calibration else None,

@@ -38,9 +38,9 @@ from judges.core.models import (
 from judges.core.specification import PolicySpec
 from judges.results.queries.kept_indicators import IndicatorsNotKeptError
 from judges.routing.commands.places import ask_again, settle_probabilities
-from judges.routing.queries.certified import contradicted_stages
 from judges.routing.queries.preview import RoutingPlan, routing_plan, threshold_within
 from judges.routing.queries.proposals import RoutingProposal, proposal_of
+from judges.routing.queries.state import routing_state
 from judges.routing.queries.units import Grounds, PlannedUnit
 
 Status = RoutingPolicy.Status
@@ -179,13 +179,18 @@ def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> Ro
     plan = routing_plan(policy, policy.project)
     if plan.refusal:
         raise RoutingRefusedError(plan.refusal)
-    proposal = proposal_of(policy, plan)
+    state = routing_state(policy, policy.project)
+    assert state is not None  # a policy with an open round is routed
+    proposal = proposal_of(policy, plan, state.verdict)
     if proposal.is_empty:
         return proposal
     if proposal.digest != shown:
         raise RoutingChangedError(gettext("The proposal has changed since you opened it. Check it again."))
-    for audit in contradicted_stages(policy):
-        StoppedStage.objects.get_or_create(policy=policy, judge=audit.judge, defaults={"reason": audit.says})
+    for audit in state.stages:
+        if audit.says:
+            StoppedStage.objects.get_or_create(
+                policy=policy, judge=audit.judge, defaults={"reason": audit.says}
+            )
     _ask(policy, round, proposal.add)  # before others are dropped: places that are there serve both
     _drop(policy, round, proposal)
     probabilities = {unit.unit: unit.inclusion_probability for unit in proposal.change}

@@ -114,7 +114,7 @@ def audit_cells(
             dimension=units[cell[0]][1],
             kept=len(cell),
             audited=sum(units[index] in audited for index in cell),
-            share=_share_of_cell(policy, len(cell)),
+            share=audited_share(policy, len(cell)),
         )
         for cell in _cells(material, units)
     ]
@@ -127,7 +127,8 @@ def mean_share(cells: Iterable[AuditCell]) -> float | None:
     return sum(each.share * each.kept for each in given) / kept if kept else None
 
 
-def _share_of_cell(policy: RoutingPolicy, kept: int) -> float:
+def audited_share(policy: RoutingPolicy, kept: int) -> float:
+    """Return the share of a system's kept units on a dimension that is audited on average."""
     if policy.audit == RoutingPolicy.Audit.ACTIVE:
         return max(policy.audit_share, share_to_reach(policy.audit_least, kept))
     return share_with_least(kept, share=policy.audit_share, least=policy.audit_least)

@@ -15,7 +15,7 @@ from judges.results.queries.scores import Material
 from judges.routing.queries.audit import AuditCell, mean_share
 from judges.routing.queries.certifying import Look, decide_items, errors_among_kept, look_at
 from judges.routing.queries.kept_units import KeptAgreement, PartOfUnits, kept_agreement
-from judges.routing.queries.state import StageAudit, routing_state
+from judges.routing.queries.state import routing_state
 from judges.routing.queries.units import (
     CertifiedDimension,
     Decided,
@@ -120,18 +120,13 @@ def _divide(
         sent.append(PlannedUnit(*unit, why, reason, grounds, 1.0))
 
 
-def contradicted_stages(policy: RoutingPolicy) -> list[StageAudit]:
-    """Return the audits that contradict a judge of a routed policy with several judges."""
-    state = routing_state(policy, policy.project)
-    return [each for each in state.stages if each.says] if state else []
-
-
 def _stopped_judges(policy: RoutingPolicy) -> set[int]:
     if policy.status != RoutingPolicy.Status.ROUTED:
         return set()
     # Once its units are with people its audit is over, so what stopped a judge is stored.
     stored = set(policy.stopped_stages.values_list("judge", flat=True))
-    return stored | {each.judge.pk for each in contradicted_stages(policy)}
+    state = routing_state(policy, policy.project)
+    return stored | {each.judge.pk for each in (state.stages if state else ()) if each.says}
 
 
 def _judges_to_ask(look: Look, sent: Sequence[PlannedUnit]) -> list[JudgeToAsk]:

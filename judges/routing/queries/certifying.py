@@ -187,7 +187,7 @@ def _sure(evidence: Evidence, model: Mapping[str, Any] | None) -> npt.NDArray[np
 
 
 def errors_among_kept(look: Look, key: str, certificate: Certificate) -> PartOfUnits | None:
-    """Return the errors among the units that stay with judges; None without ratings of them."""
+    """Return the errors among the units that stay with judges; None without a threshold."""
     if certificate.threshold is None:
         return None
     found = decide_items(look, key, certificate)

@@ -37,6 +37,7 @@ from judges.routing.queries.verdicts import (
     KeptDimension,
     PolicyVerdict,
     certified_part,
+    evidence_of,
     policy_verdict,
     told_by_r,
 )
@@ -148,6 +149,7 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
         verdict=policy_verdict(
             policy,
             kept,
+            evidence_of(project, policy.rts),
             _contradiction(whole, policy) or " ".join(each.says for each in stages if each.says),
         ),
         stages=stages,
@@ -265,14 +267,13 @@ def _by_dimension(
         audited.append(found)
         results.append(result)
         seen = np.array([(item, one.id) in units.seen for item in material.items.tolist()], dtype=bool)
-        errors = part_of(scores, stay & seen, loss)
         deciding = [further[pk] for pk in np.unique(by[stay]).tolist() if pk in further]
         parts.append(
             KeptDimension(
                 dimension=one,
                 kept=int(stay.sum()),
                 all_stay=bool((stay | np.isnan(scores.judge)).all()) and len(deciding) < 2,
-                errors=errors.errors(policy.risk) if errors else None,
+                errors=part_of(scores, stay & seen, loss).errors(policy.risk),
                 certificate=certified_part(certificate) if certificate else None,
                 audit=_audit_errors(result, policy) if result.contradicts else None,
                 judges=deciding,

@@ -81,7 +81,7 @@ class Decider(NamedTuple):
 class PolicyCell:
     """One system on one dimension: R, what it decides, and how many of its units go to people.
 
-    audited_share: of what stays, on average; None where nothing stays.
+    audited_share: of what stays, on average; None where nothing stays. errors: on units with a value.
     """
 
     system: str
@@ -91,6 +91,7 @@ class PolicyCell:
     sent: int
     audited: int
     audited_share: float | None
+    errors: PartOfUnits
 
     @property
     def indicator(self) -> Coefficient:
@@ -124,8 +125,8 @@ class Decided:
     """What a rule decides. cells: by R; certified: by certificates; the other one is empty.
 
     agreement: people beside the judge on what stays with it, by dimension; empty where nobody has rated that.
-    kept: by dimension key, the errors of the judge on the units that stay and are rated.
-    gain: what people are expected to correct, by R; None without ratings.
+    kept: by dimension key, the errors of the judge on the units that stay.
+    gain: what people are expected to correct, by R; None if nobody has rated a judged unit.
     validities: by dimension, whether R goes with the judge's agreement with people over systems.
     refusal: why it cannot be routed by, or nothing. audit: of what stays, by system and dimension.
     lapses: what has changed since a certificate was drawn. deciders: with several judges, who decides each

@@ -170,21 +170,24 @@ class PolicyVerdict:
 
 
 def policy_verdict(
-    policy: RoutingPolicy, parts: Sequence[KeptDimension], audit: str = "", *, is_fresh: bool = False
+    policy: RoutingPolicy, parts: Sequence[KeptDimension], known: EvidenceOf, audit: str = ""
 ) -> PolicyVerdict:
-    """Return the verdict on each dimension of a policy, saved or not; is_fresh: see `evidence_of`."""
-    judges = {judge.pk: judge for each in parts for judge in each.judges} or {policy.rts_id: policy.rts}
-    known = {pk: evidence_of(policy.project, judge, is_fresh=is_fresh) for pk, judge in judges.items()}
+    """Return the verdict on each dimension of a policy, saved or not. known: of its first judge."""
+    by_judge = {policy.rts_id: known}
+    for judge in {judge.pk: judge for each in parts for judge in each.judges}.values():
+        if judge.pk not in by_judge:
+            by_judge[judge.pk] = evidence_of(policy.project, judge)
     found = []
     for each in parts:
-        own = [judge.pk for judge in each.judges] or list(known)[:1]
-        verdicts = [_on_dimension(each, known[pk]) for pk in own]
+        own = [judge.pk for judge in each.judges] or [policy.rts_id]
+        verdicts = [verdict_on_dimension(each, by_judge[pk]) for pk in own]
         # One judge that must not decide is enough to refuse what all of them would keep.
         found.append(next((verdict for verdict in verdicts if verdict.refusal), verdicts[0]))
     return PolicyVerdict(policy, found, audit)
 
 
-def _on_dimension(part: KeptDimension, known: EvidenceOf) -> DimensionVerdict:
+def verdict_on_dimension(part: KeptDimension, known: EvidenceOf) -> DimensionVerdict:
+    """Return the verdict on units that may stay with a judge."""
     evidence = replace(
         known.get(part.dimension.key, JudgeEvidence()),
         r_tells=part.r_tells,
@@ -205,11 +208,10 @@ def verdict_of_plan(
     dimensions: Sequence[FrozenDimension],
     decided: Decided,
     items: int,
-    *,
-    is_fresh: bool,
+    told: Mapping[str, bool],
+    known: EvidenceOf,
 ) -> PolicyVerdict:
-    """Return the verdict on a plan of a policy. items: their number."""
-    told = told_by_r(dict(zip((one.key for one in dimensions), decided.validities, strict=False)))
+    """Return the verdict on a plan of a policy. items: their number. told: of `told_by_r`."""
     certificates = {each.dimension.id: each.certificate for each in decided.certified}
     parts = []
     for one in dimensions:
@@ -227,7 +229,7 @@ def verdict_of_plan(
                 judges=judges,
             )
         )
-    return policy_verdict(policy, parts, is_fresh=is_fresh)
+    return policy_verdict(policy, parts, known)
 
 
 def told_by_r(validities: Mapping[str, Validity]) -> dict[str, bool]:
