@@ -78,6 +78,7 @@ EXPERIMENTS_PAGE = ResultsPage(
         tabs={
             "experiment": gettext_lazy("Variants"),
             "correlations": gettext_lazy("Correlations"),
+            "temperatures": gettext_lazy("Temperature"),
             "most": gettext_lazy("Best judge"),
             "pairs-of-judges": gettext_lazy("Between judges"),
         },
