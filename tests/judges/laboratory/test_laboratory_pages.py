@@ -213,6 +213,14 @@ def test_a_perplexity_that_was_imported_gives_familiarity(client, cast):
     assert float(first[2]) == pytest.approx(sum(at_two) / len(at_two))
 
 
+def test_perplexities_of_documents_have_a_table_of_their_own(client, cast):
+    make_metric(cast, [7.0] * len(cast.items), name="Document perplexity under a model")
+    found = rows(client, cast, "documents-by-rating", "biases")
+    means = {row["judge_mean"] for row in found if row["judge"] == "Chooser"} - {""}
+    assert {round(float(mean), 6) for mean in means} == {7}
+    assert "“perplexity” in its name" in text_of(client.get(page_of(cast, "biases"))), "outputs have none"
+
+
 def test_frequencies_of_scores_count_every_sample(client, cast):
     judge = cast.project.judges.get(name="Reasoner")
     found = rows(client, cast, f"judge-{judge.pk}-frequencies", "biases")
