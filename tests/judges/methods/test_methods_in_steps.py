@@ -177,7 +177,7 @@ def test_second_wording_of_summequal_has_the_same_steps() -> None:
         '[{"question": "Did he come?", "answer": true}]',
         "[true]",
     ]
-    shown = ["who: Which people", "1. Smith came.", "The summary.", "1. Did he come?", "The article."]
+    shown = ["who: Which people", "1. Smith came.", ARTICLE.text, "1. Did he come?", "The article."]
     for place, expected in enumerate(shown):
         step = method.next_step(template, ARTICLE, FIVE, replies[:place])
         assert isinstance(step, MethodStep)
