@@ -47,8 +47,10 @@ def texts_of(project: Project) -> ItemTexts:
     of_texts = values.filter(metric__name__icontains="perplexity").exclude(
         metric__name__istartswith=DOCUMENT_PERPLEXITY
     )
-    perplexities = (_perplexity(each, places) for each in (of_texts, of_documents))
-    return ItemTexts(list(places), logs, *perplexities, _families(project, places))
+    families = _families(project, places)
+    return ItemTexts(
+        list(places), logs, _perplexity(of_texts, places), _perplexity(of_documents, places), families
+    )
 
 
 def lengths_of(project: Project) -> dict[int, int]:
