@@ -60,6 +60,13 @@ BIASES_PAGE = ResultsPage(
     values_of,
     [ROUND, CORRECTED],
     filled_by="runs",
+    arrangement=Arrangement(
+        tabs={
+            "biases": gettext_lazy("Biases found"),
+            "severity": gettext_lazy("Severity and use of the range"),
+            "frequencies": gettext_lazy("Frequencies of scores"),
+        },
+    ),
 )
 
 EXPERIMENTS_PAGE = ResultsPage(

@@ -32,7 +32,7 @@ from annotate.results.page import Section
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.core.models import Judge
-from judges.laboratory.tables.frequencies import frequencies_section
+from judges.laboratory.tables.frequencies import frequencies_sections
 from judges.results.queries.calls import AskedPlaces, asked_places
 from judges.results.queries.texts import ItemTexts, texts_of, version_of_texts
 from judges.results.tables.calls import (
@@ -329,7 +329,7 @@ def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
     )
     page.add(_OPTIONS, list(_options(amounts)), str(_NEEDS_OPTIONS))
     page.add(_ROUND, [_Row(each.names, _round_numbers(each)) for each in amounts])
-    page.sections.append(frequencies_section(found))
+    page.sections += frequencies_sections(found)
     page.add(_REPEATS, [_Row(each.names, [_spread(each)]) for each in amounts])
     for each in found.with_names:
         page.unknown[each.judge.name, each.dimension.name] = [str(_NAMED)]

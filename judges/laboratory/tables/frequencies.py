@@ -18,23 +18,23 @@ _OTHER_SCALE = gettext_lazy("The judge has another scale than people.")
 _NO_RATINGS = gettext_lazy("There are no ratings yet.")
 
 
-def frequencies_section(found: ComparedJudges) -> Section:
+def frequencies_sections(found: ComparedJudges) -> list[Section]:
     """Return a table with a curve for each judge; named categories have none."""
-    tables = []
+    columns = [
+        DIMENSION,
+        Column("score", gettext("score"), decimals=2),
+        Column("share", gettext("share of answers"), ColumnKind.SHARE),
+        Column("answers", gettext("answers"), ColumnKind.COUNT),
+        Column("people", gettext("share of ratings"), ColumnKind.SHARE),
+    ]
+    sections = []
     for judge in found.judges:
         scored = [each for each in found.scored_by(judge) if not each.dimension.is_named]
         if rows := [row for each in scored for row in _rows(each)]:
-            columns = [
-                DIMENSION,
-                Column("score", gettext("score"), decimals=2),
-                Column("share", gettext("share of answers"), ColumnKind.SHARE),
-                Column("answers", gettext("answers"), ColumnKind.COUNT),
-                Column("people", gettext("share of ratings"), ColumnKind.SHARE),
-            ]
             title = gettext("Frequencies of scores ({judge})").format(judge=judge.name)
-            key = f"judge-{judge.pk}-frequencies"
-            tables.append(Table(key, title, columns, rows, heads=2, plot="curve"))
-    return Section(gettext("Frequencies of scores"), str(_SAYS) if tables else "", tables, "frequencies")
+            table = Table(f"judge-{judge.pk}-frequencies", title, columns, rows, heads=2, plot="curve")
+            sections.append(Section(judge.name, str(_SAYS), [table], f"judge-{judge.pk}"))
+    return sections
 
 
 def _rows(each: Scored) -> list[list[Cell]]:
@@ -48,7 +48,7 @@ def _rows(each: Scored) -> list[list[Cell]]:
     return [
         [
             text(each.dimension.name, key=each.dimension.key),
-            Cell(score),
+            Cell(int(score) if score.is_integer() else score),
             Cell(float((answers == score).mean())),
             Cell(int((answers == score).sum())),
             _share_of_people(each, ratings, score),

@@ -243,9 +243,9 @@ def test_frequencies_on_a_scale_of_its_own_list_each_point_and_no_people(client,
     found = rows(client, cast, f"judge-{judge.pk}-frequencies", "biases")
     assert [float(row["score"]) for row in found] == list(range(1, 101))
     assert {row["score"]: row["answers"] for row in found if row["answers"] != "0"} == {
-        "60.0": "1",
-        "70.0": "2",
-        "80.0": "9",
+        "60": "1",
+        "70": "2",
+        "80": "9",
     }
     assert "another scale" in found[0]["people_reason"]
 
