@@ -66,6 +66,7 @@ BIASES_PAGE = ResultsPage(
             "severity": gettext_lazy("Severity and use of the range"),
             "frequencies": gettext_lazy("Frequencies of scores"),
         },
+        sorts={"frequencies": "-answers"},
     ),
 )
 
