@@ -38,8 +38,8 @@ def frequencies_sections(found: ComparedJudges) -> list[Section]:
 
 
 def _rows(each: Scored) -> list[list[Cell]]:
-    answers = _given(each.said.as_read)
-    own, ratings = each.judge.own_scale, _given(each.scores.human)
+    answers = _round_known(each.said.as_read)
+    own, ratings = each.judge.own_scale, _round_known(each.scores.human)
     points = np.arange(own.minimum, own.maximum + 1) if own else np.array(each.dimension.values)
     if len(points) > MOST_SCORES or len(np.unique(answers)) > MOST_SCORES:
         # Means of probabilities hardly ever repeat; half a point goes to the even neighbour.
@@ -63,6 +63,6 @@ def _share_of_people(each: Scored, ratings: npt.NDArray[np.float64], score: floa
     return Cell(float((ratings == score).mean())) if len(ratings) else Cell(reason=str(_NO_RATINGS))
 
 
-def _given(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _round_known(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return the values that are there, to two decimals: a third is 3.33 wherever it comes from."""
     return np.round(values[~np.isnan(values)], 2)
