@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from annotate.core.guideline import FrozenDimension
+from judges.core.models import Endpoint
 from judges.endpoints.questions import Question
 from judges.methods.base import Method, Subject
 from judges.methods.readings import Reading
