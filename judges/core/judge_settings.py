@@ -274,7 +274,10 @@ JUDGE_SETTINGS = (
         forms.BooleanField(
             label=_("In thirds"),
             required=False,
-            help_text=_("3, 3.33 and 3.67 are scores. The prompt must ask for it, as {{ answer }} does."),
+            help_text=_(
+                "3, 3.33 and 3.67 are scores. The prompt must ask for it, as {{ answer }} does. With “weak” "
+                "and “strong”, the words are the thirds, and none goes beyond the ends of the scale."
+            ),
         ),
         "Whether scores have steps of a third: 3, 3.33, 3.67.",
         ValueKind.FLAG,
@@ -390,7 +393,8 @@ def _scale(judge: Judge) -> str:
     scale = judge.own_scale
     if scale is None:
         return "the dimension’s"
-    steps = " with weak and strong" if judge.scale_modifiers else " in thirds" if judge.scale_thirds else ""
+    steps = " with weak and strong" if judge.scale_modifiers else ""
+    steps += " in thirds" if judge.scale_thirds else ""
     table = f", read as {', '.join(f'{value:g}' for value in scale.table)}" if scale.table else ""
     return f"{scale.minimum} to {scale.maximum}{steps}{table}"
 

@@ -149,14 +149,22 @@ def refusal(judge: Judge, dimension: FrozenDimension) -> str | None:
     return method.refuses(dimension)
 
 
+_OF_DIMENSION = frozenset({"dimension", "definition", "guidelines", "points", "ends"})
+
+
 def refusal_of_scope(
     judge: Judge, dimensions: Sequence[FrozenDimension], all_dimensions: Sequence[FrozenDimension]
 ) -> str | None:
     """Return why a judge cannot judge these dimensions and no others, None where it can.
 
     One that asks about several in one call asks about all of them or none: with fewer it would be paid for
-    scores that nobody wants, in words that differ from run to run.
+    scores that nobody wants, in words that differ from run to run. A comparison that names no dimension would
+    be paid for again on each.
     """
+    if judge.asks_pairs and judge.template:
+        texts = [judge.template.text_about(each.id) for each in dimensions]
+        if any(texts.count(text) > 1 and not placeholders(text) & _OF_DIMENSION for text in texts):
+            return gettext("Its prompt names no dimension; choose one dimension for its answers.")
     if not judge.asks_several:
         return None
     asked = judge.dimensions_of_call(all_dimensions)

@@ -18,7 +18,7 @@ __all__ = ["Message", "Method", "Readable", "Reading", "Subject", "Unreadable"]
 COMMON = frozenset(
     {
         *("document", "dimension", "definition", "guidelines", "minimum", "maximum", "points", "answer"),
-        *("reference", END_OF_SYSTEM),
+        *("ends", "reference", END_OF_SYSTEM),
     }
 )
 
@@ -238,4 +238,5 @@ def about_dimension(dimension: FrozenDimension) -> dict[str, str]:
         "maximum": str(dimension.scale_maximum),
         "points": scales.points(dimension),
         "answer": scales.answer(dimension),
+        "ends": scales.ends_in_words(dimension),
     }

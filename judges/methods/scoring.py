@@ -74,8 +74,8 @@ def score_schema(dimension: FrozenDimension) -> dict[str, Any]:
             "enum": [scales.name_of(dimension, value) for value in dimension.whole_values],
         }
     if scales.takes_modifiers(dimension):
-        words = (f"{word}{value}" for value in dimension.whole_values for word in ("weak ", "", "strong "))
-        return {"type": "string", "enum": list(words)}
+        words = [f"{word}{value}" for value in dimension.whole_values for word in ("weak ", "", "strong ")]
+        return {"type": "string", "enum": words[1:-1] if scales.takes_thirds(dimension) else words}
     if scales.takes_thirds(dimension):
         thirds = (value + third for value in dimension.whole_values for third in (0, 0.33, 0.67))
         return {"type": "number", "enum": [each for each in thirds if each <= dimension.scale_maximum]}

@@ -23,6 +23,7 @@ from judges.core.specification import JudgeSpec
 from judges.endpoints.commands import add_judge, add_judge_pair, update_judge
 from judges.endpoints.forms.judges import JudgeForm, initial_of
 from judges.endpoints.queries import endpoints_of, judges_of, judgments_by_status, method_label, templates_of
+from judges.endpoints.shipped import shipped_prompts_of
 from judges.endpoints.views.archiving import archive_or_restore, delete_and_lead_to
 from judges.methods import METHODS
 
@@ -117,5 +118,6 @@ def _edit(
     context: dict[str, Any] = {"form": form, "judge": edited, "counts": counts}
     context |= {"method": edited and method_label(edited)}
     context |= {"panel": Panel.objects.filter(judge=edited).first() if edited else None}
-    context |= {"like": [method for method in METHODS.values() if method.usual_settings]}
+    with_settings = (key for key, method in METHODS.items() if method.usual_settings)
+    context |= {"like": [prompt for key in with_settings for prompt in shipped_prompts_of(key)]}
     return render_judges(request, project, "judges/endpoints/judge.html", context, status=status)
