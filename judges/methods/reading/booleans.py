@@ -1,12 +1,12 @@
 """Replies that say yes or no: to one question, or to each of several that are numbered."""
 
-import json
 import re
 from typing import Any
 
 from annotate.core.translation import gettext
 from judges.methods.reading.plain import answer_start, plain
 from judges.methods.reading.reader import REFUSES
+from judges.methods.reading.structured import json_value
 from judges.methods.readings import Unreadable
 
 YES = frozenset(("yes", "true", "y", "supported", "consistent", "correct", "1"))
@@ -95,16 +95,3 @@ def _boolean(said: Any) -> bool | None:
         return said
     word = str(said).strip().casefold().rstrip(".")
     return True if word in YES else False if word in NO else None
-
-
-def json_value(text: str) -> Any:
-    """Return the longest JSON list or object in a text, None where there is none."""
-    decoder, best, length = json.JSONDecoder(), None, 0
-    for match in list(re.finditer(r"[\[{]", text))[:50]:
-        try:
-            found, end = decoder.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            continue
-        if end - match.start() > length:
-            best, length = found, end - match.start()
-    return best

@@ -1,57 +1,73 @@
-"""Numbers as replies write them: 4, 3.5, 3,5, 3½, four, seventy-five, vier, 四."""
+"""Numbers as replies write them, and the words around scores, in nine languages.
+
+English, German, French, Spanish, Russian, Arabic, Hindi, Chinese and Japanese. Digits of every script are
+read (see `plain`). One word is a number only where it is no article: "eine 4" is not 1.
+"""
 
 import re
 import unicodedata
 
-from judges.methods.reading import languages
-from judges.methods.reading.patterns import LETTER, WORD
-
-UNITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
-TEENS = [
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
-TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-
-
-def _words() -> dict[str, int]:
-    words = {word: value for value, word in enumerate([*UNITS, "ten", *TEENS])}
-    for ten, word in zip(range(20, 100, 10), TENS, strict=True):
-        words[word] = ten
-        words |= {f"{word}-{UNITS[unit]}": ten + unit for unit in range(1, 10)}
-    return languages.WORDS | words | {"hundred": 100, "one hundred": 100, "a hundred": 100}
-
-
-WORDS = _words()
+_COUNTED = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen",
+    "eins zwei drei vier fünf sechs sieben acht neun zehn",
+    "_ deux trois quatre cinq six sept huit neuf dix",
+    "uno dos tres cuatro cinco seis siete ocho nueve diez",
+    "один два три четыре пять шесть семь восемь девять десять",
+    "واحد اثنان ثلاثة أربعة خمسة ستة سبعة ثمانية تسعة عشرة",
+    "एक दो तीन चार पांच छह सात आठ नौ दस",
+)
+WORDS = {word: value for words in _COUNTED for value, word in enumerate(words.split(), start=1)} | {
+    **{"zero": 0, "zéro": 0, "cero": 0, "ноль": 0, "صفر": 0, "शून्य": 0, "одна": 1, "одну": 1, "واحدة": 1},
+    **{"две": 2, "اثنين": 2, "اثنتان": 2, "ثلاث": 3, "أربع": 4, "خمس": 5, "पाँच": 5, "ست": 6, "छः": 6},
+    **{"hundred": 100, "one hundred": 100, "a hundred": 100},
+}
+for _ten, _word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2):
+    WORDS[_word] = 10 * _ten
+    WORDS |= {f"{_word}-{unit}": 10 * _ten + WORDS[unit] for unit in _COUNTED[0].split()[:9]}
+del WORDS["_"]
+HAN = dict(zip("零一二三四五六七八九十", range(11), strict=True)) | {"〇": 0, "两": 2}
 FRACTIONS = "½¼¾"
 
+# Words in other languages than English.
+ARTICLES = "eine?n?|une?|una"
+SCORE = (
+    r"not[ea](?=\s{0,2}[:=]\s{0,3}\w{1,6}\s{0,2}(?:/|sur\b|von\b|de\b|\.?\s*(?:\Z|\n)))|punkt(?:e|zahl|wert)|"
+    r"bewertung|wertung|gesamtnote|évaluation|puntuaci[oó]n|calificaci[oó]n|puntaje|оценка|оценку|балл|рейтинг|"
+    r"الدرجة|درجة|التقييم|تقييم|النتيجة|अंक|स्कोर|रेटिंग|评分|評分|分数|得分|打分|评级|評価|評点|点数|スコア|得点"
+)
+UNITS = (
+    r"sternen?|punkten?|étoiles?|estrellas?|puntos?|звезд[аы]?|звёзд[аы]?|балл(?:а|ов)?|نجوم|نجمات|درجات|نقاط|"
+    r"सितारे|स्टार|अंक"
+)
+HAN_UNITS = r"颗星|顆星|つ星|星|分|点|點"
+OUT_OF = r"von|sur|de|из|من"
+OF_WHICH = r"(?:点|分)\s?(?:満点)?\s?中の?|में\s+से"  # 5点中4点
+FULL_MARKS = r"(?:满分|滿分|満点)(?:为|是|は)?"  # 4分(满分5分)
+GIVE = (
+    r"bewerte|vergebe|gebe|erhält|verdient|donne|attribue|mérite|doy|otorgo|asigno|merece|ставлю|оцениваю|"
+    r"заслуживает|أعطي|أمنح|يستحق"
+)
+
+# Ignoring case would look for the other case of each of 27,000 characters, which takes most of compiling.
+LETTER = r"(?-i:[^\W\u3040-\u30ff\u3400-\u9fff])"
+"""A letter or digit of a script with spaces: beside Chinese and Japanese a word begins all the same."""
+_BEFORE = rf"(?<!{LETTER})(?:(?<![$€£])|(?<=\$)(?=[^$\s]{{1,8}}\$))"  # $4$ is LaTeX, $4 is money
 _DIGITS = rf"[-+]?\d+(?:\.\d+|,\d{{1,2}})?[{FRACTIONS}]?"
 _WORDS = "|".join(word.replace("-", "[- ]") for word in sorted(WORDS, key=len, reverse=True))
-_BEFORE = rf"{WORD}(?<![$€£])"
 _NOT_PART_OF_MORE = rf"(?!{LETTER}|[½¼¾])(?![.,]\d)(?!\s+\d+\s*/\s*\d)(?!\s?[年月日人个個件本回番章节])"
-_HAN = rf"[{''.join(languages.HAN)}](?=\s?(?:\Z|[.,;:!?)\"'\n]|{languages.HAN_UNITS}))"
-
+_HAN = rf"[{''.join(HAN)}](?=\s?(?:\Z|[.,;:!?)\"'\n]|{HAN_UNITS}))"
 DIGITS = rf"{_BEFORE}{_DIGITS}{_NOT_PART_OF_MORE}"
-NUMBER = rf"(?:{_BEFORE}(?:{_DIGITS}|{_WORDS}){_NOT_PART_OF_MORE}|(?<![{''.join(languages.HAN)}]){_HAN})"
-"""A number that stands by itself; no part of a word, of a date or of a sum of money."""
+NUMBER = rf"(?:{_BEFORE}(?:{_DIGITS}|{_WORDS}){_NOT_PART_OF_MORE}|(?<![{''.join(HAN)}]){_HAN})"
+"""A number that stands by itself: no part of a word, a date or a sum of money."""
 
 
 def number(written: str) -> float | None:
     """Return the value of what `NUMBER` matched, None where it is not a number after all."""
     half = written[-1:] if written[-1:] in FRACTIONS else ""
     digits = written.removesuffix(half) if half else written
-    word = languages.HAN.get(digits)
-    if word is None:
-        word = WORDS.get(
-            re.sub(r"\s", "-" if "hundred" not in written.casefold() else " ", digits.casefold())
-        )
+    joined = re.sub(r"\s", "-" if "hundred" not in digits.casefold() else " ", digits.casefold())
+    word = HAN.get(digits, WORDS.get(joined))
     try:
         whole = float(digits.replace(",", ".")) if word is None else float(word)
     except ValueError:

@@ -7,7 +7,7 @@ from typing import Any
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.translation import gettext
-from judges.methods.reading.languages import SCORE
+from judges.methods.reading.numbers import SCORE
 from judges.methods.reading.plain import answer_start
 from judges.methods.reading.reader import REFUSES
 from judges.methods.reading.structured import ANSWERS, REASONS, objects
