@@ -45,6 +45,11 @@ class ChoiceMethod(Method):
         """Return the value of the option that a reply chooses."""
         return read(reply, choice_forms(self.choices(dimension)))
 
+    def follow_up(self, dimension: FrozenDimension) -> str:
+        """Ask for the letter alone."""
+        letters = [option.letter for option in self.options(dimension)]
+        return f"State only the letter of your choice, from {letters[0]} to {letters[-1]}."
+
     def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
         """Return the value of the option that a JSON reply chooses."""
         return read(reply, choice_forms(self.choices(dimension)), structured=True)

@@ -47,6 +47,10 @@ class ScoreMethod(Method):
         """Return the score that a reply states."""
         return read_score(reply, dimension)
 
+    def follow_up(self, dimension: FrozenDimension) -> str:
+        """Ask for the score alone."""
+        return ask_for_score(dimension)
+
     def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
         """Return the score of a JSON reply."""
         return read_json_score(reply, dimension)
@@ -64,6 +68,11 @@ class ScoreMethod(Method):
     def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:
         """Return all numbers of the scale, or the names of its categories."""
         return {scales.name_of(dimension, value): float(value) for value in dimension.whole_values}
+
+
+def ask_for_score(dimension: FrozenDimension) -> str:
+    """Return the question for nothing but the score on a dimension."""
+    return f"State only the score of {dimension.name}: {scales.answer(dimension)}."
 
 
 def score_schema(dimension: FrozenDimension) -> dict[str, Any]:

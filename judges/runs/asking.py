@@ -51,7 +51,7 @@ async def ask_together(
     left = []
     for work, reply in zip_longest(works, replies or []):
         first = _outcome_of_sample(work, reply, len(works)) if reply else None
-        if first and (first.status == Judgment.Status.DONE or not work.question.may_vary):
+        if first and (first.status != Judgment.Status.UNREADABLE or not work.may_vary):
             deliver(first)
         else:
             left.append(Asking([work], first))
@@ -225,9 +225,8 @@ class _Unanswered:
         """Read a reply, or its share; None where it has no usable score and the next one may have one."""
         self._spent = _with_usage(self._work, self._spent, reply)
         outcome = _read_reply(self._work, reply, self._spent)
-        may_vary = self._work.question.may_vary
         is_unreadable = outcome.status == Judgment.Status.UNREADABLE
-        if not is_unreadable or self._unreadable is not None or not may_vary:
+        if not is_unreadable or self._unreadable is not None or not self._work.may_vary:
             return outcome
         self._unreadable = outcome
         return None
@@ -310,13 +309,15 @@ def _sum(before: int | None, now: int | None) -> int | None:
 
 def _read_reply(work: JudgmentWork, reply: Reply, spent: Outcome) -> Outcome:
     reading = read(work, reply)
+    problem, why = problem_of(reply)
     if isinstance(reading, MethodStep):
-        return _behind_step(work, reply, spent)
+        if work.method.takes_steps or problem in ("", Judgment.Problem.TRUNCATED):
+            return _behind_step(work, reply, spent)
+        reading = Unreadable(gettext("No score was found."))  # a refusal is not followed up
     said = replace(spent, reply=reply.text)
     if isinstance(reading, Readable):
         done = replace(said, status=Judgment.Status.DONE, reason="", data=reading.data)
         return replace(done, value=reading.value, rationale=reading.rationale)
-    problem, why = problem_of(reply)
     reason = f"{why} {reading.reason}" if why else reading.reason
     return replace(said, status=Judgment.Status.UNREADABLE, value=None, reason=reason, problem=problem)
 

@@ -216,9 +216,7 @@ class ChoiceForms(Forms):
             value = self._values.get("tie")
             equal = gettext("The reply finds both equal, which is none of the options.")
             problem = equal if value is None else ""
-            yield Statement(
-                Rank.SENTENCE, value, match.start(), match.end(), match.start(), problem=problem
-            )
+            yield Statement(Rank.SENTENCE, value, match.start(), match.end(), match.start(), problem=problem)
 
     def statement(self, match: re.Match[str], rank: Rank) -> Statement:
         """Return the option of a match, with the problem if it was not shown."""

@@ -52,7 +52,7 @@ GIVE = (
 # Ignoring case would look for the other case of each of 27,000 characters, which takes most of compiling.
 LETTER = r"(?-i:[^\W\u3040-\u30ff\u3400-\u9fff])"
 """A letter or digit of a script with spaces: beside Chinese and Japanese a word begins all the same."""
-_BEFORE = rf"(?<!{LETTER})(?:(?<![$€£])|(?<=\$)(?=[^$\s]{{1,8}}\$))"  # $4$ is LaTeX, $4 is money
+_BEFORE = rf"(?<!{LETTER})(?<![$€£])"
 _DIGITS = rf"[-+]?\d+(?:\.\d+|,\d{{1,2}})?[{FRACTIONS}]?"
 _WORDS = "|".join(word.replace("-", "[- ]") for word in sorted(WORDS, key=len, reverse=True))
 _NOT_PART_OF_MORE = rf"(?!{LETTER}|[½¼¾])(?![.,]\d)(?!\s+\d+\s*/\s*\d)(?!\s?[年月日人个個件本回番章节])"

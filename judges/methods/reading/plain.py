@@ -9,7 +9,7 @@ from annotate.core.translation import gettext
 from judges.methods.readings import Unreadable
 
 DECORATION = "*_`#~[]{}\u200b\u200c\u200d\u2060\ufeff\ufe0f"
-LOOKALIKES = str.maketrans("’‘`´“”«»„–—−‐‑‒／∕⁄÷：＝（）％。，．", "''''\"\"\"\"\"------////:=()%.,.")
+LOOKALIKES = str.maketrans("’‘`´“”«»„–—−‐‑‒／∕⁄÷：＝（）％。，．", '\'\'\'\'"""""------////:=()%.,.')
 BREAKS = "\r\x0b\x0c\x85\u2028\u2029"
 _THINKING = r"think(?:ing)?|thoughts?|reflection|scratchpad"
 END_OF_THINKING = re.compile(
@@ -18,11 +18,13 @@ END_OF_THINKING = re.compile(
 BEGIN_OF_THINKING = re.compile(
     rf"\s*(?:<(?:{_THINKING})>|\[think\]|◁think▷|<\|channel\|>analysis)", re.IGNORECASE
 )
+MATHS = re.compile(r"\$(?P<inside>\d[\d./]{0,6})\$|\\[()\[\]]")
 BULLET = re.compile(r"^([^\S\n]*)[*•·](?=[^\S\n])", re.MULTILINE)
 # Patterns skip signs between words, several times over: a reply of brackets alone took time by its cube.
 # Stars are counted.
 KEPT_SIGNS = 20
-TOO_MANY = re.compile(rf"(?<=\s\s)\s+|(?<=[^\w★⭐🌟☆]{{{KEPT_SIGNS}}})[^\w★⭐🌟☆]+(?=[^\w★⭐🌟☆]{{{KEPT_SIGNS}}})")
+MANY_SPACES = re.compile(r"\s{3,}")
+MANY_SIGNS = re.compile(rf"(?<=[^\w★⭐🌟☆]{{{KEPT_SIGNS}}})[^\w★⭐🌟☆]+(?=[^\w★⭐🌟☆]{{{KEPT_SIGNS}}})")
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,12 @@ def plain(reply: str, start: int = 0) -> Plain:
 
     A bullet is a dash. Of more than 40 signs in a row only the first and the last 20 are kept.
     """
-    text = BULLET.sub(r"\1-", reply[start:]).translate(_LETTERS)
-    left_out = {at for run in TOO_MANY.finditer(text) for at in range(run.start(), run.end())}
+    text = MATHS.sub(lambda match: f" {match['inside'] or ''} ", reply[start:])
+    text = BULLET.sub(r"\1-", text).translate(_LETTERS)
+    left_out = {at for run in MANY_SIGNS.finditer(text) for at in range(run.start(), run.end())}
+    for run in MANY_SPACES.finditer(text):
+        break_at = text.find("\n", run.start() + 1, run.end())
+        left_out.update({*range(run.start() + 1, run.end())} - {max(break_at, run.start() + 1)})
     if not left_out:
         return Plain(text, range(start, len(reply)))
     kept = [at for at in range(len(text)) if at not in left_out]

@@ -38,7 +38,10 @@ NOT_MEANT_AFTER = re.compile(
     r"is\s+(?:for|when|not|too|reserved|only|given\s+(?:to|when|if)|wrong)|isn't|does|=)",
     re.IGNORECASE,
 )
-WISH = re.compile(r"\b(?:if|had|were)\b(?!\s+(?:i|we|you|one|asked|forced)\b)[^.!?\n]*\b(?:would|could|might)\b", re.IGNORECASE)
+WISH = re.compile(
+    r"(?:\bif\b|\A\W*(?:had|were)\b)(?!\s+(?:i|we|you|one|asked|forced)\b)[^.!?;\n]*\b(?:would|could|might)\b[^;]*\Z",
+    re.IGNORECASE,
+)
 LOOKED_AT = 120
 
 
@@ -68,13 +71,13 @@ def choose_statement(statements: Iterable[Statement], text: str) -> Statement | 
     """Return the statement that counts, None where several contradict each other.
 
     1. Statements that a sentence denies, or only wishes or imagines, do not count.
-    2. Of sentences those do not count that give no score of the scale, if anything else does.
+    2. Without a label, an answer off the scale counts only if there is none on it.
     3. What is marked as the answer decides; else what is called final or overall; else the most explicit form.
     4. If these differ, those in the last sentence or in sentences that conclude decide.
     """
     found = sorted(keep_meant(list(statements), text), key=lambda each: (each.at, each.rank))
     if any(not each.problem for each in found):
-        found = [each for each in found if not (each.problem and each.rank >= Rank.SENTENCE)]
+        found = [each for each in found if not (each.problem and each.rank >= Rank.LINE)]
     if not found:
         return None
     best = [each for each in found if each.rank == min(other.rank for other in found)]
@@ -96,9 +99,7 @@ def _is_meant(statement: Statement, text: str) -> bool:
     before = text[max(0, statement.start - LOOKED_AT) : statement.start]
     after = text[statement.end : statement.end + LOOKED_AT]
     sentence = END_OF_SENTENCE.split(before)[-1]
-    return not (
-        NOT_MEANT_BEFORE.search(before) or WISH.search(sentence) or NOT_MEANT_AFTER.match(after)
-    )
+    return not (NOT_MEANT_BEFORE.search(before) or WISH.search(sentence) or NOT_MEANT_AFTER.match(after))
 
 
 def _common(statements: Sequence[Statement]) -> Statement | None:

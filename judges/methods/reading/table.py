@@ -32,8 +32,8 @@ _NOUN = rf"(?:(?:score|rating|grade|mark)s?|{numbers.SCORE})"
 _SIGN = r"[\"']?\s*(?:\b(?:is|was)\s*)?(?::|=>?|\||->|→|-(?=\s))"
 _EITHER = r"(?<!\w)[A-Za-z](?!\w)(?!')"
 _UPPER = r"(?<!\w)(?-i:[A-Z])(?!\w)(?!')"
-_SKIPPED = r"[\s\"'(]{0,8}"
-_BEHIND = r"[\s\"').!:]{0,8}"
+_SKIPPED = r"[\s\"'(|]{0,8}"
+_BEHIND = r"[\s\"').!:|]{0,8}"
 
 COMMON = {
     "FINAL": r"(?P<final>\b(?:final|overall)\b[^.:=\n]{0,40}?)?",
@@ -61,7 +61,7 @@ SCORE_PIECES = COMMON | {
         r"(?!\s+points?\s+(?:(?:is|was|were|are)\s+)?(?:for|off|from|because|deduct\w*|tak\w+|los\w+|remov\w+|add\w*)\b)"
     ),
     "ENDING": (
-        rf"(?=\s*(?:\Z|[.,;:!?)\"'\n]|-\s|\((?!\s*\d)|{_HAN}|(?:{numbers.UNITS}|stars?|points?|for|on|in|because|"
+        rf"(?=\s*(?:\Z|[.,;:!?)\"'\n|]|-\s|\((?!\s*\d)|{_HAN}|(?:{numbers.UNITS}|stars?|points?|for|on|in|because|"
         r"since|as|due|given|and|but|with|overall|here|regarding|when|while|at|by|based|rating|to\s+reflect|"
         r"would\s+be|is\s+(?:appropriate|given|assigned))\b))"
     ),
@@ -84,7 +84,7 @@ SCORE_PIECES = COMMON | {
     "RATE": (
         r"\b(?:rat(?:e|es|ed|ing)|grad(?:e|es|ed|ing)|g[ia]ves?|given|giving|assign(?:s|ed|ing)?|award(?:s|ed|ing)?|"
         r"deserv(?:es?|ing)|earn(?:s|ed|ing)?|receiv(?:es?|ing)|gets?|getting|merit(?:s|ing)?|warrant(?:s|ing)?|"
-        r"scor(?:es?|ing)|(?:is|are|be|been|was)\s+scored|i(?:'d|'ll|\s+would|\s+will)\s+(?:say|go\s+(?:with|for)))"
+        r"scor(?:es?|ing)|(?:is|are|be|been|was)\s+scored|i(?:'d|'ll|\s+would|\s+will)?\s+(?:say|go\s+(?:with|for)|land\s+on|put|settle\s+on|lean\s+(?:to|towards?)))"
     ),
     "OBJECT": (
         r"(?:\s+(?:it|its|this|that|the|these|a|an|as|at|with|of|for|to|overall|only|just|text|summary|review|"
@@ -190,7 +190,7 @@ CHOICE_PIECES = COMMON | {
     "NOT_MORE": r"(?!\s*(?:or|and|/|&|,|-)\s*(?-i:[A-Z])(?!\w))(?!\s*(?:or|and|/|-)\s*\d)",
     "ENDING": (
         r"(?=\s*(?:\Z|[.,;:!?)\"'\n>(]|-\s)|\s+(?:because|since|as|for|with|due|which|is|fits|best|describes|matches|"
-        r"applies)\b|\s(?-i:[A-Z]))"
+        r"applies|here)\b|\s(?-i:[A-Z]))"
     ),
     "BETTER": (
         r"(?:is|was|seems|appears|reads|performs|does|would\s+be)\s+(?:to\s+be\s+)?"
@@ -201,9 +201,7 @@ CHOICE_PIECES = COMMON | {
 ABOUT_OPTION = r"(?:THING\s+|TEXT\s+)?[\"'(]{0,8}"
 OPTION, ANY_CASE = (rf"(?P<value>NAMES {case}) NOT_MORE (?:\s+TEXT)?" for case in ("UPPER", "EITHER"))
 ALONE_CHOICE = f"SKIPPED {ABOUT_OPTION} {ANY_CASE} BEHIND"
-OPTION_LINE = (
-    r"^[\s\"'(-]{0,4}(?:(?i:option|choice|letter|answer)\s+)?(?P<value>[A-Z])(?=\s?[:.)]|\s{0,4}$)"
-)
+OPTION_LINE = r"^[\s\"'(-]{0,4}(?:(?i:option|choice|letter|answer)\s+)?(?P<value>[A-Z])(?=\s?[:.)]|\s{0,4}$)"
 CHOICES: tuple[tuple[Rank, str], ...] = (
     # Answer: D. Answer: d, at the end of a line.
     (Rank.LABEL, rf"FINAL \bLABEL ASIDE ISOR OPEN {ABOUT_OPTION} {OPTION} ENDING"),
@@ -221,9 +219,7 @@ CHOICES: tuple[tuple[Rank, str], ...] = (
     (Rank.WHOLE, r"(?<!\w)\((?P<value>LETTERS)\)"),
 )
 # Unless a reply goes through several options, a line for each: "D: most of it flows".
-FIRST_CHOICE = (
-    rf"\A SKIPPED {ABOUT_OPTION} (?P<value>(?:NAMES EITHER)(?=BEHIND (?:\n|\Z))|FIRSTNAME EITHER(?=\s?[:.)(]|\s-\s))"
-)
+FIRST_CHOICE = rf"\A SKIPPED {ABOUT_OPTION} (?P<value>(?:NAMES EITHER)(?=BEHIND (?:\n|\Z))|FIRSTNAME EITHER(?=\s?[:.)(]|\s-\s))"
 COMPARED = rf"(?:\bTEXT\s+|\bthe\s+|(?=UPPER\s))(?P<value>NAMED|UPPER)(?:\s+(?:one|TEXT))?\s+(?:wins\b|BETTER(?:PRAISED)\b)"
 TIED = (
     r"\bequally\s+\w|\b(?:it\s+is|it's|is|as)\s+(?:a\s+)?(?:tie|draw)\b|\b(?:both|they)\b[^.\n]{0,60}\b(?:equal|the\s+same)\b|"

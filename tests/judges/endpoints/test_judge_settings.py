@@ -40,6 +40,7 @@ CHANGED: dict[str, Any] = {
     "max_tokens_name": "max_completion_tokens",
     "score_from": "probabilities",
     "structured": True,
+    "asks_again": True,
     "top_p": 0.5,
     "seed": 7,
     "stop": ["END"],

@@ -72,9 +72,7 @@ def test_the_overall_statement_beats_parts_and_wishes(reply: str, expected: floa
         ("Kane (5), who scored, is named. Relevance: 2", RELEVANCE, 2),
     ],
 )
-def test_a_score_that_is_called_by_the_dimension(
-    reply: str, scale: FrozenDimension, expected: float
-) -> None:
+def test_a_score_that_is_called_by_the_dimension(reply: str, scale: FrozenDimension, expected: float) -> None:
     assert value(reply, scale) == expected
 
 
