@@ -20,7 +20,7 @@ from annotate.core.models import Project, System
 from annotate.core.page import request_user
 from judges.core.access import dimension_in, endpoint_in, judge_in, project_for_judges, template_in
 from judges.core.judge_settings import names_of_settings
-from judges.core.models import Endpoint, Judge, PromptTemplate
+from judges.core.models import Endpoint, Judge, PromptTemplate, ScoreFrom
 from judges.core.specification import EndpointSpec, JudgeSpec
 from judges.endpoints.commands import (
     LONGEST_KEY,
@@ -421,7 +421,11 @@ class OneJudge(ApiView):
 
 
 def _spec(project: Project, sent: dict[str, Any], standing: Judge | None = None) -> JudgeSpec:
-    usual = initial_judge(None, shipped=str(sent.get("template", "")).removeprefix(SHIPPED))
+    shipped = str(sent.get("template", "")).removeprefix(SHIPPED)
+    endpoint = endpoints_of(project).filter(pk=sent.get("endpoint")).first()
+    usual = initial_judge(None, shipped=shipped, endpoint=endpoint)
+    if sent.get("score_from") == ScoreFrom.PROBABILITIES:  # these are of plain replies
+        usual["structured"] = False
     if standing is not None:
         usual = {name: value for name, value in initial_judge(standing).items() if name in usual}
     sent = {**usual, **sent}

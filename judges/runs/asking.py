@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import random
+import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -26,6 +27,7 @@ MAX_ATTEMPTS = 8
 MAX_WAITS = 100  # as often is a judgment put off because the server asks to slow down
 FIRST_PAUSE = 0.5  # seconds; doubled at each failed call, with jitter
 LONGEST_PAUSE = 30.0
+REFUSED_SCHEMA = re.compile(r"response_format|json_schema|structured output", re.IGNORECASE)
 LATE = 1.0  # seconds by which the client may be late with its own timeout
 
 
@@ -263,6 +265,9 @@ async def _answer(question: Question, client: Client, pace: RateLimiter, longest
         except RequestFailed as error:
             if error.fatal_for_run:
                 raise RunMustStop(error.sentence) from error
+            if error.permanent and question.schema and REFUSED_SCHEMA.search(error.sentence):
+                advice = gettext("Turn structured output off for the judge, or choose another model.")
+                raise RunMustStop(f"{error.sentence} {advice}") from error
             if not error.permanent:
                 pace.last_failure = FailedCall(error.sentence, asked_to_wait=error.wait is not None)
             elif question.n == 1:  # all may be refused for the same reason; several samples for being several

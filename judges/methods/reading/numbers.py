@@ -1,7 +1,7 @@
-"""Numbers as replies write them, and the words around scores, in nine languages.
+"""Numbers as replies write them: 4, 3.5, 3,5, 3½, four, seventy-five, vier, 四.
 
-English, German, French, Spanish, Russian, Arabic, Hindi, Chinese and Japanese. Digits of every script are
-read (see `plain`). One word is a number only where it is no article: "eine 4" is not 1.
+In English, German, French, Spanish, Russian, Arabic, Hindi, Chinese and Japanese. Digits of every script are
+read (see `plain`). An article is no number: "eine 4" is not 1.
 """
 
 import re
@@ -29,34 +29,14 @@ del WORDS["_"]
 HAN = dict(zip("零一二三四五六七八九十", range(11), strict=True)) | {"〇": 0, "两": 2}
 FRACTIONS = "½¼¾"
 
-# Words in other languages than English.
-ARTICLES = "eine?n?|une?|una"
-SCORE = (
-    r"not[ea](?=\s{0,2}[:=]\s{0,3}\w{1,6}\s{0,2}(?:/|sur\b|von\b|de\b|\.?\s*(?:\Z|\n)))|punkt(?:e|zahl|wert)|"
-    r"bewertung|wertung|gesamtnote|évaluation|puntuaci[oó]n|calificaci[oó]n|puntaje|оценка|оценку|балл|рейтинг|"
-    r"الدرجة|درجة|التقييم|تقييم|النتيجة|अंक|स्कोर|रेटिंग|评分|評分|分数|得分|打分|评级|評価|評点|点数|スコア|得点"
-)
-UNITS = (
-    r"sternen?|punkten?|étoiles?|estrellas?|puntos?|звезд[аы]?|звёзд[аы]?|балл(?:а|ов)?|نجوم|نجمات|درجات|نقاط|"
-    r"सितारे|स्टार|अंक"
-)
-HAN_UNITS = r"颗星|顆星|つ星|星|分|点|點"
-OUT_OF = r"von|sur|de|из|من"
-OF_WHICH = r"(?:点|分)\s?(?:満点)?\s?中の?|में\s+से"  # 5点中4点
-FULL_MARKS = r"(?:满分|滿分|満点)(?:为|是|は)?"  # 4分(满分5分)
-GIVE = (
-    r"bewerte|vergebe|gebe|erhält|verdient|donne|attribue|mérite|doy|otorgo|asigno|merece|ставлю|оцениваю|"
-    r"заслуживает|أعطي|أمنح|يستحق"
-)
-
 # Ignoring case would look for the other case of each of 27,000 characters, which takes most of compiling.
 LETTER = r"(?-i:[^\W\u3040-\u30ff\u3400-\u9fff])"
 """A letter or digit of a script with spaces: beside Chinese and Japanese a word begins all the same."""
 _BEFORE = rf"(?<!{LETTER})(?<![$€£])"
 _DIGITS = rf"[-+]?\d+(?:\.\d+|,\d{{1,2}})?[{FRACTIONS}]?"
-_WORDS = "|".join(word.replace("-", "[- ]") for word in sorted(WORDS, key=len, reverse=True))
+_WORDS = "|".join(re.sub("[- ]", r"[-\\x20]", word) for word in sorted(WORDS, key=len, reverse=True))
 _NOT_PART_OF_MORE = rf"(?!{LETTER}|[½¼¾])(?![.,]\d)(?!\s+\d+\s*/\s*\d)(?!\s?[年月日人个個件本回番章节])"
-_HAN = rf"[{''.join(HAN)}](?=\s?(?:\Z|[.,;:!?)\"'\n]|{HAN_UNITS}))"
+_HAN = rf"[{''.join(HAN)}](?=\s?(?:\Z|[.,;:!?)\"'\n]|颗星|顆星|つ星|星|分|点|點))"
 DIGITS = rf"{_BEFORE}{_DIGITS}{_NOT_PART_OF_MORE}"
 NUMBER = rf"(?:{_BEFORE}(?:{_DIGITS}|{_WORDS}){_NOT_PART_OF_MORE}|(?<![{''.join(HAN)}]){_HAN})"
 """A number that stands by itself: no part of a word, a date or a sum of money."""
@@ -66,7 +46,7 @@ def number(written: str) -> float | None:
     """Return the value of what `NUMBER` matched, None where it is not a number after all."""
     half = written[-1:] if written[-1:] in FRACTIONS else ""
     digits = written.removesuffix(half) if half else written
-    joined = re.sub(r"\s", "-" if "hundred" not in digits.casefold() else " ", digits.casefold())
+    joined = re.sub(r"[\s-]", "-" if "hundred" not in digits.casefold() else " ", digits.casefold())
     word = HAN.get(digits, WORDS.get(joined))
     try:
         whole = float(digits.replace(",", ".")) if word is None else float(word)

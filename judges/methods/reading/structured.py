@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-ANSWERS = "score rating grade stars value choice option answer label category verdict".split()
-REASONS = "reason reasons rationale reasoning explanation justification analysis thought".split()
+ANSWERS = tuple("score rating grade stars value choice option answer label category verdict".split())  # noqa: SIM905
+REASONS = tuple("reason reasons rationale reasoning explanation justification analysis thought".split())  # noqa: SIM905
 TAGS = re.compile(
     r"<(?P<tag>(?:final[_ ]|overall[_ ])?(?:score|rating|grade|choice|answer|verdict))>"
     r"(?P<inside>[^<>]{0,200})(?:</(?P=tag)>|\Z)|\\boxed\s(?:\s?\\(?:text|mathrm|mathbf)\s)?(?P<boxed>[^\s\\]{1,40})",
