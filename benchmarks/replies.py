@@ -4,7 +4,7 @@ python benchmarks/replies.py [--half test] [--sample 300 --method rts]
 
 Documents are split in two halves by a hash of their names. Rules are written while looking at the development
 half alone, and measured on the other one. Without --sample it prints for each method how many replies are
-read, and every reply that is not; with it, replies drawn at random, each behind its value. --values writes all
+not read, and each of them; with it, replies drawn at random, each behind its value. --values writes all
 values to a file, so that two versions can be compared.
 """
 
@@ -16,7 +16,9 @@ import random
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -46,11 +48,12 @@ def replies(half: str) -> Iterator[tuple[str, str, str]]:
             yield from ((line["mode"], line["dimension"], text) for text in line["samples"])
 
 
-def _lines(path: str) -> Iterator[dict]:
+def _lines(path: str) -> Iterator[dict[str, Any]]:
     with gzip.open(reference_data() / path, "rt", encoding="utf-8") as file:
         yield from map(json.loads, file)
 
 
+@cache  # many replies are the same
 def read(method: str, dimension: str, text: str) -> Reading:
     """Read a reply as a judge of its method does; those about dialogues as reasons with a score."""
     scale = SCALES[dimension] if method in READ_AS else DIALOGUE_SCALES[dimension]

@@ -422,7 +422,7 @@ class OneJudge(ApiView):
 
 def _spec(project: Project, sent: dict[str, Any], standing: Judge | None = None) -> JudgeSpec:
     shipped = str(sent.get("template", "")).removeprefix(SHIPPED)
-    endpoint = endpoints_of(project).filter(pk=sent.get("endpoint")).first()
+    endpoint = next((each for each in endpoints_of(project) if each.pk == sent.get("endpoint")), None)
     usual = initial_judge(None, shipped=shipped, endpoint=endpoint)
     if sent.get("score_from") == ScoreFrom.PROBABILITIES:  # these are of plain replies
         usual["structured"] = False

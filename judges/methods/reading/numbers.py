@@ -8,8 +8,8 @@ import re
 import unicodedata
 
 _COUNTED = (
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen",
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen",
     "eins zwei drei vier fünf sechs sieben acht neun zehn",
     "_ deux trois quatre cinq six sept huit neuf dix",
     "uno dos tres cuatro cinco seis siete ocho nueve diez",
@@ -22,7 +22,8 @@ WORDS = {word: value for words in _COUNTED for value, word in enumerate(words.sp
     **{"две": 2, "اثنين": 2, "اثنتان": 2, "ثلاث": 3, "أربع": 4, "خمس": 5, "पाँच": 5, "ست": 6, "छः": 6},
     **{"hundred": 100, "one hundred": 100, "a hundred": 100},
 }
-for _ten, _word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2):
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+for _ten, _word in enumerate(_TENS.split(), start=2):
     WORDS[_word] = 10 * _ten
     WORDS |= {f"{_word}-{unit}": 10 * _ten + WORDS[unit] for unit in _COUNTED[0].split()[:9]}
 del WORDS["_"]

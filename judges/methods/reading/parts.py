@@ -111,8 +111,8 @@ def _until_other_label(name: str, part: str) -> str:
     )
     for label in ON_A_LINE.finditer(part):
         words = label["words"].strip(" \t_-")
-        is_label = len(words.split()) <= MOST_WORDS or NOTHING_OR_NUMBER.match(label["then"])
-        if is_label and not own.fullmatch(words):
+        is_short = len(words.split()) <= MOST_WORDS
+        if (is_short or NOTHING_OR_NUMBER.match(label["then"])) and not own.fullmatch(words):
             part = part[: label.start()]
             break
     end = len(part)

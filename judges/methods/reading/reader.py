@@ -1,7 +1,7 @@
 """Reading a reply: from its text to a value and reasons, or to a reason why it has no value.
 
-JSON first; then the statements that the forms of `table` find, of which `choose_statement` takes one. The same
-for scores and for choices.
+JSON first; then the statements that the forms of `table` find, of which `choose_statement` takes one. Scores
+and choices are read in the same way.
 """
 
 import re

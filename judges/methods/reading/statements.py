@@ -26,20 +26,21 @@ _GIVING = (
 _IMPROVE = r"(?:make|bring|raise|push|lift|elevate|move|turn|take|bump|boost|increase|improve|upgrade)"
 NOT_MEANT_BEFORE = re.compile(
     r"\b(?:not|never|cannot|[a-z]+n't|without|unlike|than|instead of|rather than|if|or|below|above|least|"
-    rf"almost|nearly|close to|between|from|short of|(?:would|could|can|may|might|to|help|and) {_IMPROVE}|"
+    rf"almost|nearly|close to|between|from|short of|(?:would|could|can|may|might|to|and) {_IMPROVE}|"
     r"(?:would|could|might|should) have(?! to)|to (?:get|earn|reach|achieve|receive|deserve|merit|be|warrant)|"
     r"(?:needed|required|necessary) for)"
     rf"(?:\s+(?:{_GIVING}))*\s*(?:\ba|\ban)?\s*\Z",
     re.IGNORECASE,
 )
 NOT_MEANT_AFTER = re.compile(
-    r"[\s\"')]*(?:would(?!\s+be\s+(?:appropriate|fair|fitting|justified|given|suitable|right|reasonable|apt|my))|"
+    r"[\s\"')]*(?:would(?!\s+be\s+(?:appropriate|fair|fitting|justified|given|suitable|right|apt|my))|"
     r"could|might|requires?|needs?|means?|represents?|cannot|if|"
     r"is\s+(?:for|when|not|too|reserved|only|given\s+(?:to|when|if)|wrong)|isn't|does|=)",
     re.IGNORECASE,
 )
 WISH = re.compile(
-    r"(?:\bif\b|\A\W*(?:had|were)\b)(?!\s+(?:i|we|you|one|asked|forced)\b)[^.!?;\n]*\b(?:would|could|might)\b[^;]*\Z",
+    r"(?:\bif\b|\A\W*(?:had|were)\b)(?!\s+(?:i|we|you|one|asked|forced)\b)"
+    r"[^.!?;\n]*\b(?:would|could|might)\b[^;]*\Z",
     re.IGNORECASE,
 )
 LOOKED_AT = 120
@@ -72,7 +73,7 @@ def choose_statement(statements: Iterable[Statement], text: str) -> Statement | 
 
     1. Statements that a sentence denies, or only wishes or imagines, do not count.
     2. Without a label, an answer off the scale counts only if there is none on it.
-    3. What is marked as the answer decides; else what is called final or overall; else the most explicit form.
+    3. What is marked as the answer decides, else what is called final or overall, else the lowest rank.
     4. If these differ, those in the last sentence or in sentences that conclude decide.
     """
     found = sorted(keep_meant(list(statements), text), key=lambda each: (each.at, each.rank))

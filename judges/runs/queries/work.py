@@ -177,7 +177,7 @@ def question(
     """Return what a judge asks in one call about a subject and dimensions. The judge needs its template.
 
     sample: each has a seed of its own, where there is one, or all would be the same reply. replies: to the
-    steps before, or the unreadable one that is followed up. dimension: of that, where a call asks about several.
+    steps before, or the one that is followed up. dimension: of that one, where a call asks about several.
     """
     assert judge.template is not None
     method, asked = METHODS[judge.method], [judge.rescale(each) for each in dimensions]

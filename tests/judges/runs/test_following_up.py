@@ -172,3 +172,14 @@ def test_a_plan_says_that_follow_ups_may_cost_more() -> None:
     assert remark == "Reasoner: each unreadable reply takes one more call, so the run may cost more."
     Judge.objects.update(asks_again=False)
     assert plan_of(cast.project, Scope([Judge.objects.get()], FLUENCY)).remarks(None) == []
+
+
+def test_a_run_stops_where_the_server_refuses_the_schema() -> None:
+    cast = make_project(documents=2)
+    error = "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."
+    with providing(refuses="response_format", error=error) as provider:
+        judge = judging(cast, provider, structured=True, endpoint={"calls_in_flight": 1})
+        run = worked(running(cast.project, judge, dimensions=FLUENCY))
+    assert run.status == "stopped"
+    assert run.reason.endswith("Turn structured output off for the judge, or choose another model.")
+    assert len(provider.asked) < 4
