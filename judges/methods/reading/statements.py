@@ -27,7 +27,7 @@ _IMPROVE = r"(?:make|bring|raise|push|lift|elevate|move|turn|take|bump|boost|inc
 NOT_MEANT_BEFORE = re.compile(
     r"\b(?:not|never|cannot|[a-z]+n't|without|unlike|than|instead of|rather than|if|or|below|above|least|"
     rf"almost|nearly|close to|between|from|short of|(?:would|could|can|may|might|to|and) {_IMPROVE}|"
-    r"(?:would|could|might|should) have(?! to)|to (?:get|earn|reach|achieve|receive|deserve|merit|be|warrant)|"
+    r"(?:would|could|might|should) have(?! to)|to (?:get|earn|reach|achieve|receive|deserve|merit|be)|"
     r"(?:needed|required|necessary) for)"
     rf"(?:\s+(?:{_GIVING}))*\s*(?:\ba|\ban)?\s*\Z",
     re.IGNORECASE,
