@@ -25,13 +25,10 @@ BEFORE = rf"(?:^|[\n,;，；|]){_LISTED}"
 AFTER = r"[\s*_`\"”]{0,6}(?:\([^()\n]{0,60}\)[\s*_`]{0,6})?[:：=|–—-]"
 # Labels of what is no dimension of the call ("Overall score: 3"). Within a line only a number alone tells a
 # label from a clause with a colon; on a line of its own, so does its length.
-_ASIDE = r"[*_`\"”]{0,6}(?:[^\S\n]?\([^()\n]{0,60}\)[*_`]{0,6})?[^\S\n]?"
-ON_A_LINE = re.compile(
-    rf"\n\|?{_LISTED}(?P<words>[^\W\d](?:[\w'’/&-]|[^\S\n]){{0,60}}){_ASIDE}[:：=|](?P<then>[^\n]*)"
-)
-WITHIN_A_LINE = re.compile(
-    r"[.,;，；。|/–—-][*_`\"”]{0,6}[^\S\n]{0,3}[*_`\"“]{0,6}(?P<words>[^\W\d](?:[\w'’&]|[^\S\n]){0,40})"
-    rf"{_ASIDE}[:：=](?=(?P<then>[^\n]{{0,40}}))"
+LABEL = re.compile(
+    rf"(?:\n\|?{_LISTED}|[.,;，；。|/–—-][*_`\"”]{{0,6}}[^\S\n]{{0,3}}[*_`\"“]{{0,6}})"
+    r"(?P<words>[^\W\d](?:[\w'’/&-]|[^\S\n]){0,60}?)[*_`\"”]{0,6}(?:[^\S\n]?\([^()\n]{0,60}\)[*_`]{0,6})?"
+    r"[^\S\n]?[:：=|](?=(?P<then>[^\n]{0,60}))"
 )
 CONCLUDES = re.compile(r"(?:so|thus|therefore|hence|in|to|i|we|my|it|this)\b", re.IGNORECASE)
 OF_A_SCORE = "|".join(
@@ -109,17 +106,14 @@ def _until_other_label(name: str, part: str) -> str:
     own = re.compile(
         rf"(?:{of_name}\s+)?(?:{OF_A_SCORE})(?:\s+(?:for|of|on)\s+{of_name})?|{of_name}", re.IGNORECASE
     )
-    for label in ON_A_LINE.finditer(part):
-        words = label["words"].strip(" \t_-")
-        is_short = len(words.split()) <= MOST_WORDS
-        if (is_short or NOTHING_OR_NUMBER.match(label["then"])) and not own.fullmatch(words):
-            part = part[: label.start()]
-            break
     end = len(part)
-    for label in WITHIN_A_LINE.finditer(part):
-        words = label["words"].strip()
-        is_label = len(words.split()) <= MOST_WORDS and not CONCLUDES.match(words)
-        if is_label and NUMBER_ALONE.match(label["then"]):
+    for label in LABEL.finditer(part):
+        words, then = label["words"].strip(" \t_-"), label["then"]
+        is_short = len(words.split()) <= MOST_WORDS
+        if label[0][0] == "\n":
+            if (is_short or NOTHING_OR_NUMBER.match(then)) and not own.fullmatch(words):
+                return part[: min(end, label.start())]
+        elif is_short and not CONCLUDES.match(words) and NUMBER_ALONE.match(then):
             end = len(part) if own.fullmatch(words) else min(end, label.start())
     return part[:end]
 

@@ -8,9 +8,14 @@ from dataclasses import dataclass
 from annotate.core.translation import gettext
 from judges.methods.readings import Unreadable
 
-DECORATION = "*_`#~[]{}\u200b\u200c\u200d\u2060\ufeff\ufe0f"
-LOOKALIKES = str.maketrans("’‘`´“”«»„–—−‐‑‒／∕⁄÷：＝（）％。，．", '\'\'\'\'"""""------////:=()%.,.')
-BREAKS = "\r\x0b\x0c\x85\u2028\u2029"
+# A character becomes exactly one: no Markdown, plain quotes and dashes, one kind of line break.
+DECORATION, BREAKS = "*_`#~[]{}\u200b\u200c\u200d\u2060\ufeff\ufe0f", "\r\x0b\x0c\x85\u2028\u2029"
+LETTERS = (
+    str.maketrans("’‘`´“”«»„–—−‐‑‒／∕⁄÷：＝（）％。，．", '\'\'\'\'"""""------////:=()%.,.')
+    | str.maketrans(DECORATION, " " * len(DECORATION))
+    | str.maketrans(BREAKS, "\n" * len(BREAKS))
+)
+OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 _THINKING = r"think(?:ing)?|thoughts?|reflection|scratchpad"
 END_OF_THINKING = re.compile(
     rf"</(?:{_THINKING})>|\[/think\]|◁/think▷|<\|channel\|>final<\|message\|>", re.IGNORECASE
@@ -35,23 +40,6 @@ class Plain:
     origins: Sequence[int]
 
 
-class _PlainLetters(dict[int, str]):
-    """The replacement of each character, always exactly one; filled as characters come up."""
-
-    def __missing__(self, code: int) -> str:
-        letter = chr(code)
-        if letter in DECORATION or letter in BREAKS:
-            self[code] = " " if letter in DECORATION else "\n"
-        elif letter.isdecimal():
-            self[code] = str(unicodedata.decimal(letter))
-        else:
-            self[code] = letter.translate(LOOKALIKES)
-        return self[code]
-
-
-_LETTERS = _PlainLetters()
-
-
 def answer_start(reply: str) -> int | Unreadable:
     """Return where the reply proper begins, behind a model's thinking; a reason where nothing is there."""
     ends = [match.end() for match in END_OF_THINKING.finditer(reply)]
@@ -67,7 +55,8 @@ def plain(reply: str, start: int = 0) -> Plain:
     A bullet is a dash. Of more than 40 signs in a row only the first and the last 20 are kept.
     """
     text = MATHS.sub(lambda match: f" {match['inside'] or ''} ", reply[start:])
-    text = BULLET.sub(r"\1-", text).translate(_LETTERS)
+    text = BULLET.sub(r"\1-", text).translate(LETTERS)
+    text = OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
     left_out = {at for run in MANY_SIGNS.finditer(text) for at in range(run.start(), run.end())}
     for run in MANY_SPACES.finditer(text):
         break_at = text.find("\n", run.start() + 1, run.end())
