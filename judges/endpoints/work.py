@@ -91,7 +91,7 @@ class JudgmentWork:
 
     @property
     def may_vary(self) -> bool:
-        """Whether the same call may get another reply, and may be made once more for it."""
+        """Whether an unreadable reply is asked for once more by the same call."""
         return self.question.may_vary and not (self.chain and self.chain.is_last)
 
 

@@ -1,4 +1,4 @@
-"""What a reply states, by the table of forms: of scores on a dimension, and of choices among options."""
+"""Find statements of scores or choices in a reply by the table of forms."""
 
 import re
 from abc import ABC, abstractmethod
@@ -25,7 +25,7 @@ NEXT_ENTRY = (
 
 
 def short(written: str) -> str:
-    """Return what a reason can show of something written, however long that is."""
+    """Return the beginning of a text, as reasons show it."""
     return written if len(written) <= LONGEST_SHOWN else f"{written[:LONGEST_SHOWN]}…"
 
 
@@ -50,7 +50,7 @@ class Forms(ABC):
 
     @abstractmethod
     def statement(self, match: re.Match[str], rank: Rank) -> Statement:
-        """Return what a match states."""
+        """Return the statement of a match."""
 
     def alone(self, text: str, offset: int = 0) -> list[Statement]:
         """Return the answer that a text consists of, if it is one and nothing else."""
@@ -116,13 +116,13 @@ class ScoreForms(Forms):
         rest = match.string[match.end("value") : match.end("value") + LONGEST_ENTRY]
         if match["value"] != "1" or rest[:1] not in (".", ")"):
             return False
-        # "1. Natural" praises, where 1 says that the text lacks it.
+        # "1. Natural" praises the text; a score of 1 would not.
         if (word := ONE_WORD.match(rest)) and word["word"].casefold().startswith(self._stem):
             return self._dimension.scale_minimum == 1
         return LIST_GOES_ON.search(rest) is not None or self._next_entry.match(rest) is not None
 
     def statement(self, match: re.Match[str], rank: Rank) -> Statement:
-        """Return the score of a match, with the problem if it is not on the scale."""
+        """Return the score of a match, with a problem if it is off the scale."""
         groups, written = match.groupdict(), match["value"]
         value = self._names.get(written.casefold(), number(written))
         whole = 100 if groups.get("percent") else groups.get("whole")
@@ -132,7 +132,7 @@ class ScoreForms(Forms):
         return Statement(rank, value, start, match.end(), at, bool(groups.get("final")), problem)
 
     def _problem(self, value: float | None, written: str, whole: str | float | None) -> str:
-        """Return why a score, out of a whole or 100 for percents, is not on this scale; empty where it is."""
+        """Return why a score is off this scale, else nothing. whole: "5" of "4/5", 100 of percents."""
         scale, of = scales.extent(self._dimension), number(whole) if isinstance(whole, str) else whole
         lowest, highest = scales.ends(self._dimension)
         if value is None:
@@ -180,7 +180,7 @@ class ChoiceForms(Forms):
         self._tied = compile_form(table.TIED if compares else r"(?!)", {})
 
     def statements(self, text: str) -> Iterator[Statement]:
-        """Yield the choices of a text; of lines that begin with a letter only where it is one letter."""
+        """Yield the choices of a text. Lines that begin with different letters are no choice."""
         matches = [(match, rank) for rank, pattern in self._rows for match in pattern.finditer(text)]
         lines = list(self._line.finditer(text))
         if len({match["value"] for match in lines}) < 2:

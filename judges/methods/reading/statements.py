@@ -1,4 +1,4 @@
-"""Statements of an answer in a reply, and which of them counts."""
+"""The statements of an answer in a reply, and the one that counts."""
 
 import re
 from bisect import bisect_right
@@ -60,11 +60,11 @@ class Statement:
 
     @property
     def in_prose(self) -> bool:
-        """Whether its sentence decides about its weight."""
+        """Whether it stands in a sentence, which may deny it."""
         return self.rank in (Rank.SENTENCE, Rank.THING)
 
     def moved(self, by: int) -> "Statement":
-        """Return the same statement of a text in which this one's text begins at a position."""
+        """Return the statement with all positions moved."""
         return replace(self, start=self.start + by, end=self.end + by, at=self.at + by)
 
 
@@ -110,7 +110,7 @@ def _common(statements: Sequence[Statement]) -> Statement | None:
 
 
 def _concluding(statements: Sequence[Statement], text: str) -> list[Statement]:
-    """Return the statements in the last sentence, and in sentences that say that they conclude."""
+    """Return the statements in the last sentence and in concluding sentences."""
     starts = [0, *(match.end() for match in END_OF_SENTENCE.finditer(text)), len(text)]
     last = len(text.rstrip())
 

@@ -16,7 +16,7 @@ MOST_OBJECTS = 50
 
 
 def find_tagged(text: str) -> list[tuple[int, str]]:
-    """Return what stands between tags of an answer in a plain text, each with its position."""
+    """Return the texts in tags and boxes for an answer, each with its position."""
     return [
         (match.start(group), match[group])
         for match in TAGS.finditer(text)
