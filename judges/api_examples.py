@@ -13,6 +13,7 @@ JUDGE = {
     "max_tokens": 500,
     "score_from": "text",
     "structured": False,
+    "asks_again": True,
     "stop": ["END"],
     "extra_body": {"top_k": 20},
     "scale_minimum": 1,

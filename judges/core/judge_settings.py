@@ -151,6 +151,20 @@ JUDGE_SETTINGS = (
         ValueKind.FLAG,
     ),
     Setting(
+        "asks_again",
+        SettingSection.READING,
+        forms.BooleanField(
+            label=_("Follow up unreadable replies"),
+            required=False,
+            help_text=_(
+                "One more call in the same conversation: “State only the score.” Each counts and costs as a "
+                "call. Replies that are read by probabilities are not followed up."
+            ),
+        ),
+        "Whether a reply without a readable score is followed up by one more call.",
+        ValueKind.FLAG,
+    ),
+    Setting(
         "top_p",
         SettingSection.MORE,
         forms.FloatField(

@@ -68,6 +68,7 @@ class JudgeSpec:
     max_tokens_name: str = ""  # found out before the first run
     score_from: ScoreFrom = ScoreFrom.TEXT
     structured: bool = False
+    asks_again: bool = False
     top_p: float | None = None
     seed: int | None = None
     stop: Sequence[str] = field(default_factory=list)

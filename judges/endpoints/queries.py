@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import urlsplit
 
 from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext
@@ -213,6 +214,29 @@ def _refusal_of_names(dimensions: Sequence[FrozenDimension], *, structured: bool
             "rename one, or ask for replies in text."
         )
     return None
+
+
+HOSTS_WITH_SCHEMAS = (
+    *(
+        "api.openai.com",
+        "api.mistral.ai",
+        "api.x.ai",
+        "api.fireworks.ai",
+        "generativelanguage.googleapis.com",
+    ),
+)
+"""Servers of which all present models take a JSON schema."""
+
+
+def has_structured_output(endpoint: Endpoint) -> bool:
+    """Return whether a server takes a JSON schema: its documentation says so, or it has answered with one.
+
+    One query, none for servers that are known.
+    """
+    if urlsplit(endpoint.base_url).hostname in HOSTS_WITH_SCHEMAS:
+        return True
+    answered = Judgment.objects.filter(judge__endpoint=endpoint, judge__structured=True)
+    return answered.filter(status=Judgment.Status.DONE).exists()
 
 
 # Prompts as a model would get them: templates and their versions, previewed on a real item.

@@ -51,13 +51,15 @@ class Chain:
     """A judgment's calls, of which one is asked now.
 
     step: the name of that one. done: those before, as `Judgment.steps` keeps them, all paid in `spent`.
-    go_on: what a reply to this one leads to: the next step, or what all replies come to.
+    go_on: what a reply to this one leads to: the next step, or what all replies come to. is_last: whether an
+    unreadable reply to this one is not asked for once more.
     """
 
     step: str
     done: Sequence[Mapping[str, Any]]
     spent: Earlier | None
     go_on: Callable[[str], MethodStep | Reading]
+    is_last: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,11 @@ class JudgmentWork:
     subject: Subject | None = None
     dialect: str = Endpoint.Dialect.OPENAI
     first_of: int | None = None
+
+    @property
+    def may_vary(self) -> bool:
+        """Whether an unreadable reply is asked for once more by the same call."""
+        return self.question.may_vary and not (self.chain and self.chain.is_last)
 
 
 @dataclass(frozen=True)

@@ -161,6 +161,10 @@ class Method(ABC):
         """Return how many calls a value takes, as far as that is known before the first."""
         return 1
 
+    def follow_up(self, dimension: FrozenDimension) -> str:  # noqa: ARG002
+        """Return what to send after a reply without a readable answer; empty: nothing."""
+        return ""
+
     @abstractmethod
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:
         """Return the value of a reply in plain text, or why it has none."""

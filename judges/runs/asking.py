@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import random
+import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -28,6 +29,7 @@ MAX_ATTEMPTS = 8
 MAX_WAITS = 100  # as often is a judgment put off because the server asks to slow down
 FIRST_PAUSE = 0.5  # seconds; doubled at each failed call, with jitter
 LONGEST_PAUSE = 30.0
+REFUSED_SCHEMA = re.compile(r"response_format|json_schema|structured output", re.IGNORECASE)
 LATE = 1.0  # seconds by which the client may be late with its own timeout
 
 
@@ -53,7 +55,7 @@ async def ask_together(
     left = []
     for work, reply in zip_longest(works, replies or []):
         first = _outcome_of_sample(work, reply, len(works)) if reply else None
-        if first and (first.status == Judgment.Status.DONE or not work.question.may_vary):
+        if first and (first.status != Judgment.Status.UNREADABLE or not work.may_vary):
             deliver(first)
         else:
             left.append(Asking([work], first))
@@ -240,9 +242,8 @@ class _Unanswered:
         """Read a reply, or its share; None where it has no usable score and the next one may have one."""
         self._spent = _with_usage(self._work, self._spent, reply)
         outcome = _read_reply(self._work, reply, self._spent)
-        may_vary = self._work.question.may_vary
         is_unreadable = outcome.status == Judgment.Status.UNREADABLE
-        if not is_unreadable or self._unreadable is not None or not may_vary:
+        if not is_unreadable or self._unreadable is not None or not self._work.may_vary:
             return outcome
         self._unreadable = outcome
         return None
@@ -288,6 +289,9 @@ async def _answer(work: JudgmentWork, client: Client, pace: RateLimiter, longest
                 raise
             if error.fatal_for_run:
                 raise RunMustStop(error.sentence) from error
+            if error.permanent and question.schema and REFUSED_SCHEMA.search(error.sentence):
+                advice = gettext("Turn structured output off for the judge, or choose another model.")
+                raise RunMustStop(f"{error.sentence} {advice}") from error
             if not error.permanent:
                 pace.last_failure = FailedCall(error.sentence, asked_to_wait=error.wait is not None)
             # All may be refused for the same reason; several samples for being several, and a filter looks at
@@ -338,13 +342,15 @@ def _sum(before: int | None, now: int | None) -> int | None:
 
 def _read_reply(work: JudgmentWork, reply: Reply, spent: Outcome) -> Outcome:
     reading = read(work, reply)
+    problem, why = problem_of(reply)
     if isinstance(reading, MethodStep):
-        return _behind_step(work, reply, spent)
+        if work.method.takes_steps or problem in ("", Judgment.Problem.TRUNCATED):
+            return _behind_step(work, reply, spent)
+        reading = Unreadable(gettext("No score was found."))  # a refusal is not followed up
     said = replace(spent, reply=reply.text, log_probabilities=log_probabilities(work, reply))
     if isinstance(reading, Readable):
         done = replace(said, status=Judgment.Status.DONE, reason="", data=reading.data)
         return replace(done, value=reading.value, rationale=reading.rationale)
-    problem, why = problem_of(reply)
     reason = f"{why} {reading.reason}" if why else reading.reason
     return replace(said, status=Judgment.Status.UNREADABLE, value=None, reason=reason, problem=problem)
 

@@ -95,15 +95,18 @@ def _edit(
 ) -> HttpResponse:
     counts = judgments_by_status(edited) if edited else []
     dimensions = list(project.dimensions.all())
+    endpoints = endpoints_of(project, archived=None if edited else False)
     form = JudgeForm(
         request.POST if request.method == "POST" else None,
-        endpoints=endpoints_of(project, archived=None if edited else False),
+        endpoints=endpoints,
         templates=templates_of(project),
         dimensions=dimensions,
         systems=list(project.systems.order_by("name")),
         reads=bool(counts) or not may_change_judges(request.user, project),
         may_be_pair=edited is None,
-        initial=initial_of(edited, dimensions, shipped=request.GET.get("like", "")),
+        initial=initial_of(
+            edited, dimensions, shipped=request.GET.get("like", ""), endpoint=endpoints.first()
+        ),
     )
     status = 422 if form.is_bound else 200
     try:

@@ -305,7 +305,7 @@ def _store_replies(batch: Batch, outcomes: Sequence[Outcome], before: Mapping[in
 def _second_chance(work: JudgmentWork, outcome: Outcome, run: Run) -> Outcome:
     """Plan a first unreadable reply once more, unless the next one would be the same."""
     again = outcome.attempts % MAX_ATTEMPTS and run.status != Run.Status.CANCELLED
-    first = work.unreadable is None and work.question.may_vary
+    first = work.unreadable is None and work.may_vary
     if outcome.status == Status.UNREADABLE and first and again:
         return replace(outcome, status=Status.PLANNED)
     return outcome

@@ -183,6 +183,14 @@ class RunPlan:
         """What to know before the run is started within a budget."""
         if self.judgments and not self.calls:
             return [str(NOTHING_MISSING)]
+        following_up = [each for each in self.judges if each.calls and each.judge.follows_up]
+        if not following_up:
+            return self._remarks_on_cost(budget)
+        names = ", ".join(each.judge.name for each in following_up)
+        said = gettext("{judges}: each unreadable reply takes one more call, so the run may cost more.")
+        return [said.format(judges=names), *self._remarks_on_cost(budget)]
+
+    def _remarks_on_cost(self, budget: Decimal | None) -> list[str]:
         if budget is None:
             return []
         if self.cost is None:

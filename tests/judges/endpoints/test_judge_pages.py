@@ -335,3 +335,27 @@ def test_dimensions_that_cannot_be_asked_together_are_refused(client, cast, fiel
     assert reply.status_code == 422
     assert says in text_of(reply)
     assert not Judge.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("url", "has_answered", "expected"),
+    [
+        ("https://api.openai.com/v1", False, True),
+        ("http://127.0.0.1:9/v1", False, False),
+        ("http://127.0.0.1:9/v1", True, True),
+    ],
+)
+def test_new_judge_starts_with_structured_output(client, cast, url, has_answered, expected):
+    endpoint = make_endpoint(cast.project, url)
+    if has_answered:
+        judge = make_judge(cast.project, name="Earlier", endpoint=endpoint, structured=True)
+        make_judgment(judge, cast.items[0], cast.dimensions[0])
+    form = client.get(address(cast, "new/")).context["form"]
+    assert (form["structured"].value(), form["asks_again"].value()) == (expected, True)
+    values = {"name": "By API", "endpoint": endpoint.pk, "model": "m", "template": "shipped:rts"}
+    api = ApiClient(cast.admin)
+    assert api.post(f"projects/{cast.project.slug}/judges/", values).status_code == 201
+    made = Judge.objects.get(name="By API")
+    assert (made.structured, made.asks_again) == (expected, True)
+    values |= {"name": "By probabilities", "score_from": "probabilities"}
+    assert api.post(f"projects/{cast.project.slug}/judges/", values).status_code == 201
