@@ -5,7 +5,9 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import celeryd_after_setup, worker_shutdown
+from celery.signals import celeryd_after_setup, celeryd_init, task_postrun, worker_shutdown
+
+from concord.memory import give_back_memory, limit_arenas
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "concord.settings")
 # Django's checks are about code, and looking through every page's address would load every view: a third of
@@ -16,6 +18,18 @@ app = Celery("concord")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.autodiscover_tasks(["judges.management.demonstration"])
+
+
+@celeryd_init.connect
+def share_arenas(**_options: Any) -> None:
+    """Limit the memory that threads keep, before there are threads."""
+    limit_arenas()
+
+
+@task_postrun.connect
+def give_back(**_options: Any) -> None:
+    """Return what a task needed to the system."""
+    give_back_memory()
 
 
 @celeryd_after_setup.connect

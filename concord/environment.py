@@ -220,6 +220,14 @@ def metrics_token(name: str) -> str:
     return token
 
 
+def currency(name: str) -> str:
+    """Return the currency of all costs, such as USD."""
+    code: str = read("str", name, "USD")
+    if not (len(code) == 3 and code.isascii() and code.isupper()):
+        raise SettingError(name, f"is {code!r}, which is no currency", "Write its three letters, like EUR.")
+    return code
+
+
 def api_rate(name: str) -> str:
     """Return how often a token may be used, such as 600/minute."""
     rate: str = read("str", name, "600/minute")

@@ -6,6 +6,7 @@ from pathlib import Path
 from concord.environment import (
     api_rate,
     broker,
+    currency,
     data_folder,
     database,
     days_kept,
@@ -258,6 +259,8 @@ WEBHOOK_DAYS = positive("CONCORD_WEBHOOK_DAYS", 5)
 LOCAL_ENDPOINTS = local_endpoints("CONCORD_LOCAL_ENDPOINTS")
 LOCAL_ENDPOINTS_FILE = read("str", "CONCORD_LOCAL_ENDPOINTS_FILE", "")
 ENVIRONMENT_KEYS = environment_keys("CONCORD_ENVIRONMENT_KEYS")
+# Costs are counted in one currency; a file with prices stands before the list that comes with Concord.
+CURRENCY, PRICES_FILE = currency("CONCORD_CURRENCY"), read("str", "CONCORD_PRICES", "")
 KEY_ENCRYPTION = key_encryption("CONCORD_KEY_ENCRYPTION")
 
 # That what a dead worker was asking waits for another one.

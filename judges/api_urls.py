@@ -13,12 +13,22 @@ P = "projects/<slug:slug>/"
 urlpatterns = [
     path(f"{P}endpoints/", endpoints_api.Endpoints.as_view(), name="endpoints"),
     path(f"{P}endpoints/<int:pk>/", endpoints_api.OneEndpoint.as_view(), name="endpoint"),
+    path(
+        f"{P}endpoints/<int:pk>/archive/", endpoints_api.ArchiveOfEndpoint.as_view(), name="endpoint_archive"
+    ),
     path(f"{P}endpoints/<int:pk>/key/", endpoints_api.KeyOfEndpoint.as_view(), name="endpoint_key"),
+    path(f"{P}endpoints/<int:pk>/prices/", endpoints_api.PricesOfEndpoint.as_view(), name="prices"),
+    path(
+        f"{P}endpoints/<int:pk>/prices/<int:price>/",
+        endpoints_api.OnePriceOfEndpoint.as_view(),
+        name="price",
+    ),
     path(f"{P}endpoints/<int:pk>/test/", endpoints_api.TrialOfEndpoint.as_view(), name="endpoint_test"),
     path(f"{P}experiments/", laboratory_api.Experiments.as_view(), name="experiments"),
     path(f"{P}prompts/", endpoints_api.Prompts.as_view(), name="prompts"),
     path(f"{P}prompts/<int:pk>/", endpoints_api.OnePrompt.as_view(), name="prompt"),
     path(f"{P}judges/", endpoints_api.Judges.as_view(), name="judges"),
+    path(f"{P}judges/<int:pk>/archive/", endpoints_api.ArchiveOfJudge.as_view(), name="judge_archive"),
     path(f"{P}judges/<int:pk>/", endpoints_api.OneJudge.as_view(), name="judge"),
     path(f"{P}runs/", runs_api.Runs.as_view(), name="runs"),
     path(f"{P}runs/preview/", runs_api.RunPreview.as_view(), name="run_preview"),

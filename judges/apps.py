@@ -2,6 +2,7 @@
 
 from celery import current_app
 from django.apps import AppConfig
+from django.core import checks
 from django.utils.translation import gettext_lazy
 
 
@@ -18,6 +19,7 @@ class JudgesConfig(AppConfig):
         from judges.core.kinds import AskedKinds
         from judges.core.navigation import JUDGES_PAGES
         from judges.endpoints.evaluation_steps import STEPS_JOB
+        from judges.endpoints.prices import check_price_list
         from judges.interchange.kind import JUDGMENTS_KIND
         from judges.interchange.queries.export import (
             JUDGE_TABLES,
@@ -42,6 +44,7 @@ class JudgesConfig(AppConfig):
         from judges.results.queries.disagreements import JUDGES_AND_PEOPLE
         from judges.results.tables.pages import JUDGES_RESULTS
         from judges.routing.commands.places import ask_for_routed_units
+        from judges.routing.forecasts import ROUTES_PAGE
         from judges.routing.matrix import VERDICTS_PAGE
         from judges.routing.paper import judges_in_paper
         from judges.routing.queries.watching import needs_of_routing
@@ -52,6 +55,7 @@ class JudgesConfig(AppConfig):
         from judges.runs.queries.watching import needs_of_runs, spending_section, work_waits
 
         ask_with(AskedKinds())
+        checks.register(check_price_list)
         current_app.steps["worker"].update(
             (
                 CollectDueRuns,
@@ -67,7 +71,13 @@ class JudgesConfig(AppConfig):
                 pages=JUDGES_PAGES,
                 import_kinds=[JUDGMENTS_KIND, METRICS_KIND],
                 export_tables=JUDGE_TABLES,
-                results_pages=(*JUDGES_RESULTS, *LABORATORY_RESULTS, VERDICTS_PAGE, TRUST_PAGE),
+                results_pages=(
+                    *JUDGES_RESULTS,
+                    *LABORATORY_RESULTS,
+                    VERDICTS_PAGE,
+                    TRUST_PAGE,
+                    ROUTES_PAGE,
+                ),
                 papers=[LLM_SUMMEVAL, TOPICAL_CHAT],
                 results_parts=[JUDGES_AND_PEOPLE.part],
                 disagreements=[JUDGES_AND_PEOPLE],

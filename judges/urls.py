@@ -20,6 +20,8 @@ urlpatterns = [
     path(f"{PROJECT}", judges.judges, name="judges"),
     path(f"{PROJECT}new/", judges.judge_new, name="judge_new"),
     path(f"{PROJECT}<int:pk>/", judges.judge, name="judge"),
+    path(f"{PROJECT}<int:pk>/archive/", judges.judge_archive, name="judge_archive"),
+    path(f"{PROJECT}<int:pk>/delete/", judges.judge_delete, name="judge_delete"),
     path(f"{PROJECT}<int:pk>/judgments/<slug:status>/", runs_views.judge_judgments, name="judge_judgments"),
     path(f"{PROJECT}judgments/", runs_views.find_judgments, name="find_judgments"),
     path(f"{PROJECT}read-again/", runs_views.rereadings, name="rereadings"),
@@ -87,6 +89,14 @@ urlpatterns = [
     path(
         f"{PROJECT}endpoints/<int:pk>/key/remove/", endpoints.endpoint_key_remove, name="endpoint_key_remove"
     ),
+    path(f"{PROJECT}endpoints/<int:pk>/archive/", endpoints.endpoint_archive, name="endpoint_archive"),
+    path(f"{PROJECT}endpoints/<int:pk>/delete/", endpoints.endpoint_delete, name="endpoint_delete"),
+    path(f"{PROJECT}endpoints/<int:pk>/prices/", endpoints.endpoint_price, name="endpoint_price"),
+    path(
+        f"{PROJECT}endpoints/<int:pk>/prices/<int:price>/remove/",
+        endpoints.endpoint_price_remove,
+        name="endpoint_price_remove",
+    ),
     path(f"{PROJECT}endpoints/<int:pk>/test/", endpoints.endpoint_test, name="endpoint_test"),
     path(f"{PROJECT}prompts/", templates.templates, name="templates"),
     path(f"{PROJECT}prompts/new/<slug:key>/", templates.template_new, name="template_new"),
@@ -94,6 +104,8 @@ urlpatterns = [
     path(f"{PROJECT}prompts/<int:pk>/text/", templates.template_text, name="template_text"),
     path(f"{PROJECT}prompts/<int:pk>/steps/", templates.template_steps, name="template_steps"),
     path(f"{PROJECT}experiments/new/", laboratory_views.experiment_new, name="experiment_new"),
+    path(f"{PROJECT}panels/new/", laboratory_views.panel_new, name="panel_new"),
+    path(f"{PROJECT}panels/<int:pk>/", laboratory_views.panel, name="panel"),
     path(f"{PROJECT}pilot/", laboratory_views.pilot, name="pilot"),
     path(f"{PROJECT}align/", laboratory_views.alignment, name="alignment"),
     path(f"{PROJECT}align/draw/", laboratory_views.alignment_draw, name="alignment_draw"),

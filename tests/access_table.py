@@ -138,6 +138,10 @@ ar    GET       {home}judges/
 ar    GET       {home}judges/{judge}/
 a     POST      {home}judges/{judge}/
 a     GET POST  {home}judges/new/
+a     POST      {home}judges/{judge}/archive/
+a     POST      {home}judges/{judge}/delete/
+a     GET POST  {home}judges/panels/new/
+a     GET POST  {home}judges/panels/{panel}/
 ar    GET       {home}judges/{judge}/judgments/failed/
 a     GET POST  {home}judges/read-again/
 a     GET POST  {home}judges/read-again/{rereading}/
@@ -184,6 +188,10 @@ a     GET POST  {home}judges/endpoints/new/
 a     GET POST  {home}judges/endpoints/{endpoint}/
 a     POST      {home}judges/endpoints/{endpoint}/test/
 a     POST      {home}judges/endpoints/{endpoint}/key/remove/
+a     POST      {home}judges/endpoints/{endpoint}/archive/
+a     POST      {home}judges/endpoints/{endpoint}/delete/
+a     POST      {home}judges/endpoints/{endpoint}/prices/
+a     POST      {home}judges/endpoints/{endpoint}/prices/{price}/remove/
 ar    GET       {home}judges/prompts/
 a     GET POST  {home}judges/prompts/new/rts/
 ar    GET       {home}judges/prompts/{prompt}/
@@ -318,6 +326,12 @@ a     POST   {home}endpoints/
 ar    GET    {home}endpoints/{endpoint}/
 a     PUT    {home}endpoints/{endpoint}/
 a     POST   {home}endpoints/{endpoint}/test/
+a     DELETE {home}endpoints/{endpoint}/
+a     PUT    {home}endpoints/{endpoint}/archive/
+a     DELETE {home}endpoints/{endpoint}/archive/
+ar    GET    {home}endpoints/{endpoint}/prices/
+a     POST   {home}endpoints/{endpoint}/prices/
+a     DELETE {home}endpoints/{endpoint}/prices/{price}/
 a     GET    {home}endpoints/{endpoint}/key/
 a     PUT    {home}endpoints/{endpoint}/key/
 a     DELETE {home}endpoints/{endpoint}/key/
@@ -330,6 +344,9 @@ ar    GET    {home}judges/
 a     POST   {home}judges/
 ar    GET    {home}judges/{judge}/
 a     PUT    {home}judges/{judge}/
+a     DELETE {home}judges/{judge}/
+a     PUT    {home}judges/{judge}/archive/
+a     DELETE {home}judges/{judge}/archive/
 ar    GET    {home}runs/
 a     POST   {home}runs/
 a     POST   {home}runs/preview/

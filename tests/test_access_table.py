@@ -29,7 +29,17 @@ from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.setup.commands import add_image
 from annotate.webhooks.commands import add_webhook, try_webhook
 from annotate.webhooks.events import EXPORT_READY
-from judges.core.models import Calibration, Drafting, Judgment, Metric, PromptSearch, Proposal
+from judges.core.models import (
+    Calibration,
+    Drafting,
+    Judge,
+    Judgment,
+    Metric,
+    ModelPrice,
+    Panel,
+    PromptSearch,
+    Proposal,
+)
 from judges.endpoints.commands import enter_key
 from judges.interchange.commands import JUDGMENTS
 from judges.metrics.commands import METRICS
@@ -129,7 +139,13 @@ def scene(db: None) -> Scene:
         "calibration": Calibration.objects.get().pk,
         "policy": policy.pk,
         "endpoint": judge.endpoint_id,
+        "price": ModelPrice.objects.create(
+            endpoint=judge.endpoint, model=judge.model, currency="USD", as_of="2026-11-01"
+        ).pk,
         "prompt": judge.template_id,
+        "panel": Panel.objects.create(
+            judge=Judge.objects.create(project=project, name="All", method="panel"), rule=Panel.Rule.MEAN
+        ).judge_id,
         "proposal": Proposal.objects.create(
             judge=judge, dimension=cast.dimensions[0], kind="clarification", text="Rumours count."
         ).pk,

@@ -13,6 +13,7 @@ EXAMPLES = {
     "number": 1,
     "position": 1,
     "delivery": 1,
+    "price": 1,
     "name": "agreement",
     "ending": "csv",
 }

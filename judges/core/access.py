@@ -23,6 +23,8 @@ from judges.core.models import (
     Endpoint,
     Judge,
     Judgment,
+    ModelPrice,
+    Panel,
     PromptSearch,
     PromptTemplate,
     Proposal,
@@ -63,6 +65,12 @@ def endpoint_in(project: Project, pk: int) -> Endpoint:
     return _first_or_404(Endpoint.objects.filter(project=project, pk=pk), "endpoint")
 
 
+def model_price_in(project: Project, endpoint: int, pk: int) -> ModelPrice:
+    """Return the prices of a model at an endpoint of the project."""
+    prices = ModelPrice.objects.select_related("endpoint__project")
+    return _first_or_404(prices.filter(endpoint__project=project, endpoint=endpoint, pk=pk), "price")
+
+
 def proposal_in(project: Project, pk: int) -> Proposal:
     """Return a proposal for a judge of the project."""
     return _first_or_404(Proposal.objects.filter(judge__project=project, pk=pk), "proposal")
@@ -95,6 +103,12 @@ def judge_in(project: Project, pk: int) -> Judge:
     return _first_or_404(
         Judge.objects.select_related("endpoint", "template").filter(project=project, pk=pk), "judge"
     )
+
+
+def panel_in(project: Project, judge: int) -> Panel:
+    """Return the panel behind a judge of the project."""
+    panels = Panel.objects.select_related("judge__project")
+    return _first_or_404(panels.filter(judge__project=project, judge=judge), "panel")
 
 
 def run_in(project: Project, pk: int) -> Run:

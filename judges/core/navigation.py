@@ -11,6 +11,10 @@ _TRUST = (
     Page(gettext_noop("Replacement"), "results_page", READERS, ("replacement",), tells=True),
     Page(gettext_noop("Certificates"), "certificates", READERS, tells=True),
 )
+_ROUTING = (
+    Page(gettext_noop("Policies"), "routing", READERS, tells=True),
+    Page(gettext_noop("Routes"), "results_page", READERS, ("routes",), tells=True),
+)
 _PILOT = (
     Page(gettext_noop("Pilot"), "pilot", READERS, tells=True),
     Page(gettext_noop("Method comparison"), "results_page", READERS, ("pilot",), tells=True),
@@ -46,7 +50,7 @@ JUDGES_PAGES = (
                 tells=True,
             ),
             Page(gettext_noop("Trust"), "results_page", READERS, ("verdicts",), beside=_TRUST, tells=True),
-            Page(gettext_noop("Routing"), "routing", READERS, tells=True),
+            Page(gettext_noop("Routing"), "routing", READERS, beside=_ROUTING, tells=True),
         ],
         before="Results",
         icon="scale",

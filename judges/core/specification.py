@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -19,11 +20,24 @@ from judges.core.models import (
 
 
 @dataclass(frozen=True)
+class ModelPriceSpec:
+    """What a million tokens of a model cost; None: unknown."""
+
+    model: str
+    input_price: Decimal | None
+    output_price: Decimal | None
+    cached_price: Decimal | None
+    batch_share: Decimal | None
+    as_of: date
+
+
+@dataclass(frozen=True)
 class EndpointSpec:
     """Everything about an endpoint but its key; `key_variable` is the name of an environment variable."""
 
     name: str
     base_url: str
+    dialect: str = Endpoint.Dialect.OPENAI
     key_variable: str = ""
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
@@ -78,6 +92,7 @@ class Scope:
 
     documents: how many documents are drawn; all where None. chosen: the ids of
     just these, in place of a draw. items: the ids of just these items, of both texts where two are compared.
+    units: by dimension id, the items that are asked about on it, of judges that score one text.
     """
 
     judges: Sequence[Judge]
@@ -86,6 +101,7 @@ class Scope:
     documents: int | None = None
     chosen: Sequence[int] | None = None
     items: Sequence[int] | None = None
+    units: Mapping[int, Sequence[int]] | None = None
 
 
 CONFIDENCE_LEVELS = (0.95, 0.9, 0.99)
@@ -147,6 +163,8 @@ class CalibrationSpec:
     """Everything that an admin says about a calibration; see `Calibration`.
 
     other: the MCQ judge that the judge is held against, where the confidence needs one. dimensions: keys.
+    stages: the judges that are asked next about what it does not decide, each with a judge to compare it
+    with or None.
     size: units of each dimension that calibrate; None takes what the plan needs. expected_error: None
     supposes half the risk.
     """
@@ -164,3 +182,4 @@ class CalibrationSpec:
     expected_error: float | None = None
     accepted_share: float = 0.5
     size: int | None = None
+    stages: Sequence[tuple[Judge, Judge | None]] = ()

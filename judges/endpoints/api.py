@@ -4,6 +4,7 @@ import json
 from dataclasses import fields
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext
 from django.views.decorators.debug import sensitive_variables
@@ -18,10 +19,18 @@ from annotate.core.access import project_for_admin
 from annotate.core.errors import NotFoundError
 from annotate.core.models import Project, System
 from annotate.core.page import request_user
-from judges.core.access import dimension_in, endpoint_in, judge_in, project_for_judges, template_in
+from judges.core.access import (
+    dimension_in,
+    endpoint_in,
+    judge_in,
+    model_price_in,
+    project_for_judges,
+    template_in,
+)
 from judges.core.judge_settings import names_of_settings
 from judges.core.models import Endpoint, Judge, PromptTemplate
 from judges.core.specification import EndpointSpec, JudgeSpec
+from judges.endpoints.archiving import archive, delete_unused, unarchive
 from judges.endpoints.commands import (
     LONGEST_KEY,
     add_endpoint,
@@ -31,15 +40,18 @@ from judges.endpoints.commands import (
     edit_wording,
     enter_key,
     remove_key,
+    remove_model_price,
+    set_model_price,
     try_endpoint,
     update_endpoint,
     update_judge,
 )
-from judges.endpoints.forms.endpoints import EndpointForm, TrialForm
+from judges.endpoints.forms.endpoints import EndpointForm, ModelPriceForm, TrialForm
 from judges.endpoints.forms.endpoints import initial_of as initial_endpoint
 from judges.endpoints.forms.judges import SHIPPED, JudgeForm, dimensions_line, stop_lines, table_line
 from judges.endpoints.forms.judges import initial_of as initial_judge
 from judges.endpoints.forms.templates import LONGEST_TEXT
+from judges.endpoints.prices import ModelPriceRow, model_prices_of
 from judges.endpoints.queries import (
     EnteredKey,
     endpoints_of,
@@ -70,6 +82,7 @@ TrialInput = form_input(
     TrialForm,
     optional={"model": "the model of the endpoint's newest judge", "message": "a short one"},
 )
+ModelPriceInput = form_input("ModelPriceInput", ModelPriceForm)
 JudgeInput = form_input(
     "JudgeInput",
     JudgeForm,
@@ -113,8 +126,12 @@ class EndpointRow(serializers.ModelSerializer[Endpoint]):
         fields = (
             "id",
             *(each.name for each in fields(EndpointSpec)),
-            *("has_key", "unanswered_since", "failure"),
+            *("has_key", "unanswered_since", "failure", "archived_at"),
         )
+
+
+def _price(source: str) -> serializers.DecimalField:
+    return serializers.DecimalField(max_digits=12, decimal_places=6, allow_null=True, source=source)
 
 
 class KeyInput(Input):
@@ -150,6 +167,25 @@ class TrialRow(serializers.Serializer[Any]):
     cost = serializers.DecimalField(
         max_digits=20, decimal_places=8, allow_null=True, help_text="Null where prices or tokens are unknown."
     )
+
+
+class ModelPriceShape(serializers.Serializer[Any]):
+    """The prices of a model at an endpoint, for a million tokens. Null: unknown."""
+
+    id = serializers.IntegerField(allow_null=True, help_text="Null where nobody entered prices for it.")
+    model = serializers.CharField()
+    input_price = _price("cost.prices.input")
+    output_price = _price("cost.prices.output")
+    cached_price = _price("cost.prices.cached")
+    batch_share = serializers.DecimalField(max_digits=4, decimal_places=3, source="cost.prices.batch_share")
+    currency = serializers.SerializerMethodField(help_text="Of all costs of this installation.")
+    as_of = serializers.DateField(allow_null=True, source="cost.as_of")
+    origin = serializers.CharField(source="cost.origin", help_text="Where they come from; empty: unknown.")
+
+    def get_currency(self, _row: ModelPriceRow) -> str:
+        """Return the installation's currency."""
+        code: str = settings.CURRENCY
+        return code
 
 
 class PromptRow(serializers.ModelSerializer[PromptTemplate]):
@@ -198,7 +234,7 @@ class JudgeRow(serializers.ModelSerializer[Judge]):
         fields = (
             *("id", "name", "endpoint", "model", "method", "template"),
             *names_of_settings(),
-            "created_at",
+            *("created_at", "archived_at"),
         )
 
 
@@ -209,8 +245,8 @@ class Endpoints(ApiView):
 
     @reads(EndpointRow, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List the servers that a project's judges ask."""
-        return self.page(endpoints_of(project_for_judges(request.user, slug)), EndpointRow)
+        """List the servers that a project's judges ask, archived ones too."""
+        return self.page(endpoints_of(project_for_judges(request.user, slug), archived=None), EndpointRow)
 
     @writes(EndpointRow, accepts=EndpointInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
@@ -220,6 +256,39 @@ class Endpoints(ApiView):
         key, by = form.cleaned_data["key"], request_user(request)
         made = add_endpoint(project=project, spec=form.to_spec(), key=key, by=by)
         return Response(EndpointRow(made).data, status=201)
+
+
+class PricesOfEndpoint(ApiView):
+    """The prices of models at an endpoint."""
+
+    about = "judges"
+
+    @reads(ModelPriceShape, many=True)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """List the prices of the models that an endpoint's judges use."""
+        found = model_prices_of(endpoint_in(project_for_judges(request.user, slug), pk))
+        return Response(ModelPriceShape(found, many=True).data)
+
+    @writes(ModelPriceShape, accepts=ModelPriceInput, status=201)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Set the prices of a model, in place of those before."""
+        endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
+        spec = valid(ModelPriceForm(self.check(ModelPriceInput))).to_spec()
+        set_model_price(endpoint=endpoint, spec=spec)
+        row = next(each for each in model_prices_of(endpoint) if each.model == spec.model)
+        return Response(ModelPriceShape(row).data, status=201)
+
+
+class OnePriceOfEndpoint(ApiView):
+    """The prices that people entered for a model."""
+
+    about = "judges"
+
+    @writes(None, status=204)
+    def delete(self, request: Request, slug: str, pk: int, price: int) -> Response:
+        """Remove prices; the endpoint's own or listed ones hold again."""
+        remove_model_price(price=model_price_in(project_for_admin(request.user, slug), pk, price))
+        return Response(status=204)
 
 
 class OneEndpoint(ApiView):
@@ -240,6 +309,33 @@ class OneEndpoint(ApiView):
         key, by = form.cleaned_data["key"], request_user(request)
         changed = update_endpoint(endpoint=endpoint, spec=form.to_spec(), key=key, by=by)
         return Response(EndpointRow(changed).data)
+
+    @writes(None, status=204)
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        """Delete an endpoint without judges."""
+        endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
+        delete_unused(unused=endpoint, by=request_user(request))
+        return Response(status=204)
+
+
+class ArchiveOfEndpoint(ApiView):
+    """Whether an endpoint is archived."""
+
+    about = "judges"
+
+    @writes(EndpointRow)
+    def put(self, request: Request, slug: str, pk: int) -> Response:
+        """Archive an endpoint: neither it nor its judges are called. Its data stays."""
+        endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
+        archive(kept=endpoint, by=request_user(request))
+        return Response(EndpointRow(endpoint).data)
+
+    @writes(EndpointRow)
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        """Offer an archived endpoint again."""
+        endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
+        unarchive(kept=endpoint, by=request_user(request))
+        return Response(EndpointRow(endpoint).data)
 
 
 class KeyOfEndpoint(ApiView):
@@ -419,6 +515,33 @@ class OneJudge(ApiView):
             _judge_row(update_judge(judge=judge, to=spec, by=request_user(request), may_be_same=True))
         )
 
+    @writes(None, status=204)
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        """Delete a judge that nothing refers to: no judgments, policies or calibrations."""
+        judge = judge_in(project_for_admin(request.user, slug), pk)
+        delete_unused(unused=judge, by=request_user(request))
+        return Response(status=204)
+
+
+class ArchiveOfJudge(ApiView):
+    """Whether a judge is archived."""
+
+    about = "judges"
+
+    @writes(JudgeRow)
+    def put(self, request: Request, slug: str, pk: int) -> Response:
+        """Archive a judge: nothing offers or calls it. Its data stays."""
+        judge = judge_in(project_for_admin(request.user, slug), pk)
+        archive(kept=judge, by=request_user(request))
+        return Response(_judge_row(judge))
+
+    @writes(JudgeRow)
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        """Offer an archived judge again."""
+        judge = judge_in(project_for_admin(request.user, slug), pk)
+        unarchive(kept=judge, by=request_user(request))
+        return Response(_judge_row(judge))
+
 
 def _spec(project: Project, sent: dict[str, Any], standing: Judge | None = None) -> JudgeSpec:
     usual = initial_judge(None, shipped=str(sent.get("template", "")).removeprefix(SHIPPED))
@@ -433,7 +556,7 @@ def _spec(project: Project, sent: dict[str, Any], standing: Judge | None = None)
     sent["asked_together"] = dimensions_line(sent.get("asked_together", ()))
     form = JudgeForm(
         sent,
-        endpoints=endpoints_of(project),
+        endpoints=endpoints_of(project, archived=None if standing else False),
         templates=templates_of(project),
         dimensions=list(project.dimensions.all()),
         systems=list(project.systems.order_by("name")),

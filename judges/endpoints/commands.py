@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
@@ -27,20 +28,22 @@ from judges.core.models import (
     EndpointKey,
     Judge,
     Judgment,
+    ModelPrice,
     PromptTemplate,
     Run,
     ScoreFrom,
 )
-from judges.core.specification import EndpointSpec, JudgeSpec
+from judges.core.specification import EndpointSpec, JudgeSpec, ModelPriceSpec
 from judges.endpoints.addresses import refuse_address
 from judges.endpoints.client import ask_once, list_models_once
+from judges.endpoints.dialects import DIALECTS
 from judges.endpoints.encryption import UnreadableKeyError, encrypt, encrypt_again
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.keys import server_of
+from judges.endpoints.prices import prices_of
 from judges.endpoints.queries import was_asked
-from judges.endpoints.questions import OWN_FIELDS, Question
+from judges.endpoints.questions import Question
 from judges.endpoints.shipped import shipped_prompt
-from judges.endpoints.work import Prices
 from judges.methods import METHODS, Method
 from judges.methods.base import Message
 from judges.methods.own_scale import OwnScale
@@ -198,6 +201,31 @@ def update_endpoint(
     return endpoint
 
 
+@transaction.atomic
+def set_model_price(*, endpoint: Endpoint, spec: ModelPriceSpec) -> ModelPrice:
+    """Enter what the tokens of a model cost at an endpoint; runs use it from their next slice on.
+
+    Locks the project. Costs that are stored stay as they are.
+    """
+    lock_project(endpoint.project)
+    values = {**asdict(spec), "currency": settings.CURRENCY}
+    known = ModelPrice.objects.filter(endpoint=endpoint, model=spec.model).first()
+    before = {name: getattr(known, name) for name in values} if known else {}
+    row, _ = ModelPrice.objects.update_or_create(
+        endpoint=endpoint, model=values.pop("model"), defaults=values
+    )
+    record(endpoint.project, "endpoint.price_set", endpoint, before=before, after=asdict(spec))
+    return row
+
+
+@transaction.atomic
+def remove_model_price(*, price: ModelPrice) -> None:
+    """Let a model have the endpoint's prices again, or listed ones. Locks the project."""
+    lock_project(price.endpoint.project)
+    record(price.endpoint.project, "endpoint.price_removed", price.endpoint, before={"model": price.model})
+    price.delete()
+
+
 @sensitive_variables()
 def try_endpoint(*, endpoint: Endpoint, model: str, message: str) -> Trial:
     """Make one real call, outside any transaction, and return what came of it; nothing is written."""
@@ -214,7 +242,7 @@ def try_endpoint(*, endpoint: Endpoint, model: str, message: str) -> Trial:
         seconds=reply.seconds,
         input_tokens=reply.input_tokens,
         output_tokens=reply.output_tokens,
-        cost=Prices.of(endpoint).cost(reply.input_tokens, reply.output_tokens, reply.cached_tokens),
+        cost=prices_of(endpoint, model).cost(reply.input_tokens, reply.output_tokens, reply.cached_tokens),
     )
 
 
@@ -244,6 +272,10 @@ def _refuse(
     project: Project, endpoint: EndpointSpec, *, has_key: bool, besides: Endpoint | None = None
 ) -> None:
     refuse_address(endpoint.base_url)
+    dialect = DIALECTS[endpoint.dialect]
+    if endpoint.samples_in_one_call and not dialect.takes_n:
+        message = gettext("{dialect} gives one reply a call.").format(dialect=dialect.kind.label)
+        raise InvalidValueError(message, fields={"samples_in_one_call": message})
     if endpoint.key_variable:
         _refuse_variable(project, endpoint, has_key=has_key)
     others = Endpoint.objects.filter(project=project).exclude(pk=besides.pk if besides else 0)
@@ -485,7 +517,10 @@ def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None 
         raise _invalid("template", gettext("This prompt belongs to another project."))
     if judge.structured and judge.score_from == ScoreFrom.PROBABILITIES:
         raise _invalid("structured", gettext("Probabilities are read in plain replies; choose one of both."))
-    if own := sorted(OWN_FIELDS & judge.extra_body.keys()):
+    dialect = DIALECTS[judge.endpoint.dialect]
+    if refused := dialect.refuses(judge):
+        raise _invalid(refused.field, refused.sentence)
+    if own := sorted(dialect.own_fields & judge.extra_body.keys()):
         raise _invalid(
             "extra_body", gettext("Concord sends {field} itself; leave it out here.").format(field=own[0])
         )

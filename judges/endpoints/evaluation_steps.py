@@ -20,9 +20,9 @@ from judges.endpoints.client import call_once
 from judges.endpoints.commands import edit_wording
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.keys import server_of
+from judges.endpoints.prices import prices_of
 from judges.endpoints.questions import Question, Server
 from judges.endpoints.replies import Reply
-from judges.endpoints.work import Prices
 from judges.methods.evaluation_steps import ask_for_steps, has_steps, steps_in, with_steps
 from judges.methods.readings import Unreadable
 
@@ -66,7 +66,7 @@ def write_steps(
         raise InvalidValueError(
             gettext("{judge} was imported and has no endpoint that could be asked.").format(judge=judge.name)
         )
-    server, prices = server_of(judge.endpoint, calls_in_flight=1), Prices.of(judge.endpoint)
+    server, prices = server_of(judge.endpoint, calls_in_flight=1), prices_of(judge.endpoint, judge.model)
     for dimension in current_guideline(template.project).scales:
         if str(dimension.id) in template.wordings:
             continue

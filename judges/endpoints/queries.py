@@ -14,6 +14,7 @@ from annotate.core.outbound.permits import origin_of
 from annotate.questions import kind_of
 from judges.core.contents import contents_of, in_order_of_sample
 from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTemplate, ScoreFrom
+from judges.endpoints.dialects import DIALECTS
 from judges.methods import METHODS, Method
 from judges.methods.base import Message, Subject
 from judges.methods.reading.parts import fold_name
@@ -41,9 +42,14 @@ class EnteredKey:
     is_used: bool
 
 
-def endpoints_of(project: Project) -> QuerySet[Endpoint]:
-    """Return a project's endpoints by name, each with `judges_count`. One query."""
+def endpoints_of(project: Project, *, archived: bool | None = False) -> QuerySet[Endpoint]:
+    """Return a project's endpoints by name, each with `judges_count`. One query.
+
+    archived: only those, or only the others; None: all.
+    """
     endpoints = Endpoint.objects.filter(project=project).select_related("entered_key")
+    if archived is not None:
+        endpoints = endpoints.filter(archived_at__isnull=not archived)
     return endpoints.annotate(judges_count=Count("judges")).order_by("name")
 
 
@@ -82,9 +88,10 @@ class JudgeLine:
     waiting: int
 
 
-def judges_of(project: Project) -> list[JudgeLine]:
-    """Return a project's judges by name with their counts. Two queries."""
-    judges = Judge.objects.filter(project=project).select_related("endpoint", "template").order_by("name")
+def judges_of(project: Project, *, archived: bool = False) -> list[JudgeLine]:
+    """Return a project's judges by name with their counts: the archived ones, or the others. Two queries."""
+    judges = Judge.objects.filter(project=project, archived_at__isnull=not archived)
+    judges = judges.select_related("endpoint", "template").order_by("name")
     counts: dict[tuple[int, str], int] = {
         (judge, status): count
         for judge, status, count in Judgment.objects.filter(judge__project=project)
@@ -96,8 +103,10 @@ def judges_of(project: Project) -> list[JudgeLine]:
 
 
 def usable_judges(project: Project) -> QuerySet[Judge]:
-    """Return the judges that can be asked; imported ones cannot."""
-    judges = Judge.objects.filter(project=project, endpoint__isnull=False)
+    """Return the judges that can be asked; imported and archived ones cannot."""
+    judges = Judge.objects.filter(
+        project=project, archived_at=None, endpoint__isnull=False, endpoint__archived_at=None
+    )
     return judges.select_related("endpoint", "template").order_by("name")
 
 
@@ -130,6 +139,8 @@ def refusal(judge: Judge, dimension: FrozenDimension) -> str | None:
     method, scale = METHODS[judge.method], judge.own_scale
     if reason := method.refuses_kind(dimension):
         return reason
+    if judge.endpoint is not None and (refused := DIALECTS[judge.endpoint.dialect].refuses(judge)):
+        return refused.sentence
     if scale is not None and (reason := scale.refuses(dimension)):
         return reason
     dimension = judge.rescale(dimension)

@@ -69,7 +69,8 @@ class JudgmentWork:
     that may be asked for in the same call; None where it is asked for alone. pattern: by which its prompt
     says that replies are read. together: all dimensions that its question asks about, in their order, where
     its method asks about several. shared: what judgments have in common that one call gives; None where a
-    call gives one. chain: where its method takes several calls, those before and what comes after.
+    call gives one. chain: where its method takes several calls, those before and what comes after. first_of:
+    the judge whose first judgment of the run it is.
     """
 
     judgment: int
@@ -86,6 +87,8 @@ class JudgmentWork:
     shared: tuple[int, ...] | None = None
     chain: "Chain | None" = None
     subject: Subject | None = None
+    dialect: str = Endpoint.Dialect.OPENAI
+    first_of: int | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ class Outcome:
     """What came of a judgment: a value, an unreadable reply with a reason, or a failure with a reason.
 
     One that is planned was put back at the end of a slice, with the calls that failed, or behind a step that
-    is not the last.
+    is not the last. model: which prices it has. first_of: as in `JudgmentWork`.
     """
 
     judgment: int
@@ -113,6 +116,9 @@ class Outcome:
     earlier: Earlier | None = None
     call: Call = field(default_factory=Call)
     steps: Sequence[Mapping[str, Any]] = ()
+    log_probabilities: Mapping[str, float] | None = None
+    first_of: int | None = None
+    model: str = ""
 
     @property
     def steps_done(self) -> int:
@@ -124,17 +130,19 @@ class Outcome:
 class Prices:
     """What a million tokens cost; None where that is unknown, which is not the same as nothing.
 
-    cached: of input tokens that the server had cached; None where they cost as much as others.
+    cached: of input tokens that the server had cached; None where they cost as much as others. batch_share:
+    what the batch interface leaves of a price. Providers count reasoning tokens as output tokens.
     """
 
     input: Decimal | None
     output: Decimal | None
     cached: Decimal | None = None
+    batch_share: Decimal = BATCH_DISCOUNT
 
-    @classmethod
-    def of(cls, endpoint: Endpoint) -> "Prices":
-        """Return the prices of an endpoint."""
-        return cls(endpoint.input_price, endpoint.output_price, endpoint.cached_price)
+    @property
+    def are_known(self) -> bool:
+        """Whether the cost of a call is known."""
+        return self.input is not None and self.output is not None
 
     def cost(
         self, input_tokens: int | None, output_tokens: int | None, cached_tokens: int | None = None
@@ -154,8 +162,11 @@ class Prices:
 
     def in_batches(self) -> "Prices":
         """Return what the same tokens cost through the batch interface."""
-        return Prices(*(_discount_price(each) for each in (self.input, self.output, self.cached)))
+        sent, got, cached = (
+            None if each is None else each * self.batch_share
+            for each in (self.input, self.output, self.cached)
+        )
+        return Prices(sent, got, cached)
 
 
-def _discount_price(price: Decimal | None) -> Decimal | None:
-    return None if price is None else price * BATCH_DISCOUNT
+UNKNOWN_PRICES = Prices(None, None)

@@ -15,9 +15,9 @@ from judges.core.models import Drafting, Judge, Proposal
 from judges.endpoints.client import call_once
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.keys import server_of
+from judges.endpoints.prices import prices_of
 from judges.endpoints.questions import Question, Server
 from judges.endpoints.replies import Reply
-from judges.endpoints.work import Prices
 from judges.laboratory.queries.draftings import LONGEST, plan_of_calls
 from judges.methods import METHODS
 from judges.methods.base import Message
@@ -138,7 +138,7 @@ def _mark_in_flight(drafting: Drafting, proposal: Proposal) -> None:
 def _store_reply(drafting: Drafting, proposal: Proposal, reply: Reply) -> None:
     """Keep a reply with its cost before anything reads it, so that another attempt pays nothing."""
     assert drafting.drafter.endpoint is not None
-    prices = Prices.of(drafting.drafter.endpoint)
+    prices = prices_of(drafting.drafter.endpoint, drafting.drafter.model)
     locked = _lock(drafting)
     proposal.reply, proposal.is_in_flight = reply.text, False
     proposal.input_tokens, proposal.output_tokens = reply.input_tokens, reply.output_tokens

@@ -10,11 +10,12 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.models import Dimension, Project
-from judges.core.models import CallOrder, Judge, PromptTemplate, Proposal
+from judges.core.models import CallOrder, Judge, Panel, PromptTemplate, Proposal
 from judges.endpoints.queries import usable_judges
 from judges.endpoints.shipped import shipped_prompt
 from judges.laboratory.factors import SCALES, Factors
 from judges.laboratory.queries.cases import learning_dimensions, learning_judges, triable_proposals
+from judges.laboratory.queries.panels import possible_members
 from judges.laboratory.wording import STYLES
 from judges.methods import METHODS
 from judges.methods.variants import VARIANTS
@@ -56,6 +57,42 @@ class DevelopmentForm(forms.Form):
     def share(self) -> float:
         """The checked input as a share."""
         return float(self.cleaned_data["percent"]) / 100
+
+
+class PanelForm(forms.Form):
+    """Several judges as one: a name, the members, and how their values are combined."""
+
+    name = forms.CharField(max_length=80, widget=forms.TextInput(attrs={"dir": "auto"}))
+    members = forms.ModelMultipleChoiceField(
+        Judge.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": _("Choose at least two judges.")},
+    )
+    rule = forms.ChoiceField(label=_("How they combine"), choices=Panel.Rule.choices)
+    development_percent = forms.IntegerField(
+        label=_("Percent of the documents for learning weights"),
+        required=False,
+        min_value=1,
+        max_value=90,
+        help_text=_("For learned weights only. The panel has no values on these documents."),
+    )
+
+    def __init__(self, *args: Any, project: Project, **options: Any) -> None:
+        super().__init__(*args, **options)
+        field = self.fields["members"]
+        assert isinstance(field, forms.ModelMultipleChoiceField)
+        field.queryset = possible_members(project)
+
+    def values(self) -> dict[str, Any]:
+        """Return the checked input as what a command takes."""
+        entered = self.cleaned_data
+        percent = entered["development_percent"] if entered["rule"] == Panel.Rule.WEIGHTS else None
+        return {
+            "name": entered["name"],
+            "members": list(entered["members"]),
+            "rule": entered["rule"],
+            "development_share": None if percent is None else percent / 100,
+        }
 
 
 class JudgeOnDimensionForm(forms.Form):

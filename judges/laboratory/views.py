@@ -1,5 +1,7 @@
 """Pages of the laboratory: judges that learn from people, and variants of judges."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -17,12 +19,20 @@ from annotate.core.addresses import query_of
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.core.page import Request, request_user
-from judges.core.access import drafting_in, project_for_judges, project_for_routing, proposal_in, search_in
-from judges.core.models import Proposal
+from judges.core.access import (
+    drafting_in,
+    panel_in,
+    project_for_judges,
+    project_for_routing,
+    proposal_in,
+    search_in,
+)
+from judges.core.models import Panel, Proposal
 from judges.core.page import add_refusal, render_judges
 from judges.endpoints.queries import templates_of, usable_judges
 from judges.laboratory.commands.draftings import discard_drafting, plan_drafting, start_drafting
 from judges.laboratory.commands.experiments import make_variants
+from judges.laboratory.commands.panels import change_panel, make_panel
 from judges.laboratory.commands.proposals import (
     accept_proposal,
     dismiss_proposal,
@@ -37,6 +47,7 @@ from judges.laboratory.forms import (
     AcceptForm,
     DevelopmentForm,
     ExperimentForm,
+    PanelForm,
     PilotForm,
     ProposeForm,
     SearchForm,
@@ -47,6 +58,7 @@ from judges.laboratory.forms import (
 )
 from judges.laboratory.queries.cases import development_part, proposals_of, triable_proposals
 from judges.laboratory.queries.draftings import draftings_of, state_of_drafting
+from judges.laboratory.queries.panels import members_of, refusal_of_change
 from judges.laboratory.queries.pilot import DEVELOPMENT_ITEMS, pilot_of, units_of
 from judges.laboratory.queries.searches import searches_of, state_of_search
 
@@ -297,3 +309,50 @@ def experiment_new(request: Request, slug: str) -> HttpResponse:
     except DomainError as error:
         status = add_refusal(form, error)
     return render_judges(request, project, "judges/laboratory/experiment.html", {"form": form}, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def panel_new(request: Request, slug: str) -> HttpResponse:
+    """Make a panel of judges."""
+    project = project_for_admin(request.user, slug)
+    return _edit_panel(request, project, None, partial(make_panel, project=project))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def panel(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Change a panel that nothing uses yet."""
+    project = project_for_admin(request.user, slug)
+    edited = panel_in(project, pk)
+    return _edit_panel(request, project, edited, partial(change_panel, panel=edited))
+
+
+def _edit_panel(
+    request: Request, project: Project, edited: Panel | None, save: Callable[..., Panel]
+) -> HttpResponse:
+    form = PanelForm(
+        request.POST if request.method == "POST" else None, project=project, initial=_initial_of(edited)
+    )
+    status = 422 if form.is_bound else 200
+    try:
+        if form.is_valid():
+            saved = save(**form.values(), by=request_user(request))
+            messages.success(request, gettext("{name} is computed.").format(name=saved.judge.name))
+            return redirect("judge", project.slug, saved.judge_id)
+    except DomainError as error:
+        status = add_refusal(form, error)
+    context = {"form": form, "panel": edited, "refusal": refusal_of_change(edited) if edited else ""}
+    return render_judges(request, project, "judges/laboratory/panel.html", context, status=status)
+
+
+def _initial_of(edited: Panel | None) -> dict[str, Any]:
+    if edited is None:
+        return {"rule": Panel.Rule.MEAN}
+    share = edited.development_share
+    return {
+        "name": edited.judge.name,
+        "members": members_of(edited),
+        "rule": edited.rule,
+        "development_percent": None if share is None else round(100 * share),
+    }

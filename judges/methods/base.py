@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from annotate.core.guideline import FrozenDimension
@@ -11,7 +11,7 @@ from judges.methods import scales
 from judges.methods.probabilities import weighted_mean
 from judges.methods.reading.pattern import read_by_pattern
 from judges.methods.readings import Readable, Reading, Unreadable
-from judges.methods.template import END_OF_SYSTEM, check, render
+from judges.methods.template import END_OF_SYSTEM, check, render, shared_beginning
 
 __all__ = ["Message", "Method", "Readable", "Reading", "Subject", "Unreadable"]
 
@@ -42,6 +42,7 @@ class Message:
 
     role: str
     content: str
+    shared: int = field(default=0, compare=False)  # characters at its beginning that all items have
 
 
 class Method(ABC):
@@ -211,7 +212,8 @@ class Method(ABC):
 def chat(template: str, values: Mapping[str, str], *, required: Iterable[str]) -> list[Message]:
     """Return a filled template as messages: a system message, where it has one, and the user's."""
     system, user = render(template, values, required=required)
-    return [*([Message("system", system)] if system else []), Message("user", user)]
+    asked = Message("user", user, shared=shared_beginning(template, values))
+    return [*([Message("system", system)] if system else []), asked]
 
 
 def about_subject(subject: Subject) -> dict[str, str]:

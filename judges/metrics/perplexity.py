@@ -18,8 +18,8 @@ from judges.core.material import outputs_of
 from judges.core.models import Judge, Metric, MetricValue
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.keys import server_of
+from judges.endpoints.prices import prices_of
 from judges.endpoints.text_probabilities import TextProbabilities, TextProbability
-from judges.endpoints.work import Prices
 
 SAYS = "exponential of minus the mean log-probability of a text’s tokens but the first, under {model}"
 
@@ -59,7 +59,7 @@ def measure_perplexities(*, judge: Judge, by: User | None = None) -> Iterator[As
         raise InvalidValueError(
             gettext("{judge} was imported and has no endpoint that could be asked.").format(judge=judge.name)
         )
-    server, prices = server_of(judge.endpoint, calls_in_flight=1), Prices.of(judge.endpoint)
+    server, prices = server_of(judge.endpoint, calls_in_flight=1), prices_of(judge.endpoint, judge.model)
     metric, kept = _metric(judge), 0
     try:
         with closing(TextProbabilities(server, judge.model)) as asked:

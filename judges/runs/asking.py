@@ -9,15 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, zip_longest
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 
 from judges.core.models import Judgment
 from judges.endpoints.client import Client
-from judges.endpoints.failures import RequestFailed
-from judges.endpoints.questions import Question, body_of
+from judges.endpoints.dialects import DIALECTS
+from judges.endpoints.failures import RequestFailed, RequestProblem
+from judges.endpoints.questions import Question
 from judges.endpoints.replies import Reply, Token, shares_of
 from judges.endpoints.work import Call, JudgmentWork, Outcome
 from judges.methods.base import Readable, Reading, Unreadable
+from judges.methods.probabilities import answer_logprobs
 from judges.methods.reading.plain import answer_start
 from judges.methods.steps import MethodStep
 from judges.runs.pacing import FailedCall, RateLimiter, RunMustStop, Stopped
@@ -72,11 +74,20 @@ async def _ask_all(
     deliver: Callable[[Outcome], None],
     longest: float,
 ) -> None:
-    """Ask one after the other; where that ends early, deliver what was paid and is not stored."""
-    left = deque(calls)
+    """Ask one after the other; where that ends early, deliver what was paid and is not stored.
+
+    It ends when the server rejects the judge: see `commands.first_judgments`.
+    """
+    left, is_rejected = deque(calls), False
+
+    def deliver_one(outcome: Outcome) -> None:
+        nonlocal is_rejected
+        is_rejected = is_rejected or outcome.problem == Judgment.Problem.REJECTED
+        deliver(outcome)
+
     try:
-        while left:
-            await left[0].ask(client, pace, deliver, longest=longest)
+        while left and not is_rejected:
+            await left[0].ask(client, pace, deliver_one, longest=longest)
             left.popleft()
     finally:
         for asking in left:
@@ -94,7 +105,7 @@ async def _samples(
     question, waits = replace(works[0].question, n=len(works)), 0
     while waits < MAX_WAITS and question.model not in pace.models_without_n:
         try:
-            return await _answer(question, client, pace, longest)
+            return await _answer(replace(works[0], question=question), client, pace, longest)
         except Stopped:
             return []
         except RequestFailed as error:
@@ -116,7 +127,7 @@ class Asking:
     """
 
     def __init__(self, works: Sequence[JudgmentWork], first: Outcome | None = None) -> None:
-        self._question = works[0].question
+        self._work = works[0]
         self._open = [_Unanswered(work, first) for work in works]
         self._calls_before = self._calls = max(each.calls_before for each in self._open)
         self._waits, self._pause = 0, 0.0
@@ -154,7 +165,7 @@ class Asking:
         try:
             if self._pause:
                 await pace.sleep(self._pause)
-            (reply,) = await _answer(self._question, client, pace, longest)
+            (reply,) = await _answer(self._work, client, pace, longest)
         except RequestFailed as error:
             failed = error
             self._note_failure(failed)
@@ -197,6 +208,8 @@ class _Unanswered:
             earlier=self._unreadable.earlier if self._unreadable else spent,
             call=call_of(work),
             steps=work.chain.done if work.chain else (),
+            first_of=work.first_of,
+            model=work.question.model,
         )
         if first is not None:  # paid, and not stored yet
             self._spent = replace(first, status=Judgment.Status.FAILED, reply="", reason="", problem="")
@@ -217,6 +230,8 @@ class _Unanswered:
     def note_failure(self, error: RequestFailed) -> Outcome | None:
         """Count a call without an answer; return the outcome if no further one would fare better."""
         self._spent = replace(self._spent, attempts=self._spent.attempts + 1, reason=error.sentence)
+        if self._work.first_of and error.concerns_judge:
+            return replace(self._spent, problem=Judgment.Problem.REJECTED)
         if error.permanent:
             return replace(self._spent, problem=error.problem.value if error.problem else "")
         return None
@@ -252,26 +267,39 @@ class _Unanswered:
 def outcome_of_reply(work: JudgmentWork, reply: Reply) -> Outcome:
     """Return what one reply comes to, with the tokens of this reply alone."""
     done = work.chain.done if work.chain else ()
-    spent = Outcome(work.judgment, Judgment.Status.FAILED, work.attempts, call=call_of(work), steps=done)
+    spent = Outcome(
+        work.judgment,
+        Judgment.Status.FAILED,
+        work.attempts,
+        call=call_of(work),
+        steps=done,
+        model=work.question.model,
+    )
     return _read_reply(work, reply, _with_usage(work, spent, reply))
 
 
-async def _answer(question: Question, client: Client, pace: RateLimiter, longest: float) -> list[Reply]:
-    model = question.model
+async def _answer(work: JudgmentWork, client: Client, pace: RateLimiter, longest: float) -> list[Reply]:
+    question, model = work.question, work.question.model
     async with pace.call(model) as began:
         try:
             replies = await _call(question, client, longest)
         except RequestFailed as error:
+            if work.first_of and error.concerns_judge:  # the others of the run may be answered
+                raise
             if error.fatal_for_run:
                 raise RunMustStop(error.sentence) from error
             if not error.permanent:
                 pace.last_failure = FailedCall(error.sentence, asked_to_wait=error.wait is not None)
-            elif question.n == 1:  # all may be refused for the same reason; several samples for being several
+            # All may be refused for the same reason; several samples for being several, and a filter looks at
+            # each text.
+            elif question.n == 1 and error.problem is not RequestProblem.FILTERED:
                 pace.refusals.note_refusal(error.sentence)
             if error.wait is not None:
                 pace.back_off(model, began=began, seconds=error.wait)
             raise
     pace.note_answer(model)
+    if not question.max_tokens_name and replies[0].max_tokens_name:
+        pace.learned_names[model] = replies[0].max_tokens_name
     if rest := replies[0].rest:
         pace.rest(rest)
     return replies
@@ -300,7 +328,7 @@ def _with_usage(work: JudgmentWork, spent: Outcome, reply: Reply) -> Outcome:
         cached_tokens=_sum(spent.cached_tokens, reply.cached_tokens),
         reasoning_tokens=_sum(spent.reasoning_tokens, reply.reasoning_tokens),
         seconds=reply.seconds,
-        call=answered_call(spent.call, work.question, reply),
+        call=answered_call(spent.call, work, reply),
     )
 
 
@@ -312,7 +340,7 @@ def _read_reply(work: JudgmentWork, reply: Reply, spent: Outcome) -> Outcome:
     reading = read(work, reply)
     if isinstance(reading, MethodStep):
         return _behind_step(work, reply, spent)
-    said = replace(spent, reply=reply.text)
+    said = replace(spent, reply=reply.text, log_probabilities=log_probabilities(work, reply))
     if isinstance(reading, Readable):
         done = replace(said, status=Judgment.Status.DONE, reason="", data=reading.data)
         return replace(done, value=reading.value, rationale=reading.rationale)
@@ -345,13 +373,21 @@ def problem_of(reply: Reply) -> tuple[str, str]:
 
     Only what the server says counts: nothing is guessed from the words of a reply.
     """
-    if reply.refusal:
+    if reply.problem is RequestProblem.REFUSED and reply.refusal:
         return Judgment.Problem.REFUSED, gettext("The model refuses: {refusal}").format(refusal=reply.refusal)
-    if reply.finish_reason == "content_filter":
-        return Judgment.Problem.FILTERED, gettext("The provider's content filter ended the reply.")
-    if reply.finish_reason == "length":
-        return Judgment.Problem.TRUNCATED, gettext("The reply was cut off at the judge's limit of tokens.")
+    if reply.problem is not None:
+        return reply.problem.value, str(WHY[reply.problem])
+    if reply.tool:
+        return "", gettext("The model called the tool {tool} instead of answering.").format(tool=reply.tool)
     return "", ""
+
+
+WHY = {
+    RequestProblem.REFUSED: gettext_lazy("The model refuses."),
+    RequestProblem.FILTERED: gettext_lazy("The provider's content filter ended the reply."),
+    RequestProblem.TRUNCATED: gettext_lazy("The reply was cut off at the judge's limit of tokens."),
+    RequestProblem.TOO_LONG: gettext_lazy("The model's context was full before the reply ended."),
+}
 
 
 def read(work: JudgmentWork, reply: Reply) -> MethodStep | Reading:
@@ -385,12 +421,19 @@ def _read_probabilities(work: JudgmentWork, reply: Reply) -> Reading:
 
 
 def _read_at(position: int, tokens: Sequence[Token], work: JudgmentWork) -> Reading:
+    token = _token_at(position, tokens)
+    if token is None:
+        return Unreadable(gettext("The probabilities end before the answer."))
+    return work.method.weighted_score(token.top_logprobs, work.dimension)
+
+
+def _token_at(position: int, tokens: Sequence[Token]) -> Token | None:
     end = 0
     for token in tokens:
         end += len(token.text)
         if position < end:
-            return work.method.weighted_score(token.top_logprobs, work.dimension)
-    return Unreadable(gettext("The probabilities end before the answer."))
+            return token
+    return None
 
 
 def _read_first_options(work: JudgmentWork, reply: Reply, tokens: Sequence[Token]) -> Reading | None:
@@ -398,15 +441,33 @@ def _read_first_options(work: JudgmentWork, reply: Reply, tokens: Sequence[Token
 
     So is read what names no option, and what names one by its label, at which no letter is likely.
     """
+    return work.method.weighted_score_of_first(_behind_thinking(reply, tokens), work.dimension)
+
+
+def _behind_thinking(reply: Reply, tokens: Sequence[Token]) -> list[Mapping[str, float]]:
+    """Return the likeliest tokens at each place of the answer; an empty list if there is no answer."""
     start = answer_start(reply.text)
     if isinstance(start, Unreadable):
-        return None
+        return []
     ends = accumulate(len(token.text) for token in tokens)
-    answer = [token.top_logprobs for token, end in zip(tokens, ends, strict=True) if end > start]
-    return work.method.weighted_score_of_first(answer, work.dimension)
+    return [token.top_logprobs for token, end in zip(tokens, ends, strict=True) if end > start]
 
 
-MESSAGES = "messages"
+def log_probabilities(work: JudgmentWork, reply: Reply) -> Mapping[str, float] | None:
+    """Return the log-probabilities of the answers at the token of the reply's answer; None if there is none.
+
+    Without a stated answer, the first token with a probable answer counts.
+    """
+    if not work.question.wants_probabilities or reply.tokens is None:
+        return None
+    candidates = work.method.candidates(work.dimension)
+    position = work.method.answer_position(reply.text, work.dimension)
+    token = None if position is None else _token_at(position, reply.tokens)
+    found = answer_logprobs(token.top_logprobs, candidates) if token else {}
+    others = (answer_logprobs(each, candidates) for each in _behind_thinking(reply, reply.tokens))
+    return found or next(filter(None, others), None)
+
+
 LONGEST_REASON, LONGEST_NAME = 40, 200  # characters that the columns hold
 
 
@@ -418,19 +479,19 @@ def messages_hash(messages: Sequence[Mapping[str, str]]) -> str:
 
 def call_of(work: JudgmentWork) -> Call:
     """Return what is sent for a judgment."""
-    body = body_of(work.question)
-    messages = body.pop(MESSAGES)
+    messages = [{"role": each.role, "content": each.content} for each in work.question.messages]
+    parameters = DIALECTS[work.dialect].parameters(work.question)
     kept = messages if work.keeps_messages else None
     several = [each.id for each in work.together] if work.shared else []
-    return Call(body, messages_hash(messages), kept, asked_dimensions=several)
+    return Call(parameters, messages_hash(messages), kept, asked_dimensions=several)
 
 
-def answered_call(call: Call, question: Question, reply: Reply) -> Call:
+def answered_call(call: Call, work: JudgmentWork, reply: Reply) -> Call:
     """Return a call with what the server says of its answer, and the name of the longest reply it took."""
     parameters = call.parameters
     if reply.max_tokens_name and reply.max_tokens_name not in parameters:
-        parameters = body_of(replace(question, max_tokens_name=reply.max_tokens_name))
-        del parameters[MESSAGES]
+        question = replace(work.question, max_tokens_name=reply.max_tokens_name)
+        parameters = DIALECTS[work.dialect].parameters(question)
     return replace(
         call,
         parameters=parameters,

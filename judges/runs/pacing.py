@@ -97,6 +97,7 @@ class RateLimiter:
         self.share = 1.0
         self.slowdowns: Mapping[str, Slowdown] = {}
         self.asked_to_wait: dict[str, AskedToWait] = {}
+        self.learned_names: dict[str, str] = {}  # of the longest reply, by model, not stored yet
         self._clock = clock
         self._stopped = asyncio.Event()
         self._waiting: deque[asyncio.Future[None]] = deque()

@@ -27,10 +27,12 @@ from django.db import connections
 from annotate.core.jobs import persistently
 from judges.core.models import Judgment, Run
 from judges.endpoints.client import Client
+from judges.endpoints.prices import EndpointPrices
 from judges.endpoints.questions import Server
-from judges.endpoints.work import JudgmentWork, Outcome, Prices
+from judges.endpoints.work import JudgmentWork, Outcome
 from judges.runs.asking import ask_together
 from judges.runs.commands import holders, leases, paces, silence
+from judges.runs.commands.first_judgments import note_max_tokens_name
 from judges.runs.commands.unreadable import pause_if_unreadable
 from judges.runs.pacing import ConsecutiveRefusals, RateLimiter, RunMustStop
 from judges.runs.queries.runs import goes_on
@@ -67,7 +69,7 @@ class Share:
     run: int
     endpoint: int
     server: Server
-    prices: Prices
+    prices: EndpointPrices
 
 
 class Pipeline:
@@ -100,6 +102,8 @@ class Pipeline:
         self._counts_tokens = True  # of an endpoint that has a limit of them, as the last lease said
         self._is_handed_over = False
         self._has_steps = False  # whether a judgment takes several calls
+        self._awaits_first = False  # whether more is asked once the first judgment of a judge is answered
+        self._turn = self._holder.int  # of which judge is asked next, so that slices begin with any
         self._leasing: asyncio.Future[LeasedWork] | None = None
         self._lease_next = 0.0
         self._ahead = 0
@@ -176,7 +180,7 @@ class Pipeline:
         if lacks_judgments or gives_up_places or lacks_places:
             wanted = int(self._pace.answered_within(1.0) * LOOK_AHEAD)
             self._ahead = min(wanted, leases.MOST_AHEAD * self._most_calls)
-            load = leases.HolderLoad(self._held_places, self._unanswered, self._ahead)
+            load = leases.HolderLoad(self._held_places, self._unanswered, self._ahead, self._turn)
             self._leasing = self._later(lambda: self._lease(load))
 
     def _lease(self, load: leases.HolderLoad) -> LeasedWork:
@@ -191,7 +195,7 @@ class Pipeline:
         # A call in flight cannot be called off, so the database counts at least the places held, whatever
         # it gives.
         self._places_known = max(leased.places, load.held)
-        return LeasedWork(leased, self._questions.work_of(leased.judgments))
+        return LeasedWork(leased, self._questions.work_of(leased.judgments, leased.untried))
 
     def _take_leased_if_there(self) -> None:
         """Take what was leased, and note whether there will be more."""
@@ -207,7 +211,9 @@ class Pipeline:
         if found.lease.resting_until:
             self._pace.resting_until = max(self._pace.resting_until, found.lease.resting_until.timestamp())
         self._ready.extend(found.work)
-        self._ready_calls += count_calls(found.work)
+        calls = count_calls(found.work)
+        self._ready_calls, self._turn = self._ready_calls + calls, self._turn + calls
+        self._awaits_first = bool(found.lease.untried)
         self._more, self._counts_tokens = found.lease.come_back, found.lease.counts_tokens
         if self._more:
             self._pace.share = found.lease.share
@@ -309,6 +315,8 @@ class Pipeline:
             ):  # what was stored may go on with its next call
                 self._more = True
             self._storing, self._being_stored = None, 0
+            if self._awaits_first:
+                self._lease_next = 0.0
         # One write at a time; outcomes that come meanwhile are written together by the next one.
         waited = time.monotonic() - self._last_stored > STORED_AFTER
         due = waited or not self._asked or len(self._outcomes) >= STORED_AT_ONCE // 2
@@ -328,9 +336,11 @@ class Pipeline:
             endpoint=share.endpoint,
             holder=self._holder,
             outcomes=batch,
-            prices=share.prices,
+            prices_of=share.prices.of,
             counts_tokens=self._counts_tokens,
         )
+        while self._pace.learned_names:
+            note_max_tokens_name(share.endpoint, *self._pace.learned_names.popitem())
         if any(outcome.status == Judgment.Status.UNREADABLE for outcome in batch):
             pause_if_unreadable(run=share.run)
         if self._pace.was_answered:

@@ -1,4 +1,4 @@
-"""Short questions before a run's own: whether a silent server answers again, and how it wants them put."""
+"""Short questions that find out whether a silent server answers again."""
 
 import asyncio
 from datetime import timedelta
@@ -9,15 +9,16 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
 from judges.core.errors import KeyMissingError
-from judges.core.models import Endpoint, Judge, Judgment, MaxTokensName, Run
+from judges.core.models import Endpoint, Judge, Judgment, Run
 from judges.endpoints.client import ask_once
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.keys import server_of
+from judges.endpoints.prices import prices_of
 from judges.endpoints.queries import READY
 from judges.endpoints.questions import Question
-from judges.endpoints.work import Prices
 from judges.methods.base import Message
 from judges.runs.commands import holders, leases, silence
+from judges.runs.commands.first_judgments import note_max_tokens_name
 from judges.runs.queries.runs import goes_on
 
 PROBE_TOKENS = 16
@@ -32,29 +33,8 @@ def probe_silent_servers(*, run: int) -> None:
             _probe(run, judge, holder)
 
 
-def learn_names(*, run: int) -> None:
-    """Find out how servers call the longest reply of judges of a run of which it is not known.
-
-    One short call for each model, or the first calls of the run would all be refused, and a batch whole.
-    """
-    if not goes_on(run):
-        return
-    asked = Exists(Judgment.objects.filter(run=run, judge=OuterRef("pk")))
-    unknown = Judge.objects.filter(asked, max_tokens_name="", endpoint__next_probe_at__isnull=True)
-    for judge in unknown.select_related("endpoint").order_by("endpoint", "model", "pk"):
-        holder = uuid4()
-        assert judge.endpoint_id is not None
-        if _is_unknown(judge) and silence.take_place(run=run, endpoint=judge.endpoint_id, holder=holder):
-            _probe(run, judge, holder)
-
-
-def _is_unknown(judge: Judge) -> bool:
-    """Return whether no call for a judge of the same model has found it out meanwhile."""
-    return Judge.objects.filter(pk=judge.pk, max_tokens_name="").exists()
-
-
 def _probe(run: int, judge: Judge, holder: UUID) -> None:
-    """Ask a judge's model a short question, and note whether and how it is answered."""
+    """Ask a judge's model a short question, and note whether it is answered."""
     assert judge.endpoint is not None
     endpoint, name = judge.endpoint, judge.max_tokens_name
     question = Question(judge.model, (Message("user", READY),), None, PROBE_TOKENS, max_tokens_name=name)
@@ -65,9 +45,11 @@ def _probe(run: int, judge: Judge, holder: UUID) -> None:
     except RequestFailed as error:
         _note_failed(judge, error)
     else:
-        _note_name(judge, reply.max_tokens_name)
+        note_max_tokens_name(endpoint.pk, judge.model, reply.max_tokens_name)
         silence.note_answer(endpoint=endpoint.pk)
-        cost = Prices.of(endpoint).cost(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
+        cost = prices_of(endpoint, judge.model).cost(
+            reply.input_tokens, reply.output_tokens, reply.cached_tokens
+        )
         Run.objects.filter(pk=run).update(spent=F("spent") + (cost or Decimal(0)))
     finally:
         holders.let_go(holder=holder)
@@ -77,19 +59,13 @@ def _note_failed(judge: Judge, error: RequestFailed) -> None:
     assert judge.endpoint_id is not None
     if error.fatal_for_run:
         silence.give_up(endpoint=judge.endpoint_id, reason=error.sentence)
-    elif error.permanent:  # refused for something else, so the usual name is as good as any
-        _note_name(judge, MaxTokensName.MAX_TOKENS)
+    elif error.permanent:
         silence.note_answer(endpoint=judge.endpoint_id)
     else:
         if error.wait:
             until = timezone.now() + timedelta(seconds=error.wait)
             leases.let_rest(endpoint=judge.endpoint_id, until=until)
         silence.note_failure(endpoint=judge.endpoint_id, sentence=error.sentence)
-
-
-def _note_name(judge: Judge, name: str) -> None:
-    same_model = Judge.objects.filter(endpoint=judge.endpoint_id, model=judge.model, max_tokens_name="")
-    same_model.update(max_tokens_name=name)
 
 
 def _silent(run: int) -> QuerySet[Endpoint]:

@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 from django import template
+from django.conf import settings
 from django.contrib.humanize.templatetags.humanize import intcomma
 
 from judges.core.models import Batch
@@ -14,12 +15,19 @@ UNKNOWN = "unknown"
 
 @register.filter
 def money(amount: Decimal | None) -> str:
-    """Return an amount in the currency of the prices: two digits, or as many as show that it is not 0."""
+    """Return an amount with its currency: two digits, or as many as show that it is not 0."""
     if amount is None:
         return UNKNOWN
     if amount == 0 or amount >= Decimal("0.1"):
-        return str(intcomma(f"{amount:.2f}"))
-    return f"{amount:.{1 - amount.adjusted()}f}"
+        return f"{intcomma(f'{amount:.2f}')} {settings.CURRENCY}"
+    return f"{amount:.{1 - amount.adjusted()}f} {settings.CURRENCY}"
+
+
+@register.simple_tag
+def currency() -> str:
+    """Return the currency of all costs."""
+    code: str = settings.CURRENCY
+    return code
 
 
 @register.filter

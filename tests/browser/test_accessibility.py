@@ -112,7 +112,7 @@ judges/pilot/ results/pilot/
 judges/align/drafts/{drafting}/ judges/align/search/{search}/
 judges/certificates/ judges/certificates/new/ judges/certificates/{calibration}/
 judges/routing/ judges/routing/new/ judges/routing/{policy}/
-judges/endpoints/ judges/endpoints/new/ judges/endpoints/{endpoint}/
+judges/endpoints/ judges/endpoints/new/ judges/endpoints/{endpoint}/ judges/panels/new/
 judges/prompts/ judges/prompts/new/rts/ judges/prompts/{prompt}/
 judges/runs/ judges/runs/new/ judges/runs/{run}/ judges/runs/{run}/judgments/failed/
 """

@@ -14,10 +14,11 @@ from tests.judges.provider import COMPLETION
 
 @dataclass
 class BatchProvider:
-    """What it replies, and the requests of each file that it was given."""
+    """What it replies, the requests of each file that it was given, and its single calls."""
 
     reply: str
     base_url: str = ""
+    called: list[dict[str, Any]] = field(default_factory=list)
     files: list[list[dict[str, Any]]] = field(default_factory=list)
 
     def batch(self, number: int) -> dict[str, Any]:
@@ -35,11 +36,15 @@ class BatchProvider:
             "request_counts": {"total": asked, "completed": asked, "failed": 0},
         }
 
+    @property
+    def completion(self) -> dict[str, Any]:
+        """What it answers to every request."""
+        message = {"role": "assistant", "content": self.reply}
+        return {**COMPLETION, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+
     def output(self, number: int) -> str:
         """Return the file of replies."""
-        message = {"role": "assistant", "content": self.reply}
-        body = {**COMPLETION, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
-        response = {"status_code": 200, "body": body}
+        response = {"status_code": 200, "body": self.completion}
         lines = [{"custom_id": asked["custom_id"], "response": response} for asked in self.files[number]]
         return "".join(f"{json.dumps(line)}\n" for line in lines)
 
@@ -54,7 +59,10 @@ def batch_providing(reply: str) -> Iterator[BatchProvider]:
 
         def do_POST(self) -> None:
             sent = self.rfile.read(int(self.headers["Content-Length"]))
-            if self.path.endswith("/files"):
+            if self.path.endswith("/chat/completions"):
+                provider.called.append(json.loads(sent))
+                self.answer(json.dumps(provider.completion))
+            elif self.path.endswith("/files"):
                 lines = [line for line in sent.split(b"\n") if line.startswith(b'{"custom_id"')]
                 provider.files.append([json.loads(line) for line in lines])
                 file = {"id": str(len(provider.files) - 1), "object": "file", "purpose": "batch", "bytes": 1}

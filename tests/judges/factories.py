@@ -12,12 +12,18 @@ from annotate.core.outbound.permits import VariablePermit, place_of
 from annotate.rating.commands.rounds import freeze_guideline
 from judges.core.models import Endpoint, Judge, Judgment, Metric, MetricValue, PromptTemplate, Run
 from judges.core.specification import Scope
+from judges.endpoints.work import UNKNOWN_PRICES, Prices
 from judges.methods import METHODS
 from judges.runs.commands.runs import plan_run
 from tests.factories import Cast
 
 MODEL = "gpt-3.5-turbo-0301"
 _numbers = count(1)
+
+
+def unpriced(_model: str) -> Prices:
+    """Return unknown prices, whatever the model."""
+    return UNKNOWN_PRICES
 
 
 def make_endpoint(project: Project, base_url: str = "http://127.0.0.1:9/v1", **fields: Any) -> Endpoint:

@@ -2,14 +2,25 @@
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 
 class Endpoint(models.Model):
-    """An OpenAI-compatible server: where it is, what it allows and what it costs. Not its key."""
+    """A server of models with its URL, interface, limits and prices. Its key is elsewhere."""
+
+    class Dialect(models.TextChoices):
+        """The interface of a server; see judges.endpoints.dialects."""
+
+        OPENAI = "openai", _("OpenAI-compatible")
+        ANTHROPIC = "anthropic", _("Anthropic Messages")
+        GEMINI = "gemini", _("Gemini")
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="endpoints")
     name = models.CharField(max_length=80)
     base_url = models.URLField(max_length=300)
+    dialect = models.CharField(
+        max_length=9, choices=Dialect.choices, default=Dialect.OPENAI, db_default=Dialect.OPENAI
+    )
     key_variable = models.CharField(
         max_length=80, blank=True, help_text="The name of the environment variable that holds the key."
     )
@@ -39,6 +50,7 @@ class Endpoint(models.Model):
     moved_at = models.DateTimeField(
         null=True, help_text="When it was last given another address; answers before are of another server."
     )
+    archived_at = models.DateTimeField(null=True, help_text="Archived: neither it nor its judges are asked.")
     timeout_seconds = models.PositiveIntegerField(default=60)
     calls_in_flight = models.PositiveIntegerField(default=16)
     samples_in_one_call = models.BooleanField(
@@ -102,8 +114,42 @@ class Endpoint(models.Model):
 
     @property
     def has_prices(self) -> bool:
-        """Whether the cost of a call is known."""
+        """Whether it has prices for models without a price of their own."""
         return self.input_price is not None and self.output_price is not None
+
+
+class ModelPrice(models.Model):
+    """What a million tokens of one model cost at an endpoint; it stands before all other prices."""
+
+    endpoint = models.ForeignKey("judges.Endpoint", models.CASCADE, related_name="model_prices")
+    model = models.CharField(max_length=120)
+    input_price = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    output_price = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    cached_price = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    batch_share = models.DecimalField(
+        max_digits=4,
+        decimal_places=3,
+        null=True,
+        blank=True,
+        help_text="What the batch interface leaves of a price; empty: half.",
+    )
+    currency = models.CharField(max_length=3, help_text="The installation's when it was entered.")
+    as_of = models.DateField(help_text="When somebody last looked the prices up.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("endpoint", "model", name="one_price_of_a_model"),
+            models.CheckConstraint(
+                condition=(Q(input_price__isnull=True) | Q(input_price__gte=0))
+                & (Q(output_price__isnull=True) | Q(output_price__gte=0))
+                & (Q(cached_price__isnull=True) | Q(cached_price__gte=0))
+                & (Q(batch_share__isnull=True) | Q(batch_share__gte=0, batch_share__lte=1)),
+                name="model_prices_not_negative",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"prices of {self.model}"
 
 
 class EndpointKey(models.Model):

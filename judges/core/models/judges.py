@@ -124,6 +124,7 @@ class Judge(models.Model):
     )
     call_order = models.CharField(max_length=7, choices=CallOrder.choices, default=CallOrder.FIXED)
     created_at = models.DateTimeField(auto_now_add=True)
+    archived_at = models.DateTimeField(null=True, help_text="Archived: not offered, not asked, and kept.")
 
     class Meta:
         constraints = [

@@ -1,5 +1,6 @@
 """Runs and their judgments: the plan, the leases and the results are all in the database."""
 
+import math
 from decimal import Decimal
 from typing import cast
 
@@ -68,6 +69,9 @@ class Run(MailedRow):
     looked_up_to = models.BigIntegerField(
         null=True,
         help_text="The last judgment for which a stored answer was looked up; empty: none has to be.",
+    )
+    untried_judges = models.JSONField(
+        null=True, help_text="Ids of judges that are asked one judgment alone until one is answered."
     )
     budget = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
     spent = models.DecimalField(max_digits=14, decimal_places=8, default=0)
@@ -146,6 +150,7 @@ class Judgment(models.Model):
         FILTERED = "filtered", _("held back by a content filter")
         TRUNCATED = "truncated", _("cut off")
         TOO_LONG = "too_long", _("too long for the model")
+        REJECTED = "rejected", _("the server rejects the judge's requests")
 
     run = models.ForeignKey(Run, models.PROTECT, null=True, related_name="judgments")
     judge = models.ForeignKey("judges.Judge", models.PROTECT, related_name="judgments")
@@ -184,6 +189,11 @@ class Judgment(models.Model):
     asked_dimensions = models.JSONField(
         default=list,
         help_text="Ids of all dimensions of its call, in the order of the prompt; empty: its own alone.",
+    )
+    log_probabilities = models.JSONField(
+        null=True,
+        help_text="The natural logarithms of the probabilities of the answers at the token of the answer, "
+        "by the answer; empty if the text gave the value.",
     )
     finish_reason = models.CharField(max_length=40, blank=True, help_text="In the server's words.")
     refusal = models.TextField(blank=True, help_text="The model's words, where it says that it refuses.")
@@ -245,6 +255,8 @@ class Judgment(models.Model):
         ]
         indexes = [
             models.Index("run", "id", condition=Q(status="planned"), name="judgments_planned"),
+            # Judges of a run are asked in turn: the first planned ones of each.
+            models.Index("run", "judge", "id", condition=Q(status="planned"), name="judgments_in_turn"),
             models.Index("run", "leased_until", condition=Q(status="leased"), name="judgments_leased"),
             models.Index("judge", condition=Q(status="leased"), name="judgments_in_flight"),
             models.Index("run", "answered_at", name="judgments_answered"),
@@ -287,6 +299,12 @@ class Judgment(models.Model):
     def calls_made(self) -> int:
         """The number of calls made for it; steps known before needed no call."""
         return self.attempts + sum(int(step.get("calls", 1)) for step in self.steps)
+
+    @property
+    def answer_probabilities(self) -> list[tuple[str, float]]:
+        """The probabilities of the answers that it was read from, the likeliest first."""
+        found = (self.log_probabilities or {}).items()
+        return sorted(((name, math.exp(each)) for name, each in found), key=lambda each: -each[1])
 
     @property
     def mapped_value(self) -> float | None:

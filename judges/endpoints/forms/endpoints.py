@@ -1,32 +1,37 @@
 """An endpoint, and what to try it with."""
 
+import json
 from dataclasses import MISSING, fields
 from typing import Any
 from urllib.parse import urlsplit
 
 from django import forms
+from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
 from annotate.core.errors import InvalidValueError
 from judges.core.models import Endpoint
-from judges.core.specification import EndpointSpec
+from judges.core.specification import EndpointSpec, ModelPriceSpec
 from judges.endpoints.commands import KEY_SUFFIX, LONGEST_KEY, refuse_key, refuse_other_variables
+from judges.endpoints.dialects import DIALECTS
 
-CALLS_PATH = "/chat/completions"
+CALLS_PATHS = ("/chat/completions", "/messages", "/models")
 SECRETS = ("key", "password")
 KNOWN_SERVERS = (
     ("OpenAI", "https://api.openai.com/v1"),
     ("Azure OpenAI", "https://RESOURCE.openai.azure.com/openai/v1"),
-    ("Anthropic", "https://api.anthropic.com/v1"),
-    ("Gemini", "https://generativelanguage.googleapis.com/v1beta/openai"),
+    ("Anthropic", DIALECTS[Endpoint.Dialect.ANTHROPIC].usual_url),
+    ("Gemini", DIALECTS[Endpoint.Dialect.GEMINI].usual_url),
+    ("Gemini, OpenAI-compatible", "https://generativelanguage.googleapis.com/v1beta/openai"),
     ("OpenRouter", "https://openrouter.ai/api/v1"),
     ("Together", "https://api.together.xyz/v1"),
     ("vLLM, --port 8001", "http://127.0.0.1:8001/v1"),
     ("llama.cpp", "http://127.0.0.1:8080/v1"),
     ("Ollama", "http://127.0.0.1:11434/v1"),
 )
+USUAL_URLS = {key: dialect.usual_url for key, dialect in DIALECTS.items()}
 PRICES = ("input_price", "output_price", "cached_price")
 
 
@@ -34,13 +39,24 @@ class EndpointForm(forms.Form):
     """Everything about an endpoint; an entered key goes in and never comes out."""
 
     name = forms.CharField(max_length=80, widget=forms.TextInput(attrs={"dir": "auto"}))
+    dialect = forms.ChoiceField(
+        label=_("Interface"),
+        required=False,
+        choices=Endpoint.Dialect.choices,
+        widget=forms.Select(attrs={"data-fills": "base_url", "data-values": json.dumps(USUAL_URLS)}),
+        help_text=_("How the server is called. Most servers are OpenAI-compatible."),
+    )
     base_url = forms.CharField(
         label=_("Address"),
+        required=False,
         max_length=300,
         widget=forms.TextInput(
             attrs={"inputmode": "url", "list": "known-servers", "placeholder": "https://api.openai.com/v1"}
         ),
-        help_text=_("The base URL of the OpenAI-compatible API. It usually ends in /v1."),
+        help_text=_(
+            "The base URL of the interface. It usually ends in /v1. Leave it empty for Anthropic's or "
+            "Gemini's own URL."
+        ),
     )
     key = forms.CharField(
         label=_("API key"),
@@ -145,9 +161,18 @@ class EndpointForm(forms.Form):
         self.add_error("password", problem)
         self.add_error("key", gettext("Nothing was saved yet. Enter the key again, with your password."))
 
+    def clean_dialect(self) -> str:
+        """Return the interface, by default the one that most servers have."""
+        return self.cleaned_data["dialect"] or Endpoint.Dialect.OPENAI
+
     def clean_base_url(self) -> str:
         """Refuse what is no address, and what would put a key into the database."""
         url: str = self.cleaned_data["base_url"].rstrip("/")
+        dialect = self.cleaned_data.get("dialect", Endpoint.Dialect.OPENAI)
+        if not url and dialect != Endpoint.Dialect.OPENAI:  # that one is of many servers
+            return DIALECTS[dialect].usual_url
+        if not url:
+            raise forms.ValidationError(self.fields["name"].error_messages["required"], code="required")
         try:
             parts = urlsplit(url)
             known = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
@@ -162,7 +187,7 @@ class EndpointForm(forms.Form):
                     "this project's judges sees it. Enter the key in its own field."
                 )
             )
-        return url.removesuffix(CALLS_PATH)
+        return next((url.removesuffix(each) for each in CALLS_PATHS if url.endswith(each)), url)
 
     @sensitive_variables()
     def clean_key(self) -> str:
@@ -189,6 +214,52 @@ class EndpointForm(forms.Form):
         usual = {name for name in ("patience_minutes", "resume_hours") if self.cleaned_data[name] is None}
         given = {name: value for name, value in self.cleaned_data.items() if name not in {*SECRETS, *usual}}
         return EndpointSpec(**given)
+
+
+class ModelPriceForm(forms.Form):
+    """What the tokens of one model cost."""
+
+    model = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"spellcheck": "false"}))
+    input_price = forms.DecimalField(
+        label=_("A million input tokens"), required=False, min_value=0, max_digits=12, decimal_places=6
+    )
+    output_price = forms.DecimalField(
+        label=_("A million output tokens"),
+        required=False,
+        min_value=0,
+        max_digits=12,
+        decimal_places=6,
+        help_text=_("Reasoning tokens count as output. Leave empty if unknown; 0 means that it is free."),
+    )
+    cached_price = forms.DecimalField(
+        label=_("A million cached input tokens"),
+        required=False,
+        min_value=0,
+        max_digits=12,
+        decimal_places=6,
+        help_text=_("Empty: as other input tokens."),
+    )
+    batch_share = forms.DecimalField(
+        label=_("Share of the price in a batch"),
+        required=False,
+        min_value=0,
+        max_value=1,
+        max_digits=4,
+        decimal_places=3,
+        help_text=_("Empty: 0.5, half of the price."),
+    )
+    as_of = forms.DateField(
+        label=_("As of"),
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        help_text=_("When you looked the price up. Empty: today."),
+    )
+
+    def to_spec(self) -> ModelPriceSpec:
+        """Return the checked input as what a command takes."""
+        return ModelPriceSpec(
+            **{**self.cleaned_data, "as_of": self.cleaned_data["as_of"] or timezone.localdate()}
+        )
 
 
 class TrialForm(forms.Form):

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -17,12 +18,22 @@ from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.core.page import Request, request_user
 from annotate.core.password_again import give_password_again, password_again, password_is_due
-from judges.core.access import endpoint_in, project_for_judges
+from judges.core.access import endpoint_in, model_price_in, project_for_judges
 from judges.core.models import Endpoint
 from judges.core.page import add_refusal, render_judges
-from judges.endpoints.commands import add_endpoint, find_models, remove_key, try_endpoint, update_endpoint
-from judges.endpoints.forms.endpoints import EndpointForm, TrialForm, initial_of
+from judges.endpoints.commands import (
+    add_endpoint,
+    find_models,
+    remove_key,
+    remove_model_price,
+    set_model_price,
+    try_endpoint,
+    update_endpoint,
+)
+from judges.endpoints.forms.endpoints import EndpointForm, ModelPriceForm, TrialForm, initial_of
+from judges.endpoints.prices import model_prices_of
 from judges.endpoints.queries import endpoints_of, entered_key_of, usual_trial
+from judges.endpoints.views.archiving import archive_or_restore, delete_and_lead_to
 
 
 @login_required
@@ -30,9 +41,13 @@ from judges.endpoints.queries import endpoints_of, entered_key_of, usual_trial
 def endpoints(request: Request, slug: str) -> HttpResponse:
     """List the servers that the project's judges ask."""
     project = project_for_judges(request.user, slug)
-    return render_judges(
-        request, project, "judges/endpoints/endpoints.html", {"endpoints": endpoints_of(project)}
-    )
+    archived = "archived" in request.GET
+    context = {
+        "endpoints": endpoints_of(project, archived=archived),
+        "archived": archived,
+        "archived_count": endpoints_of(project, archived=True).count(),
+    }
+    return render_judges(request, project, "judges/endpoints/endpoints.html", context)
 
 
 @sensitive_post_parameters("key", "password")
@@ -62,15 +77,65 @@ def endpoint_test(request: Request, slug: str, pk: int) -> HttpResponse:
     tried = endpoint_in(project, pk)
     lists_models = "list" in request.POST
     form = TrialForm(initial=request.POST.dict()) if lists_models else TrialForm(request.POST)
-    context: dict[str, Any] = {"trial_form": form, "endpoint": tried}
+    context: dict[str, Any] = {**_context(request, tried), "trial_form": form, "endpoint": tried}
     if lists_models:
         context["found"] = find_models(endpoint=tried)
     elif form.is_valid():
         context["trial"] = try_endpoint(endpoint=tried, **form.cleaned_data)
-    shown = EndpointForm(initial=initial_of(tried), password_is_due=password_is_due(request))
-    context |= {"form": shown, "entered": entered_key_of(tried)}
     template = "judges/endpoints/endpoint.html#trial" if request.htmx else "judges/endpoints/endpoint.html"
     return render_judges(request, project, template, context, status=422 if form.errors else 200)
+
+
+@login_required
+@require_POST
+def endpoint_archive(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Archive an endpoint, or offer it again."""
+    kept = endpoint_in(project_for_admin(request.user, slug), pk)
+    return archive_or_restore(request, kept, to=("endpoint", slug, pk))
+
+
+@login_required
+@require_POST
+def endpoint_delete(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Delete an endpoint without judges."""
+    unused = endpoint_in(project_for_admin(request.user, slug), pk)
+    return delete_and_lead_to(request, unused, to=("endpoints", slug), back=("endpoint", slug, pk))
+
+
+@login_required
+@require_POST
+def endpoint_price(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Set what the tokens of a model cost at an endpoint."""
+    project = project_for_admin(request.user, slug)
+    priced = endpoint_in(project, pk)
+    form = ModelPriceForm(request.POST)
+    if form.is_valid():
+        spec = form.to_spec()
+        set_model_price(endpoint=priced, spec=spec)
+        messages.success(request, gettext("The prices of {model} are saved.").format(model=spec.model))
+        return redirect(f"{reverse('endpoint', args=[slug, pk])}#prices")
+    context = {**_context(request, priced), "price_form": form, "endpoint": priced}
+    return render_judges(request, project, "judges/endpoints/endpoint.html", context, status=422)
+
+
+@login_required
+@require_POST
+def endpoint_price_remove(request: Request, slug: str, pk: int, price: int) -> HttpResponse:
+    """Remove the prices that people entered for a model."""
+    remove_model_price(price=model_price_in(project_for_admin(request.user, slug), pk, price))
+    messages.success(request, gettext("The prices are removed."))
+    return redirect(f"{reverse('endpoint', args=[slug, pk])}#prices")
+
+
+def _context(request: Request, shown: Endpoint) -> dict[str, Any]:
+    """Return what the page of an endpoint shows besides the form that was sent."""
+    return {
+        "form": EndpointForm(initial=initial_of(shown), password_is_due=password_is_due(request)),
+        "trial_form": TrialForm(initial=usual_trial(shown)),
+        "entered": entered_key_of(shown),
+        "prices": model_prices_of(shown),
+        "price_form": ModelPriceForm(),
+    }
 
 
 @login_required
@@ -107,8 +172,7 @@ def _edit(
             return redirect("endpoint", project.slug, saved.pk)
     except DomainError as error:
         status = add_refusal(form, error)
-    trial_form = TrialForm(initial=usual_trial(edited)) if edited else None
-    context = {"form": form, "endpoint": edited, "trial_form": trial_form, "entered": entered_key_of(edited)}
+    context = {**(_context(request, edited) if edited else {}), "form": form, "endpoint": edited}
     return render_judges(request, project, "judges/endpoints/endpoint.html", context, status=status)
 
 

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.core.access import project_for_admin
 from annotate.core.addresses import query_of
@@ -23,6 +23,7 @@ from judges.core.specification import JudgeSpec
 from judges.endpoints.commands import add_judge, add_judge_pair, update_judge
 from judges.endpoints.forms.judges import JudgeForm, initial_of
 from judges.endpoints.queries import endpoints_of, judges_of, judgments_by_status, method_label, templates_of
+from judges.endpoints.views.archiving import archive_or_restore, delete_and_lead_to
 from judges.methods import METHODS
 
 
@@ -31,7 +32,13 @@ from judges.methods import METHODS
 def judges(request: Request, slug: str) -> HttpResponse:
     """List the judges, and say what is needed before there can be one."""
     project = project_for_judges(request.user, slug)
-    context = {"judges": judges_of(project), "has_endpoints": endpoints_of(project).exists()}
+    archived = "archived" in request.GET
+    context = {
+        "judges": judges_of(project, archived=archived),
+        "has_endpoints": endpoints_of(project).exists(),
+        "archived": archived,
+        "archived_count": Judge.objects.filter(project=project, archived_at__isnull=False).count(),
+    }
     return render_judges(request, project, "judges/endpoints/judges.html", context)
 
 
@@ -57,6 +64,22 @@ def judge(request: Request, slug: str, pk: int) -> HttpResponse:
     return _edit(request, project, edited, lambda spec: update_judge(judge=edited, to=spec, by=by))
 
 
+@login_required
+@require_POST
+def judge_archive(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Archive a judge, or offer it again."""
+    kept = judge_in(project_for_admin(request.user, slug), pk)
+    return archive_or_restore(request, kept, to=("judge", slug, pk))
+
+
+@login_required
+@require_POST
+def judge_delete(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Delete a judge that nothing refers to."""
+    unused = judge_in(project_for_admin(request.user, slug), pk)
+    return delete_and_lead_to(request, unused, to=("judges", slug), back=("judge", slug, pk))
+
+
 def _plan_for(request: Request, project: Project, judges: list[Judge]) -> HttpResponse:
     """Lead to the plan of a run of these judges, which shows the cost before the run starts."""
     names = gettext(" and ").join(judge.name for judge in judges)
@@ -73,7 +96,7 @@ def _edit(
     dimensions = list(project.dimensions.all())
     form = JudgeForm(
         request.POST if request.method == "POST" else None,
-        endpoints=endpoints_of(project),
+        endpoints=endpoints_of(project, archived=None if edited else False),
         templates=templates_of(project),
         dimensions=dimensions,
         systems=list(project.systems.order_by("name")),

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -11,12 +12,14 @@ from annotate.core.audit import record
 from annotate.core.configuration import lock_project
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import Project, User
+from judges.core.errors import UsedError
 from judges.core.models import Judge, Judgment, Panel, PanelMember
 from judges.laboratory.queries.panels import (
     PanelFigures,
     PanelValues,
     members_of,
     panel_figures,
+    refusal_of_change,
     weights_by_dimension,
 )
 
@@ -43,13 +46,53 @@ def make_panel(
     _refuse(project, name, members, rule, development_share)
     judge = Judge.objects.create(project=project, name=name, model="", method=METHOD)
     panel = Panel.objects.create(judge=judge, rule=rule, development_share=development_share)
+    _add_members(panel, members)
+    record(project, "panel.made", judge, after=_facts(name, rule, members, development_share), by=by)
+    compute_panel(panel=panel, by=by)
+    return panel
+
+
+@transaction.atomic
+def change_panel(
+    *,
+    panel: Panel,
+    name: str,
+    members: Sequence[Judge],
+    rule: str,
+    development_share: float | None = None,
+    by: User | None,
+) -> Panel:
+    """Make a panel that nothing uses what is given, and compute it again. Locks the project.
+
+    Raises UsedError, and InvalidValueError as making a panel does.
+    """
+    project = lock_project(panel.judge.project)
+    panel = Panel.objects.select_for_update(of=("self",)).select_related("judge__project").get(pk=panel.pk)
+    if reason := refusal_of_change(panel):
+        raise UsedError(reason)
+    _refuse(project, name, members, rule, development_share, besides=panel.judge)
+    before = _facts(panel.judge.name, panel.rule, members_of(panel), panel.development_share)
+    panel.judge.name = name
+    panel.judge.save(update_fields=["name"])
+    panel.rule, panel.development_share, panel.based_on = rule, development_share, ""
+    panel.save(update_fields=["rule", "development_share", "based_on"])
+    panel.members.all().delete()
+    _add_members(panel, members)
+    Judgment.objects.filter(judge=panel.judge).delete()  # those of dimensions that it no longer has, too
+    after = _facts(name, rule, members, development_share)
+    record(project, "panel.changed", panel.judge, before=before, after=after, by=by)
+    compute_panel(panel=panel, by=by)
+    return panel
+
+
+def _add_members(panel: Panel, members: Sequence[Judge]) -> None:
     PanelMember.objects.bulk_create(
         PanelMember(panel=panel, judge=member, position=place) for place, member in enumerate(members)
     )
-    facts = {"rule": rule, "members": [member.name for member in members], "share": development_share}
-    record(project, "panel.made", judge, after=facts, by=by)
-    compute_panel(panel=panel, by=by)
-    return panel
+
+
+def _facts(name: str, rule: str, members: Sequence[Judge], share: float | None) -> dict[str, Any]:
+    return {"name": name, "rule": rule, "members": [member.name for member in members], "share": share}
 
 
 @transaction.atomic
@@ -110,9 +153,15 @@ def _in_words(panel: Panel, members: Sequence[Judge], said: PanelValues, place: 
 
 
 def _refuse(
-    project: Project, name: str, members: Sequence[Judge], rule: str, development_share: float | None
+    project: Project,
+    name: str,
+    members: Sequence[Judge],
+    rule: str,
+    development_share: float | None,
+    besides: Judge | None = None,
 ) -> None:
-    if Judge.objects.filter(project=project, name=name).exists():
+    same_name = Judge.objects.filter(project=project, name=name)
+    if same_name.exclude(pk=besides and besides.pk).exists():
         raise _invalid(
             "name", gettext("The project has a judge {name} already; choose another name.").format(name=name)
         )

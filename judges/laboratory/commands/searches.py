@@ -14,6 +14,7 @@ from annotate.core.jobs import JobKind
 from annotate.core.models import Dimension, User
 from judges.core.models import Judge, PromptSearch, Proposal, Run
 from judges.core.specification import Scope
+from judges.endpoints.prices import prices_of
 from judges.laboratory.commands.proposals import add_candidate
 from judges.laboratory.halving import CandidateRank, choose_best, combine_parts, keep_half
 from judges.laboratory.queries.cases import TRIABLE, learning_material
@@ -276,7 +277,7 @@ def _lock(search: PromptSearch) -> PromptSearch:
 
 
 def _refuse_budget(judge: Judge, budget: Decimal | None) -> None:
-    if budget is not None and not (judge.endpoint and judge.endpoint.has_prices):
+    if budget is not None and not (judge.endpoint and prices_of(judge.endpoint, judge.model).are_known):
         message = gettext("The prices of {name} are unknown, so Concord cannot enforce a budget.").format(
             name=judge.endpoint.name if judge.endpoint else judge.name
         )

@@ -7,8 +7,8 @@ from decimal import Decimal
 from annotate.core.jobs import is_silent
 from annotate.core.models import Project
 from judges.core.models import Drafting, Judge, Proposal
+from judges.endpoints.prices import prices_of
 from judges.endpoints.queries import estimated_tokens
-from judges.endpoints.work import Prices
 from judges.methods.base import Message
 
 LONGEST = {Proposal.Kind.CLARIFICATION: 400, Proposal.Kind.WORDING: 1500}
@@ -70,5 +70,5 @@ def plan_of_calls(drafter: Judge, proposals: Iterable[Proposal]) -> DraftingPlan
     asked = [each for each in proposals if each.status == Proposal.Status.DRAFTING and each.reply is None]
     sent = sum(estimated_tokens([Message("user", each.request)]) for each in asked)
     got = sum(LONGEST[Proposal.Kind(each.kind)] for each in asked)
-    cost = Prices.of(drafter.endpoint).cost(sent, got) if drafter.endpoint else None
+    cost = prices_of(drafter.endpoint, drafter.model).cost(sent, got) if drafter.endpoint else None
     return DraftingPlan(len(asked), sent, got, cost if asked else Decimal(0))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext
 
 from agreement.comparison.panels import (
@@ -19,8 +20,10 @@ from agreement.comparison.panels import (
 from agreement.streams import Stream
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
+from annotate.core.models import Project
 from annotate.core.rounds import last_round
-from judges.core.models import Judge, Panel
+from judges.core.models import Judge, Judgment, Panel
+from judges.endpoints.archiving import user_of
 from judges.results.queries.scores import (
     Material,
     material_of,
@@ -67,6 +70,25 @@ class PanelFigures:
 def members_of(panel: Panel) -> list[Judge]:
     """Return the judges of a panel in their order. One query."""
     return [member.judge for member in panel.members.select_related("judge")]
+
+
+def possible_members(project: Project) -> QuerySet[Judge]:
+    """Return the judges that a panel may combine: those with values of single texts, and no panels."""
+    judgments = Judgment.objects.filter(judge=OuterRef("pk"))
+    judges = Judge.objects.filter(Exists(judgments), project=project, panel=None, archived_at=None)
+    return judges.exclude(Exists(judgments.filter(other__isnull=False))).order_by("name")
+
+
+def refusal_of_change(panel: Panel) -> str:
+    """Return why a panel can no longer be changed, in a sentence; empty while nothing uses it."""
+    if Judgment.objects.filter(judge=panel.judge, is_corrected=True).exists():
+        message = gettext("People corrected values of {name}, so you cannot change it; make another panel.")
+        return message.format(name=panel.judge.name)
+    if user := user_of(panel.judge, besides=(Judgment,)):
+        return gettext("{name} is in use ({things}), so you cannot change it; make another panel.").format(
+            name=panel.judge.name, things=user
+        )
+    return ""
 
 
 def panel_figures(panel: Panel) -> PanelFigures:

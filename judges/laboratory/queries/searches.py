@@ -18,8 +18,8 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Dimension, Project
 from judges.core.models import Judge, PromptSearch, Proposal, Run
 from judges.core.specification import Scope
+from judges.endpoints.prices import prices_of
 from judges.endpoints.queries import CHARACTERS_A_TOKEN
-from judges.endpoints.work import Prices
 from judges.laboratory.halving import LEAST_DOCUMENTS, CandidateRank, Stage, largest_plan, plan_stages
 from judges.laboratory.queries.cases import learning_material
 from judges.results.queries.scores import Material, Samples, samples_of, scores_of
@@ -210,7 +210,7 @@ def _cost(judge: Judge, dimension: Dimension, texts: Sequence[str], calls: int) 
     own = len(judge.template.text_about(dimension.pk))
     longer = sum(len(text) - own for text in texts) / len(texts) / CHARACTERS_A_TOKEN
     sent = round(calls * (plan.usage.input_tokens + max(longer, 0.0)))
-    return Prices.of(judge.endpoint).cost(sent, round(calls * plan.usage.output_tokens))
+    return prices_of(judge.endpoint, judge.model).cost(sent, round(calls * plan.usage.output_tokens))
 
 
 def standings_of(search: PromptSearch) -> list[CandidateRank]:

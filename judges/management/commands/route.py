@@ -16,6 +16,7 @@ from judges.core.material import scales_of
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.policy_settings import POLICY_SETTING
 from judges.core.specification import CONFIDENCE_LEVELS, PolicySpec, by_certificates
+from judges.routing.commands.asking import ask_waiting_judges
 from judges.routing.commands.policies import draft_policy, make_policy, route, within_budget
 from judges.routing.queries.kept_units import KeptAgreement
 from judges.routing.queries.preview import RoutingPlan, routing_plan
@@ -81,6 +82,9 @@ class Command(ConcordCommand):
             "--risk", type=float, default=_default("risk"), metavar="SHARE", help="accepted share of errors"
         )
         parser.add_argument("--name", default="", help="of the policy")
+        parser.add_argument(
+            "--ask", action="store_true", help="start the run that a route of several judges waits for"
+        )
         parser.add_argument("--dry-run", action="store_true", help="show the steps and write nothing")
         parser.add_argument("--json", action="store_true", help="print the plan as JSON")
 
@@ -90,7 +94,10 @@ class Command(ConcordCommand):
         spec = _certified_policy(project, options) if options["certificates"] else _spec(project, options)
         policy = draft_policy(project, spec)
         plan = routing_plan(policy, project)
-        if not options["dry_run"]:
+        if options["ask"] and not options["dry_run"]:
+            run = ask_waiting_judges(project=project, waiting=plan.decided.to_ask, by=None)
+            self.stderr.write(f"Run {run.pk} asks about {amount(run.judgments.count())} judgments.")
+        elif not options["dry_run"]:
             if plan.refusal:
                 raise CommandError(plan.refusal)
             policy = _route(project, spec)

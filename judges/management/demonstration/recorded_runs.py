@@ -10,8 +10,8 @@ from annotate.core.models import Project, User
 from judges.core.models import Endpoint, Judge, Run
 from judges.core.specification import JudgeSpec, Scope
 from judges.endpoints.commands import add_judge
+from judges.endpoints.prices import prices_of
 from judges.endpoints.replies import Reply
-from judges.endpoints.work import Prices
 from judges.management.demonstration.recorded_server import BASE_URL, MODEL, completion_of
 from judges.runs.asking import outcome_of_reply
 from judges.runs.commands.leases import finish_if_done, lease, store
@@ -55,7 +55,7 @@ def _answer(run: Run, judge: Judge) -> None:
     """Answer every judgment of a run with its recorded reply, as a worker stores replies."""
     endpoint, holder = judge.endpoint, uuid4()
     assert endpoint is not None
-    prices = Prices.of(endpoint)
+    prices = prices_of(endpoint, MODEL)
     now = timezone.now()
     Run.objects.filter(pk=run.pk).update(status=Run.Status.RUNNING, started_at=now)
     while leased := _lease(run, endpoint, holder):
@@ -63,7 +63,7 @@ def _answer(run: Run, judge: Judge) -> None:
             outcome_of_reply(each, _reply("\n".join(message.content for message in each.question.messages)))
             for each in work_of(leased)
         ]
-        store(run=run.pk, endpoint=endpoint.pk, holder=holder, outcomes=outcomes, prices=prices)
+        store(run=run.pk, endpoint=endpoint.pk, holder=holder, outcomes=outcomes, prices_of=lambda _: prices)
     finish_if_done(run=run.pk)
 
 

@@ -1,7 +1,7 @@
 """The audit of what stays with a judge: which units are drawn, and what their ratings say of the rest."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -148,7 +148,8 @@ class Audited:
     """Audited units: names, the judge's losses (units,), NaN without a rating; how likely each unit was.
 
     documents: the document of each. times: the seconds at which it was last rated, NaN without a rating.
-    seed: the policy's, by which units are left out until all that remain had one probability.
+    seed: the policy's, by which units are left out until all that remain had one probability. judges:
+    (units,), the key of the judge that decides each; empty where that does not matter.
     """
 
     names: Sequence[str]
@@ -157,6 +158,18 @@ class Audited:
     documents: npt.NDArray[np.int64]
     times: npt.NDArray[np.float64]
     seed: int
+    judges: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def of(self, chosen: npt.NDArray[np.bool_]) -> "Audited":
+        """Return the chosen ones, a mask."""
+        return Audited(
+            [self.names[index] for index in np.flatnonzero(chosen).tolist()],
+            self.losses[chosen],
+            self.chances[chosen],
+            self.documents[chosen],
+            self.times[chosen],
+            self.seed,
+        )
 
     @cached_property
     def of_one_probability(self) -> npt.NDArray[np.bool_]:

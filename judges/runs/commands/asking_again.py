@@ -11,6 +11,7 @@ from annotate.core.models import Project, User
 from annotate.rating.commands.rounds import freeze_guideline
 from judges.core.errors import JudgmentStandsError, RunRefusedError
 from judges.core.models import Judge, Judgment, Run
+from judges.endpoints.archiving import refuse_archived
 from judges.endpoints.queries import refusal
 from judges.runs.commands.corrections import ANSWERED
 from judges.runs.commands.earlier_answers import AT_ONCE, EMPTY, keep_answers
@@ -78,6 +79,8 @@ def _refuse_unsuitable(judgments: QuerySet[Judgment], guideline: FrozenGuideline
     asked = set(judgments.order_by().values_list("judge", "dimension").distinct())
     judges = Judge.objects.select_related("endpoint").in_bulk({pk for pk, key in asked})
     for judge, key in ((judges[pk], key) for pk, key in asked):
+        if reason := refuse_archived(judge):
+            raise RunRefusedError(reason)
         if judge.endpoint_id is None:
             raise RunRefusedError(
                 gettext("{name} is imported and has no endpoint to call.").format(name=judge.name)

@@ -7,7 +7,9 @@ from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from judges.core.errors import RunRefusedError, RunStateError
-from judges.core.models import Endpoint, Run
+from judges.core.models import Run
+from judges.endpoints.prices import prices_of
+from judges.runs.queries.runs import judges_of
 
 
 def used_up(budget: Decimal) -> str:
@@ -30,15 +32,14 @@ def change_budget(*, run: Run, budget: Decimal | None) -> Run:
                 status=run.get_status_display()
             )
         )
-    unpriced = Endpoint.objects.filter(judges__judgments__run=run).exclude(
-        input_price__isnull=False, output_price__isnull=False
-    )
-    if budget is not None and (endpoint := unpriced.first()):
-        raise RunRefusedError(
-            gettext("The prices of {name} are unknown, so Concord cannot enforce a budget.").format(
-                name=endpoint.name
-            )
-        )
+    if budget is not None:
+        for judge in judges_of(run):
+            if judge.endpoint and not prices_of(judge.endpoint, judge.model).are_known:
+                raise RunRefusedError(
+                    gettext(
+                        "The prices of {model} at {name} are unknown, so Concord cannot enforce a budget."
+                    ).format(model=judge.model, name=judge.endpoint.name)
+                )
     before, after = {"budget": run.budget}, {"budget": budget}
     record(run.project, "run.budget_changed", run, before=before, after=after)
     run.budget = budget

@@ -3,15 +3,17 @@
 import asyncio
 import time
 
+from django.db.models import Exists, OuterRef
+
 from judges.core.errors import KeyMissingError
-from judges.core.models import Batch, Endpoint, Judgment, Run
+from judges.core.models import Batch, Endpoint, Judge, Judgment, Run
 from judges.endpoints.keys import server_of
-from judges.endpoints.work import Prices
+from judges.endpoints.prices import EndpointPrices
 from judges.runs.batch_worker import work_on_batches
 from judges.runs.commands.leases import is_under_way, stop_run
 from judges.runs.commands.reusing import reuse_answers
 from judges.runs.pipeline import Share
-from judges.runs.probing import learn_names, probe_silent_servers
+from judges.runs.probing import probe_silent_servers
 from judges.runs.queries.batches import ATTENDED
 from judges.runs.queries.runs import goes_on
 from judges.runs.slices import Slice, work
@@ -27,6 +29,9 @@ def collect(*, run: int, seconds: float) -> bool:
     if shares is None:
         return False
     asyncio.run(work(shares, until=until, hand_over=lambda: None))
+    if _uses_batches(run):
+        work_on_batches(run=run, seconds=until - time.monotonic())
+        return False
     return needs_work(run)
 
 
@@ -36,26 +41,35 @@ def collect_slice(*, run: int, seconds: float) -> None:
     shares = _shares(run, seconds)
     if shares:
         Slice(shares, seconds=max(until - time.monotonic(), 0)).run()
+    if shares is not None and _uses_batches(run):
+        work_on_batches(run=run, seconds=until - time.monotonic())
+
+
+def _uses_batches(run: int) -> bool:
+    return Run.objects.filter(pk=run, via=Run.Via.BATCH).exists()
 
 
 def _shares(run: int, seconds: float) -> list[Share] | None:
-    """Return what to ask at each endpoint that answers; None where nothing is asked by single calls.
+    """Return what to ask at each endpoint that answers; None where a key is missing.
 
     Before, judgments are answered from what is stored, where the run wants that; nothing is asked until all
-    were looked up.
+    were looked up. A run through the batch interface asks the first judgment of each judge by a call.
     """
     probe_silent_servers(run=run)
-    learn_names(run=run)
     if not reuse_answers(run=run, seconds=seconds):
         return []
-    if Run.objects.filter(pk=run, via=Run.Via.BATCH).exists():
-        work_on_batches(run=run, seconds=seconds)
+    found = Run.objects.filter(pk=run).first()
+    if found is None:  # its project was deleted meanwhile
         return None
-    endpoints = Endpoint.objects.filter(judges__judgments__run=run, next_probe_at__isnull=True).distinct()
+    of_run = Judgment.objects.filter(run=run, judge=OuterRef("pk"))
+    asked = Judge.objects.filter(Exists(of_run), project=found.project_id)
+    if found.via == Run.Via.BATCH:
+        asked = asked.filter(pk__in=found.untried_judges or [])
+    endpoints = Endpoint.objects.filter(pk__in=asked.values("endpoint"), next_probe_at__isnull=True)
     try:
-        return [_share(run, endpoint) for endpoint in endpoints]
+        return [_share(run, endpoint) for endpoint in endpoints.order_by("pk")]
     except KeyMissingError as error:
-        stop_run(Run(pk=run), error.message)
+        stop_run(found, error.message)
         return None
 
 
@@ -71,5 +85,5 @@ def _share(run: int, endpoint: Endpoint) -> Share:
         run=run,
         endpoint=endpoint.pk,
         server=server_of(endpoint),
-        prices=Prices.of(endpoint),
+        prices=EndpointPrices(endpoint),
     )

@@ -5,7 +5,7 @@ out, another one takes them, or the sweeper frees them. Only the holder of a lea
 each is written once.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -19,11 +19,12 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotate.webhooks.commands import announce
-from judges.core.models import Endpoint, Judgment, Run
+from judges.core.models import Batch, Endpoint, Judgment, Run
 from judges.endpoints.work import Call, Outcome, Prices
 from judges.runs.commands import holders
 from judges.runs.commands.budgets import used_up
 from judges.runs.commands.earlier_answers import give_back_answers
+from judges.runs.commands.first_judgments import note_first_judgments, why_judges_stopped
 from judges.runs.commands.holders import LEASE
 from judges.runs.commands.lost_calls import count_lost_calls
 from judges.runs.queries.affordable import affordable_calls
@@ -40,12 +41,14 @@ class HolderLoad:
     """What a holder is busy with when it asks for more.
 
     held: the places that it may be using. unanswered: its judgments in a call or waiting for one. ahead: how
-    many it wants beyond its places, because it comes to them before it could ask again.
+    many it wants beyond its places, because it comes to them before it could ask again. turn: which judge of
+    the run comes first.
     """
 
     held: int = 0
     unanswered: int = 0
     ahead: int = 0
+    turn: int = 0
 
 
 NOTHING = HolderLoad()
@@ -57,7 +60,8 @@ class Leased:
 
     `has_ended`: the run no longer goes on, or its `server_is_silent` (`commands.silence`), and what is leased
     already should not be asked either. `counts_tokens`: the endpoint limits tokens. `places`: how many
-    calls it may have in flight. `share`: its part of the endpoint's rate.
+    calls it may have in flight. `share`: its part of the endpoint's rate. `untried`: judges that are asked
+    one judgment alone until one is answered.
     """
 
     judgments: Sequence[int]
@@ -68,14 +72,17 @@ class Leased:
     resting_until: datetime | None = None
     places: int = 0
     share: float = 1.0
+    untried: Collection[int] = frozenset()
 
 
 @transaction.atomic
 def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: HolderLoad = NOTHING) -> Leased:
     """Lease judgments of a running run on one endpoint for up to `how_many` calls at the same time.
 
-    As many as the run has places for, as limits and budget allow, and as no other run has a claim to. Locks
-    the run, then the endpoint, then each judgment that it takes, skipping those being taken.
+    As many as the run has places for, as limits and budget allow, and as no other run has a claim to. The
+    run's judges take turns. Of a judge without an answer one judgment is leased at a time, and in a run
+    through the batch interface nothing else. Locks the run, then the endpoint, then each judgment that it
+    takes, skipping those being taken.
     """
     locked = Run.objects.select_for_update().get(pk=run)
     if locked.status != Run.Status.RUNNING:
@@ -85,8 +92,13 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: HolderL
     server = Endpoint.objects.select_for_update().get(pk=endpoint)
     if server.next_probe_at is not None:
         return Leased([], has_ended=True, server_is_silent=True)
-    judgments = Judgment.objects.filter(run=run, judge__in=list(server.judges.values_list("pk", flat=True)))
-    if not is_under_way(judgments):
+    planned = Judgment.objects.filter(run=run, judge=OuterRef("pk"), status=Judgment.Status.PLANNED)
+    judges = dict(server.judges.order_by("pk").values_list("pk", Exists(planned)))
+    untried = judges.keys() & set(locked.untried_judges or ())
+    if locked.via == Run.Via.BATCH:
+        judges = {judge: has_planned for judge, has_planned in judges.items() if judge in untried}
+    judgments = Judgment.objects.filter(run=run, judge__in=judges)
+    if not any(judges.values()) and not judgments.filter(status=Judgment.Status.LEASED).exists():
         return Leased([])
     now = timezone.now()
     count_lost_calls(run=locked, at=now, besides=holder)
@@ -104,15 +116,27 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: HolderL
     if allowed < most:  # a window's requests are for all runs
         room = min(room, -(-allowed // claim.runs))
     room = min(room, affordable)
-    taken = _take(judgments, room, holder, shared, now)
+    taken = _take_abandoned(judgments, room, holder, shared, now)
+    waiting = [judge for judge, has_planned in judges.items() if has_planned]
+    untried &= set(waiting)
+    if untried:
+        asked = judgments.filter(judge__in=untried, status=Judgment.Status.LEASED)
+        busy = set(asked.order_by().values_list("judge", flat=True).distinct())
+        waiting = [judge for judge in waiting if judge not in busy]
+    if waiting and room > len(taken):
+        first = load.turn % len(waiting)
+        in_turn = [*waiting[first:], *waiting[:first]]
+        alone = _first_calls_of(server, untried)
+        taken += _take_in_turn(judgments, in_turn, alone, room - len(taken), holder, shared, now)
     _count_against_limits(server, len(taken))
     return Leased(
         list(chain.from_iterable(taken)),
-        come_back=bool(taken) or room <= 0,
+        come_back=bool(taken) or room <= 0 or bool(untried),
         counts_tokens=server.tokens_per_minute is not None,
         resting_until=server.resting_until,
         places=claim.places,
         share=claim.share,
+        untried=frozenset(untried),
     )
 
 
@@ -131,16 +155,20 @@ def store(
     endpoint: int,
     holder: UUID,
     outcomes: Sequence[Outcome],
-    prices: Prices,
+    prices_of: Callable[[str], Prices],
     counts_tokens: bool = True,
 ) -> int:
     """Write outcomes of leases that this holder still has; return how many were written.
 
-    Where asking again has failed, the earlier answer stands. What was spent counts for the run whether or not
-    the lease was still held: the call has been paid.
+    prices_of: returns the prices of a model. Where asking again has failed, the earlier answer stands. What
+    was spent counts for the run whether or not the lease was still held: the call has been paid.
     """
     now = timezone.now()
-    costs = [prices.cost(each.input_tokens, each.output_tokens, each.cached_tokens) for each in outcomes]
+    prices = {model: prices_of(model) for model in {each.model for each in outcomes}}
+    costs = [
+        prices[each.model].cost(each.input_tokens, each.output_tokens, each.cached_tokens)
+        for each in outcomes
+    ]
     rows = [_row(each, cost, now, holder) for each, cost in zip(outcomes, costs, strict=True)]
     with connection.cursor() as cursor:
         cursor.executemany(_WRITE, rows)  # type: ignore[arg-type]
@@ -148,6 +176,9 @@ def store(
     failed = [each.judgment for each in outcomes if each.status == Judgment.Status.FAILED]
     if failed:
         give_back_answers(Judgment.objects.filter(pk__in=failed, status=Judgment.Status.FAILED))
+    firsts = [each for each in outcomes if each.first_of is not None]
+    if firsts:
+        note_first_judgments(run=run, outcomes=firsts)
     spent = sum((cost for cost in costs if cost is not None), Decimal(0))
     savings = _note_savings(outcomes, prices)
     if spent or savings:
@@ -160,17 +191,18 @@ def store(
     return written
 
 
-def _note_savings(outcomes: Sequence[Outcome], prices: Prices) -> dict[str, Combinable]:
+def _note_savings(outcomes: Sequence[Outcome], prices: Mapping[str, Prices]) -> dict[str, Combinable]:
     """Return what servers had cached, and saved by it, as an update of the run; nothing if none told."""
-    told = [each.cached_tokens for each in outcomes if each.cached_tokens is not None]
+    told = [(each.cached_tokens, prices[each.model]) for each in outcomes if each.cached_tokens is not None]
     if not told:
         return {}
-    cached, counted = sum(told), Coalesce("cached_tokens", Value(0))
-    saved = prices.savings(cached)
-    if saved is None:
-        unpriced = F("cached_tokens_unpriced") + cached
-        return {"cached_tokens": counted + cached, "cached_tokens_unpriced": unpriced}
-    return {"cached_tokens": counted + cached, "cache_savings": F("cache_savings") + saved}
+    savings = [(cached, of_model.savings(cached)) for cached, of_model in told]
+    unpriced = sum(cached for cached, saved in savings if saved is None)
+    return {
+        "cached_tokens": Coalesce("cached_tokens", Value(0)) + sum(cached for cached, _ in savings),
+        "cached_tokens_unpriced": F("cached_tokens_unpriced") + unpriced,
+        "cache_savings": F("cache_savings") + sum((saved or Decimal(0) for _, saved in savings), Decimal(0)),
+    }
 
 
 def renew(*, run: int, holder: UUID) -> None:
@@ -201,7 +233,7 @@ def sweep() -> int:
     """
     long_ago = timezone.now() - LEASE
     abandoned = Judgment.objects.filter(without_living_holder(long_ago), status=Judgment.Status.LEASED)
-    abandoned = abandoned.exclude(run__via=Run.Via.BATCH)
+    abandoned = abandoned.exclude(Exists(Batch.objects.filter(pk=OuterRef("lease"))))
     runs = set(abandoned.values_list("run", flat=True).distinct())
     freed = 0
     for run in Run.objects.select_for_update().filter(pk__in=runs).order_by("pk"):
@@ -237,6 +269,7 @@ def let_rest(*, endpoint: int, until: datetime) -> None:
 def finish_if_done(*, run: int) -> None:
     """Finish a running run in which nothing is planned or leased any more. Locks the run.
 
+    One with a judge that the server rejects stops, so that somebody is told and can resume it.
     Each worker asks when it has stored its last outcome, so whoever is the last one sees all of them. What
     workers gave back of a cancelled run is planned no more.
     """
@@ -244,6 +277,9 @@ def finish_if_done(*, run: int) -> None:
     if locked.status == Run.Status.CANCELLED:
         end_plan(locked)
     if locked.status == Run.Status.RUNNING and not is_under_way(Judgment.objects.filter(run=run)):
+        if reason := why_judges_stopped(locked):
+            stop_run(locked, reason)
+            return
         locked.status, locked.finished_at = Run.Status.FINISHED, timezone.now()
         locked.save(update_fields=["status", "finished_at"])
         announce(locked.project_id, RUN_FINISHED, {"run": locked.pk})
@@ -283,27 +319,65 @@ def stop_run(run: Run, reason: str, *, waits_for: Endpoint | None = None) -> Non
     announce(locked.project_id, RUN_STOPPED, {"run": locked.pk, "resumes_until": until})
 
 
-def _take(
+def _take_abandoned(
     judgments: QuerySet[Judgment], how_many: int, holder: UUID, shared: SharedCalls, now: datetime
 ) -> list[Sequence[int]]:
-    """Lease what a dead worker left behind first, then what was never asked; return it by calls.
+    """Lease what a dead worker left behind; return it by calls.
 
     What the holder was too slow to renew it is still asking; the calls of who was dead by now are counted.
     No other worker leases of this run meanwhile, so that what one call gives goes to one worker.
     """
     if how_many <= 0:
         return []
-    rows = judgments.select_for_update(skip_locked=True)
-    held = rows.filter(status=Judgment.Status.LEASED)
+    held = judgments.select_for_update(skip_locked=True).filter(status=Judgment.Status.LEASED)
     ended = held.filter(without_living_holder(now)).exclude(lease=holder)
-    taken = list(first_calls(ended.order_by("pk") if shared.sizes else ended, how_many, shared))
-    planned = rows.filter(status=Judgment.Status.PLANNED).order_by("pk")
-    if how_many > len(taken):
-        taken += first_calls(planned, how_many - len(taken), shared)
-    Judgment.objects.filter(pk__in=list(chain.from_iterable(taken))).update(
+    calls = list(first_calls(ended.order_by("pk") if shared.sizes else ended, how_many, shared))
+    return _hold(calls, holder, now)
+
+
+def _take_in_turn(
+    judgments: QuerySet[Judgment],
+    judges: Sequence[int],
+    alone: Mapping[int, int],
+    how_many: int,
+    holder: UUID,
+    shared: SharedCalls,
+    now: datetime,
+) -> list[Sequence[int]]:
+    """Lease the first planned judgments of each judge, as many of one as of another; return them by calls.
+
+    One query for each judge, for a query for all of them would sort what is planned. What a judge has too
+    few of goes to those behind it. alone: see `_first_calls_of`.
+    """
+    planned = judgments.select_for_update(skip_locked=True).filter(status=Judgment.Status.PLANNED)
+    calls: list[Sequence[int]] = []
+    for place, judge in enumerate(judges):
+        share = -(-(how_many - len(calls)) // (len(judges) - place))
+        if share > 0:
+            of_judge = planned.filter(judge=judge).order_by("pk")
+            calls += first_calls(of_judge, alone.get(judge, share), shared)
+    return _hold(calls, holder, now)
+
+
+def _first_calls_of(server: Endpoint, untried: Collection[int]) -> dict[int, int]:
+    """Return, for judges that are asked by one call alone, how many judgments it gives in the plan's order.
+
+    Several samples are asked for together where all calls of the judge will do so.
+    """
+    if not untried:
+        return {}
+    sizes = {}
+    for judge in server.judges.filter(pk__in=untried):
+        together = judge.seed is None and not judge.asks_several and not judge.takes_steps
+        sizes[judge.pk] = judge.samples if together and server.samples_in_one_call else 1
+    return sizes
+
+
+def _hold(calls: list[Sequence[int]], holder: UUID, now: datetime) -> list[Sequence[int]]:
+    Judgment.objects.filter(pk__in=list(chain.from_iterable(calls))).update(
         status=Judgment.Status.LEASED, lease=holder, leased_until=now + LEASE
     )
-    return taken
+    return calls
 
 
 def _allowed_now(server: Endpoint, how_many: int) -> int:
@@ -353,6 +427,7 @@ _COLUMNS = (
     "cost",
     "seconds",
     "answered_at",
+    "log_probabilities",
 )
 _WRITE = (
     f"UPDATE {Judgment._meta.db_table} SET {', '.join(f'{name} = %s' for name in _COLUMNS)}, "

@@ -37,12 +37,12 @@ def _lost_by(run: Run, holder: LeaseHolder) -> Decimal:
     """Return the cost of a worker's calls in flight; what was leased ahead of its places was not asked."""
     sizes = shared_calls(run).sizes
     leased = Judgment.objects.filter(run=run, lease=holder.pk, status=Judgment.Status.LEASED)
-    by_judge = leased.order_by().values_list("judge")
+    by_judge = leased.order_by().values_list("judge", "judge__model")
     counts = list(by_judge.annotate(judgments=Count("pk"), calls=count_shared_calls(Q())))
     costs, calls, cost = expected_costs(run, holder.endpoint, sizes), 0, Decimal(0)
-    for judge, judgments, together in counts:
+    for judge, model, judgments, together in counts:
         count = together if judge in sizes else judgments
         calls += count
-        cost += count * costs[sizes.get(judge, 1)]
+        cost += count * costs[model, sizes.get(judge, 1)]
     in_flight = cost * min(Decimal(1), Decimal(holder.places) / calls) if calls else Decimal(0)
     return in_flight.quantize(SMALLEST)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -15,20 +16,23 @@ from annotate.webhooks.commands import announce
 from judges.core.errors import RunRefusedError, RunStateError
 from judges.core.models import Judge, Judgment, Run
 from judges.core.specification import Scope
+from judges.endpoints.archiving import refuse_archived
+from judges.endpoints.prices import prices_of
 from judges.endpoints.queries import refusal, refusal_of_reference, refusal_of_scope
 from judges.methods import METHODS
 from judges.runs.commands.batches import make_due
+from judges.runs.commands.first_judgments import judges_to_try, plan_rejected_again
 from judges.runs.commands.first_steps import adopt_first_steps
 from judges.runs.commands.leases import RUN_FINISHED, end_plan, is_under_way
 from judges.runs.commands.lost_calls import count_lost_calls
 from judges.runs.commands.planned import write_judgments
 from judges.runs.commands.silence import be_patient_again
-from judges.runs.queries.runs import left_behind
+from judges.runs.queries.runs import judges_of, left_behind
 from judges.runs.queries.samples import ChosenItems, chosen_items
 from judges.tasks import collect_judgments
 
 _WAITING = ("waits_for", "resumes_until")
-_GOING_ON = (*_WAITING, "finished_at", "looked_up_to")
+_GOING_ON = (*_WAITING, "finished_at", "looked_up_to", "untried_judges")
 
 
 @transaction.atomic
@@ -67,9 +71,10 @@ def plan_run(
         created_by=by,
     )
     chosen = chosen_items(project, scope)
-    _take_over(run, scope.judges, dimensions, chosen)
     for judge in scope.judges:
-        write_judgments(run, judge, dimensions, scope.pairs, chosen)
+        _take_over(run, judge, dimensions, chosen.for_judge(judge))
+    for judge in scope.judges:
+        write_judgments(run, judge, dimensions, scope.pairs, chosen.for_judge(judge))
         adopt_first_steps(run, judge)
     planned = {"judges": [judge.name for judge in scope.judges], "budget": budget, "via": via}
     record(project, "run.planned", run, after=planned, by=by)
@@ -88,11 +93,14 @@ def start_run(*, run: Run) -> Run:
                 status=run.get_status_display()
             )
         )
+    _refuse_archived(run)
     now = timezone.now()
     if run.status == Run.Status.PAUSED and run.reason:  # it paused by itself, for unreadable replies
         run.accepts_unreadable = True
     run.status, run.reason, run.finished_at = Run.Status.RUNNING, "", None
     run.started_at = run.started_at or now
+    plan_rejected_again(run)
+    run.untried_judges = judges_to_try(run)
     if not is_under_way(Judgment.objects.filter(run=run)):
         run.status, run.finished_at = Run.Status.FINISHED, now
     run.waits_for = run.resumes_until = None
@@ -155,13 +163,14 @@ def retry_failed(*, run: Run) -> Run:
     run = _lock_run(run)
     if run.status == Run.Status.CANCELLED:
         raise RunStateError(gettext("This run was cancelled; plan a new one for the missing judgments."))
+    _refuse_archived(run)
     failed = Judgment.objects.filter(run=run, status=Judgment.Status.FAILED)
     if not failed.update(status=Judgment.Status.PLANNED, reason="", problem=""):
         return run
     run.status, run.reason, run.finished_at = Run.Status.RUNNING, "", None
     run.started_at = run.started_at or timezone.now()
     run.waits_for = run.resumes_until = None
-    run.looked_up_to = _look_up_from(run)
+    run.looked_up_to, run.untried_judges = _look_up_from(run), judges_to_try(run)
     run.save(update_fields=["status", "reason", "started_at", *_GOING_ON])
     record(run.project, "run.retried", run)
     be_patient_again(run=run)
@@ -179,13 +188,22 @@ def _look_up_from(run: Run) -> int | None:
     return 0 if run.reuses_answers else None
 
 
+def _refuse_archived(run: Run) -> None:
+    """Raise RunStateError where judgments are left of a judge that is archived."""
+    open_ones = (Judgment.Status.PLANNED, Judgment.Status.LEASED, Judgment.Status.FAILED)
+    left = Judgment.objects.filter(run=run, judge=OuterRef("pk"), status__in=open_ones)
+    for judge in judges_of(run).filter(Exists(left)):
+        if reason := refuse_archived(judge):
+            raise RunStateError(reason)
+
+
 def _lock_run(run: Run) -> Run:
     return Run.objects.select_for_update().get(pk=run.pk)
 
 
 def _take_over(
     run: Run,
-    judges: Sequence[Judge],
+    judge: Judge,
     dimensions: Sequence[FrozenDimension],
     chosen: ChosenItems,
 ) -> None:
@@ -195,7 +213,7 @@ def _take_over(
     """
     now = timezone.now()
     left = Judgment.objects.filter(
-        left_behind(now), judge__in=judges, dimension__in=[dimension.id for dimension in dimensions]
+        left_behind(now), judge=judge, dimension__in=[dimension.id for dimension in dimensions]
     )
     left = chosen.among_judgments(left)
     died = left.filter(status=Judgment.Status.LEASED).values("run")
@@ -225,16 +243,18 @@ def _refuse_unsuitable(
 ) -> None:
     if judge.project_id != project.pk:
         raise RunRefusedError(gettext("This judge belongs to another project."))
+    if reason := refuse_archived(judge):
+        raise RunRefusedError(reason)
     if judge.endpoint is None:
         raise RunRefusedError(
             gettext("{name} is imported and has no endpoint to call.").format(name=judge.name)
         )
-    if budget is not None and not judge.endpoint.has_prices:
+    if budget is not None and not prices_of(judge.endpoint, judge.model).are_known:
         raise RunRefusedError(
             gettext(
-                "The prices of {name} are unknown, so Concord cannot enforce a budget; enter its "
-                "prices or leave the budget out."
-            ).format(name=judge.endpoint.name)
+                "The prices of {model} at {name} are unknown, so Concord cannot enforce a budget; enter "
+                "its prices or leave the budget out."
+            ).format(model=judge.model, name=judge.endpoint.name)
         )
     method = METHODS[judge.method]
     if method.asks_pairs and not scope.pairs:

@@ -9,8 +9,8 @@ from django.db.models import Avg, Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from judges.core.models import Batch, Judge, Judgment, Run
+from judges.endpoints.prices import prices_of
 from judges.endpoints.queries import estimated_tokens
-from judges.endpoints.work import Prices
 from judges.runs.queries.work import work_of
 
 ATTENDED = (Run.Status.RUNNING, Run.Status.CANCELLED, Run.Status.FINISHED)
@@ -70,7 +70,7 @@ def expected_cost(run: Run, judge: Judge) -> Decimal | None:
     prices are unknown.
     """
     assert judge.endpoint is not None
-    prices = Prices.of(judge.endpoint).in_batches()
+    prices = prices_of(judge.endpoint, judge.model).in_batches()
     if (mean := _mean_usage(judge)) is not None:
         cost = prices.cost(*mean)
         return None if cost is None else CAUTION * cost

@@ -16,6 +16,7 @@ from annotate.core.models import Document, Item, Project
 from judges.core.material import outputs_of
 from judges.core.models import Endpoint, Judge, Judgment, Run
 from judges.core.specification import Scope
+from judges.endpoints.prices import EndpointPrices
 from judges.endpoints.queries import (
     CHARACTERS_A_TOKEN,
     estimated_tokens,
@@ -23,7 +24,7 @@ from judges.endpoints.queries import (
     refusal_of_reference,
     refusal_of_scope,
 )
-from judges.endpoints.work import BATCH_WINDOW, Prices
+from judges.endpoints.work import BATCH_WINDOW, UNKNOWN_PRICES, Prices
 from judges.methods import METHODS
 from judges.methods.base import Subject
 from judges.runs.queries.runs import left_behind
@@ -74,6 +75,7 @@ class JudgePlan:
     shared_calls: int | None = None
     size: int = 1
     calls_each: float = 1.0
+    prices: Prices = UNKNOWN_PRICES
 
     @property
     def missing(self) -> int:
@@ -105,9 +107,7 @@ class JudgePlan:
         """What all calls cost; None where the endpoint's prices are unknown."""
         if not self.calls:
             return Decimal(0)
-        assert self.judge.endpoint is not None
-        prices = Prices.of(self.judge.endpoint)
-        prices = prices.in_batches() if self.via == Run.Via.BATCH else prices
+        prices = self.prices.in_batches() if self.via == Run.Via.BATCH else self.prices
         return prices.cost(self.input_tokens, self.output_tokens)
 
 
@@ -211,35 +211,41 @@ class RunPlan:
 
 
 def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> RunPlan:
-    """Return a run's number of calls, cost and time over a scope. Up to ten queries, whatever its size.
+    """Return a run's number of calls, cost and time over a scope.
 
-    The judges need their endpoints and templates.
+    Up to ten queries, and one for each endpoint. The judges need their endpoints and templates.
     """
     guideline = current_guideline(project)
     dimensions = [each for each in guideline.dimensions if each.key in set(scope.dimensions)]
     chosen = chosen_items(project, scope)
-    pairs, offers = (
-        _count_pairs(project, scope, chosen),
-        count_offers(chosen.among_items(Item.objects.filter(document__project=project))),
-    )
+    pairs, items = _count_pairs(project, scope, chosen), Item.objects.filter(document__project=project)
+    offers = count_offers(chosen.among_items(items))
     there = _count_there(scope, dimensions, chosen)
     used, sample = mean_usage(scope), list(_sample(project, scope))
-    plans = [
-        JudgePlan(
-            judge=judge,
-            judgments=_count_judgments(judge, dimensions, pairs, offers),
-            there=there[judge.pk, "there"],
-            failed=there[judge.pk, "failed"],
-            waiting=there[judge.pk, "waiting"],
-            usage=used.get(judge.pk) or _estimate_usage(judge, dimensions, sample),
-            problem=_problem(judge, dimensions, guideline.scales),
-            via=via,
-            shared_calls=_shared_calls(judge, dimensions, offers[Offer.OUTPUT], chosen),
-            size=len(dimensions) if judge.asks_several else 1,
-            calls_each=_calls_each(judge, sample),
+    endpoints = {each.endpoint for each in scope.judges if each.endpoint}
+    prices = {endpoint.pk: EndpointPrices(endpoint) for endpoint in endpoints}
+    plans = []
+    for judge in scope.judges:
+        own = chosen.for_judge(judge)
+        if own is not chosen:  # units, of a judge that is asked about all dimensions of their items
+            offers = count_offers(own.among_items(items))
+            there |= _count_there(replace(scope, judges=[judge]), dimensions, own)
+        plans.append(
+            JudgePlan(
+                judge=judge,
+                judgments=_count_judgments(judge, dimensions, pairs, offers, own),
+                there=there[judge.pk, "there"],
+                failed=there[judge.pk, "failed"],
+                waiting=there[judge.pk, "waiting"],
+                usage=used.get(judge.pk) or _estimate_usage(judge, dimensions, sample),
+                problem=_problem(judge, dimensions, guideline.scales),
+                via=via,
+                shared_calls=_shared_calls(judge, dimensions, offers[Offer.OUTPUT], own),
+                size=len(dimensions) if judge.asks_several else 1,
+                calls_each=_calls_each(judge, sample),
+                prices=prices[judge.endpoint_id].of(judge.model) if judge.endpoint_id else UNKNOWN_PRICES,
+            )
         )
-        for judge in scope.judges
-    ]
     return RunPlan(plans, [] if via == Run.Via.BATCH else _times(plans), via)
 
 
@@ -278,8 +284,14 @@ def _shared_calls(
 
 
 def _count_judgments(
-    judge: Judge, dimensions: Sequence[FrozenDimension], pairs: int, offers: Mapping[Offer, int]
+    judge: Judge,
+    dimensions: Sequence[FrozenDimension],
+    pairs: int,
+    offers: Mapping[Offer, int],
+    chosen: ChosenItems,
 ) -> int:
+    if chosen.units is not None:
+        return sum(len(chosen.units.get(each.id, ())) * samples_about(judge, each) for each in dimensions)
     if judge.asks_pairs:
         return pairs * len(dimensions) * judge.samples
     return sum(offers[need_of(each)] * samples_about(judge, each) for each in dimensions)

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Max, Min, Q, QuerySet, Sum
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
-from judges.core.models import Judgment, LeaseHolder, Run
+from judges.core.models import Judge, Judgment, LeaseHolder, Run
 from judges.runs.queries.shared import SEVERAL
 
 RECENTLY = timedelta(seconds=30)
@@ -46,6 +46,13 @@ class RunProgress:
 def goes_on(run: int) -> bool:
     """Return whether a run is running. One query."""
     return Run.objects.filter(pk=run, status=Run.Status.RUNNING).exists()
+
+
+def judges_of(run: Run) -> QuerySet[Judge]:
+    """Return the judges that a run asks, with their endpoints."""
+    asked = Judgment.objects.filter(run=run, judge=OuterRef("pk"))
+    judges = Judge.objects.filter(Exists(asked), project=run.project_id)
+    return judges.select_related("endpoint").order_by("pk")
 
 
 def left_behind(now: datetime) -> Q:

@@ -1,13 +1,9 @@
 """Judgments by what they are: of a judge, about a dimension, unreadable, or far from what people say."""
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from django.db import connection
 from django.db.models import Count, Q, QuerySet, TextChoices
-from django.db.models.expressions import RawSQL
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.guideline import FrozenDimension
@@ -20,6 +16,7 @@ from judges.core.specification import Scope
 from judges.methods.own_scale import OwnScale
 from judges.results.queries.scores import Material, material_of, mean_of_samples
 from judges.runs.queries.plans import JudgePlan, RunPlan, Usage, mean_usage
+from judges.runs.queries.samples import among
 from judges.runs.queries.shared import by_call, sizes_of_calls
 
 Status = Judgment.Status
@@ -84,13 +81,6 @@ def _far(project: Project, judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
                 if abs(_rescale(value or 0.0, scales.get(judge), dimension) - means.get(item, np.nan)) >= FAR
             ]
     return judgments.filter(pk__in=among(far))
-
-
-def among(keys: Sequence[int]) -> RawSQL:
-    """Return keys as a subquery with one parameter: SQLite takes no more than some thousands in a list."""
-    if connection.vendor == "sqlite":
-        return RawSQL("SELECT value FROM json_each(%s)", [json.dumps(list(keys))])
-    return RawSQL("SELECT unnest(%s::bigint[])", [list(keys)])
 
 
 def _rescale(value: float, scale: OwnScale | None, dimension: FrozenDimension) -> float:

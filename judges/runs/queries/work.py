@@ -7,7 +7,7 @@ from typing import Any
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Document, Guideline, Item
 from judges.core.contents import contents_of, in_order_of_sample
-from judges.core.models import Judge, Judgment, ScoreFrom
+from judges.core.models import Endpoint, Judge, Judgment, ScoreFrom
 from judges.endpoints.questions import Question
 from judges.endpoints.work import Call, Chain, Earlier, JudgmentWork, Outcome
 from judges.methods import METHODS, Method
@@ -28,9 +28,10 @@ class Questions:
         self._references: dict[tuple[int, int], str] = {}  # by document and system
         self._contents: dict[int, Subject] = {}  # of items with questions of other kinds
 
-    def work_of(self, judgments: Sequence[int]) -> list[JudgmentWork]:
+    def work_of(self, judgments: Sequence[int], untried: Collection[int] = ()) -> list[JudgmentWork]:
         """Return the questions of these judgments in order, questions of one call together.
 
+        untried: judges of which these are the first judgments of the run.
         Up to four queries, five if prompts show a reference, and three for questions of other kinds.
         """
         rows = (
@@ -41,7 +42,11 @@ class Questions:
         found = list(rows)
         if found:
             self._learn(found)
-        return _by_call([self._work(row) for row in found])
+        works = [self._work(row) for row in found]
+        if untried:
+            firsts = [row.judge if row.judge in untried else None for row in found]
+            works = [replace(work, first_of=first) for work, first in zip(works, firsts, strict=True)]
+        return _by_call(works)
 
     def _learn(self, rows: Sequence[Any]) -> None:
         if not self._dimensions:
@@ -94,6 +99,7 @@ class Questions:
             unit=None if chain else _unit(judge, row, subject),
             pattern=judge.template.pattern if judge.template else "",
             subject=subject,
+            dialect=judge.endpoint.dialect if judge.endpoint else Endpoint.Dialect.OPENAI,
         )
 
 

@@ -274,6 +274,23 @@ def test_parameters_that_cannot_be_sent_are_refused_beside_their_field(client, c
     assert not Judge.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"temperature": 0}, "Anthropic takes neither temperature nor top p nor seed"),
+        ({"temperature": "", "score_from": "probabilities"}, "Anthropic gives no log-probabilities"),
+        ({"temperature": "", "extra_body": '{"thinking": {}}'}, "Concord sends thinking itself"),
+    ],
+)
+def test_a_judge_with_what_its_interface_does_not_have_is_refused(client, cast, fields, says):
+    endpoint = make_endpoint(cast.project, dialect="anthropic")
+    refused = add(client, cast, endpoint=endpoint.pk, **fields)
+    assert refused.status_code == 422
+    assert says in text_of(refused)
+    assert not Judge.objects.exists()
+    assert add(client, cast, endpoint=endpoint.pk, temperature="").status_code == 302
+
+
 def test_dimensions_of_one_call_are_named_in_order_and_shown_again(client):
     cast = make_project(dimensions=("fluency", "coherence", "style"))
     client.force_login(cast.admin)

@@ -149,3 +149,41 @@ def test_what_is_no_panel_is_refused(how: dict[str, object], sentence: str) -> N
     with pytest.raises(CommandError, match=sentence):
         call_command("panel", cast.project.slug, "New", **how, stdout=StringIO())
     assert not Judge.objects.filter(name="New").exists()
+
+
+@pytest.mark.django_db
+def test_admin_makes_and_changes_a_panel_in_the_browser(client: Client) -> None:
+    cast = measured_project()
+    client.force_login(cast.admin)
+    form = address(cast, "panels/new/")
+    assert "Reasoner" in text_of(client.get(form))
+    members = list(Judge.objects.order_by("pk").values_list("pk", flat=True))
+    few = client.post(form, {"name": "Both", "members": members[:1], "rule": "mean"})
+    assert few.status_code == 422
+    assert "two judges at least" in text_of(few)
+    client.post(form, {"name": "Both", "members": members, "rule": "mean"})
+    panel = Panel.objects.get()
+    count = panel.judge.judgments.count()
+    assert count == len(RTS)
+    change = address(cast, f"panels/{panel.judge_id}/")
+    assert 'value="Both"' in client.get(change).content.decode()
+    client.post(change, {"name": "Middle", "members": members, "rule": "majority"})
+    panel.refresh_from_db()
+    panel.judge.refresh_from_db()
+    assert (panel.rule, panel.judge.name, panel.judge.judgments.count()) == ("majority", "Middle", count)
+    assert AuditEntry.objects.filter(act="panel.changed").count() == 1
+
+
+@pytest.mark.django_db
+def test_panel_with_a_corrected_value_is_not_changed(client: Client) -> None:
+    cast = measured_project()
+    client.force_login(cast.admin)
+    members = list(Judge.objects.order_by("pk").values_list("pk", flat=True))
+    client.post(address(cast, "panels/new/"), {"name": "Both", "members": members, "rule": "mean"})
+    panel = Panel.objects.get()
+    set_value(judgment=panel.judge.judgments.earliest("pk"), value=1, note="It is empty.", by=cast.admin)
+    change = address(cast, f"panels/{panel.judge_id}/")
+    assert "make another panel" in text_of(client.get(change))
+    sent = client.post(change, {"name": "Middle", "members": members, "rule": "majority"})
+    assert sent.status_code == 409
+    assert Panel.objects.get().rule == "mean"

@@ -211,7 +211,7 @@ def test_the_page_shows_count_and_cost_before_it_acts(client: Client) -> None:
     client.force_login(cast.admin)
     assert page in client.get(reverse("runs", args=[cast.project.slug])).content.decode()
     html = client.get(page, {"judge": judge.pk}).content.decode()
-    assert "2 calls; expected cost: 0.0056" in html
+    assert "2 calls; expected cost: 0.0056 USD" in html
     assert client.get(page, {"judge": 10**9}).status_code == 422
     chosen = {"judge": judge.pk, "which": "unreadable"}
     stale = client.post(page, {**chosen, "act": "ask", "shown": 2})
@@ -235,7 +235,7 @@ def test_one_is_asked_from_its_page_which_shows_the_earlier_reply_afterwards(cli
     first, _ = keys()
     page = reverse("judgment", args=[cast.project.slug, first])
     client.force_login(cast.admin)
-    assert "One call in a separate run; expected cost: 0.0028" in client.get(page).content.decode()
+    assert "One call in a separate run; expected cost: 0.0028 USD" in client.get(page).content.decode()
     client.post(reverse("judgment_ask", args=[cast.project.slug, first]))
     assert Judgment.objects.get(pk=first).status == "planned"
     html = client.get(page).content.decode()

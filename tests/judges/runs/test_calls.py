@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from judges.core.models import Endpoint, Judge, Judgment, Run
+from judges.core.models import Judge, Judgment, Run
 from judges.core.specification import Scope
 from judges.endpoints.work import Prices
 from judges.runs.commands.runs import plan_run, start_run
@@ -132,9 +132,9 @@ def test_what_caches_saved_is_undefined_with_its_reason(
 
 
 def test_cached_tokens_cost_as_others_where_there_is_no_price_of_them() -> None:
-    usual = Prices.of(Endpoint(input_price=Decimal(2), output_price=Decimal(8)))
+    usual = Prices(Decimal(2), Decimal(8))
     assert usual.cost(1_000_000, 0, 400_000) == 2
-    cheaper = Prices.of(Endpoint(input_price=Decimal(2), output_price=Decimal(8), cached_price=Decimal(1)))
+    cheaper = Prices(Decimal(2), Decimal(8), Decimal(1))
     assert cheaper.cost(1_000_000, 0, 400_000) == Decimal("1.6")
     assert cheaper.cost(1_000_000, 0, None) == 2
     assert cheaper.cost(1_000_000, 0, 3_000_000) == 1

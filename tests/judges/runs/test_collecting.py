@@ -14,12 +14,12 @@ from django.db import connections
 from django.utils import timezone
 
 from judges.core.models import Endpoint, Judgment, LeaseHolder, Run
-from judges.endpoints.work import Outcome, Prices
+from judges.endpoints.work import Outcome
 from judges.runs.commands.collecting import collect
 from judges.runs.commands.leases import Leased, lease, let_rest, store
 from judges.runs.commands.runs import cancel_run, pause_run, retry_failed, start_run
 from judges.runs.queries.runs import run_progress, runs_with_open_judgments
-from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint
+from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint, unpriced
 from tests.judges.news import DIMENSIONS, news_project
 from tests.judges.provider import providing
 from tests.judges.running import running, statuses, worked
@@ -183,8 +183,7 @@ def test_what_a_dead_worker_held_is_taken_again_when_its_lease_is_over(replay):
     assert runs_with_open_judgments() == [run.pk]
     assert worked(run).status == "finished"
     late = [Outcome(held[0], "done", 1, value=1.0)]
-    prices = Prices(None, None)
-    assert store(run=run.pk, endpoint=endpoint.pk, holder=dead, outcomes=late, prices=prices) == 0
+    assert store(run=run.pk, endpoint=endpoint.pk, holder=dead, outcomes=late, prices_of=unpriced) == 0
     assert server.stats()["repeated"] == 0
 
 

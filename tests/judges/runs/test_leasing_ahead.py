@@ -6,11 +6,11 @@ from uuid import UUID, uuid4
 import pytest
 
 from judges.core.models import Endpoint, Judgment, Run
-from judges.endpoints.work import Outcome, Prices
+from judges.endpoints.work import Outcome
 from judges.runs.commands.leases import MOST_AHEAD, HolderLoad, Leased, lease, store
 from judges.runs.queries.runs import run_progress
 from tests.factories import make_user
-from tests.judges.factories import make_endpoint, make_judge
+from tests.judges.factories import make_endpoint, make_judge, unpriced
 from tests.judges.news import DIMENSIONS, news_project
 from tests.judges.running import running
 
@@ -55,7 +55,7 @@ def test_tokens_are_counted_where_an_endpoint_limits_them(limit: dict[str, int],
         endpoint=server.pk,
         holder=holder,
         outcomes=[outcome],
-        prices=Prices(None, None),
+        prices_of=unpriced,
         counts_tokens=leased.counts_tokens,
     )
     server.refresh_from_db()

@@ -1,4 +1,4 @@
-from judges.core.models import Judgment
+from judges.core.models import Judgment, Run
 from judges.runs.commands.collecting import collect
 from judges.runs.commands.runs import start_run
 from tests.factories import make_project
@@ -11,6 +11,7 @@ def test_the_replay_server_counts_what_it_was_asked(replay, transactional_db):
     cast = make_project()
     judge = make_judge(cast.project, endpoint=make_endpoint(cast.project, server.base_url), model=MODEL)
     run = start_run(run=make_run(cast.project, judge))
+    Run.objects.update(untried_judges=None)  # or the rest would not be asked
     collect(run=run.pk, seconds=30)
     failed = Judgment.objects.filter(run=run, status=Judgment.Status.FAILED)
     assert failed.count() == 4

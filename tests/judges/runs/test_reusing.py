@@ -226,7 +226,7 @@ def test_the_pages_the_api_and_the_command_say_what_was_saved_and_from_which_jud
         call_command("judge", cast.project.slug, "--judge", judge.name, "--reuse", "--here", stdout=out)
         assert len(provider.asked) == asked
     copy = judge.judgments.order_by("pk")[0]
-    assert "2 stored answers reused; saved 0.0012." in out.getvalue()
+    assert "2 stored answers reused; saved 0.0012 USD." in out.getvalue()
     client.force_login(cast.admin)
     page = client.get(reverse("run", args=[cast.project.slug, copy.run_id])).content.decode()
     assert "0.0012 for 2 calls not made" in " ".join(page.split())
@@ -239,4 +239,4 @@ def test_the_pages_the_api_and_the_command_say_what_was_saved_and_from_which_jud
     listed = program.get(f"{home}/judgments/?run={copy.run_id}").json()
     assert listed["results"][0]["reused_from"] == copy.reused_from_id
     overview = client.get(reverse("project", args=[cast.project.slug])).content.decode()
-    assert "Stored answers and caches saved 0.0012." in " ".join(overview.split())
+    assert "Stored answers and caches saved 0.0012 USD." in " ".join(overview.split())

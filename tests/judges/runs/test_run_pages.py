@@ -188,7 +188,7 @@ def test_a_run_says_how_far_it_is(client, cast):
     Run.objects.filter(pk=run.pk).update(spent=Decimal("1.234"))
     shown = text_of(client.get(address(cast, f"runs/{run.pk}/")))
     assert "running done 1 of 4 failed 1 unreadable 1" in shown
-    assert "spent 1.23 of 3.00" in shown
+    assert "spent 1.23 USD of 3.00 USD" in shown
     assert "Pause Retry 1 failed Cancel" in shown
     assert "1 failed No answer within 10 s." in shown
     assert "1 unreadable A refusal." in shown
@@ -370,9 +370,9 @@ def make_batch(run, **fields):
 def test_the_batch_interface_is_chosen_on_the_plan_at_half_the_price(client, cast):
     judge = make_judge(cast.project, endpoint=make_priced_endpoint(cast.project))
     make_judgment(judge, cast.items[0], cast.dimensions[0], input_tokens=100_000, output_tokens=50_000)
-    assert "cost 1.80 time unknown" in show(client, cast)  # 3 x (0.1 x 2 + 0.05 x 8)
+    assert "cost 1.80 USD time unknown" in show(client, cast)  # 3 x (0.1 x 2 + 0.05 x 8)
     shown = show(client, cast, via="batch")
-    assert "cost 0.90 time ≤ 24 h 0 min" in shown
+    assert "cost 0.90 USD time ≤ 24 h 0 min" in shown
     assert "The cost is half" in shown
     plan(client, cast, via="batch")
     assert Run.objects.latest("pk").via == Run.Via.BATCH

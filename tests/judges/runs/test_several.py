@@ -15,6 +15,7 @@ from annotate.core.guidelines import current_guideline
 from judges.core.errors import RunRefusedError
 from judges.core.models import Batch, CallOrder, Judge, Judgment, LeaseHolder, Run
 from judges.core.specification import Scope
+from judges.endpoints.dialects.chat_completions import ChatCompletions
 from judges.methods.several import rotate
 from judges.runs.batch_lines import write_requests
 from judges.runs.commands.asking_again import ask_again
@@ -366,7 +367,7 @@ def test_one_dimension_is_asked_again_in_a_call_about_all(client: Client) -> Non
         one = of_item(run, cast.items[0])[1]
         client.force_login(cast.admin)
         page = text_of(client.get(address(cast, f"judgment/{one.pk}/")))
-        assert "One call in a separate run; expected cost: 0.0006" in page
+        assert "One call in a separate run; expected cost: 0.0006 USD" in page
         assert "Asked in one call Fluency, Coherence, Style" in page
         again = ask_again(project=cast.project, judgments=Judgment.objects.filter(pk=one.pk), by=cast.admin)
         assert worked(again).status == "finished"
@@ -388,6 +389,7 @@ def batched(cast: Cast, judge: Judge, budget: Decimal | None = None) -> Run:
     scope = Scope([judge], THREE)
     run = plan_run(project=cast.project, scope=scope, by=None, via=Run.Via.BATCH, budget=budget)
     start_run(run=run)
+    Run.objects.update(untried_judges=None)  # their first judgments were answered before
     for _ in range(6):
         Batch.objects.filter(run=run).update(due_at=timezone.now() - timedelta(seconds=1))
         collect(run=run.pk, seconds=60)
@@ -433,10 +435,10 @@ def test_a_batch_that_a_budget_or_a_file_cuts_has_whole_requests(
     assert run.status == "finished"
     assert [len(file) for file in provider.files] == [2, 2, 2, 2]
     run = running(cast.project, make_judge(cast.project, "several"), dimensions=THREE)
-    monkeypatch.setattr("judges.runs.batch_lines.MOST_BYTES", 5000)
+    monkeypatch.setattr(ChatCompletions, "batch_bytes", 5000)
     keys = list(run.judgments.order_by("pk").values_list("pk", flat=True))
     with (tmp_path / "requests").open("wb") as file:
-        written = write_requests(keys, file)
+        written = write_requests(keys, file, ChatCompletions(), str(run.pk))
     assert 0 < written.requests < 8
     assert written.judgments == 3 * written.requests
 

@@ -10,11 +10,12 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from judges.core.models import Judgment, LeaseHolder, Run
-from judges.endpoints.work import Outcome, Prices
+from judges.endpoints.prices import EndpointPrices
+from judges.endpoints.work import Outcome
 from judges.runs.commands.leases import finish_left_undone, lease, store, sweep
 from judges.runs.commands.runs import cancel_run, pause_run, start_run
 from tests.factories import make_project
-from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint, make_run
+from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint, make_run, unpriced
 from tests.judges.running import statuses, worked
 from tests.judges.workers import wait_until, worker
 
@@ -27,6 +28,7 @@ def abandoned(url, *, how_many=3):
     judge = make_judge(cast.project, name="A", endpoint=make_endpoint(cast.project, url))
     assert judge.endpoint_id is not None
     run = start_run(run=make_run(cast.project, judge))
+    Run.objects.update(untried_judges=None)  # its first judgment was answered before
     holder = uuid4()
     held = lease(run=run.pk, endpoint=judge.endpoint_id, holder=holder, how_many=how_many).judgments
     assert len(held) == how_many
@@ -72,13 +74,12 @@ def test_in_a_run_that_may_go_on_it_is_planned_again(provider, status):
 def test_in_a_run_that_is_over_it_is_taken_out_of_the_plan_and_what_was_paid_stays(provider, status):
     run, holder, held = abandoned(provider.base_url)
     outcome = Outcome(held[0], "done", 1, value=4.0, reply="Score: 4")
-    prices = Prices(None, None)
     store(
         run=run.pk,
         endpoint=LeaseHolder.objects.get().endpoint_id,
         holder=holder,
         outcomes=[outcome],
-        prices=prices,
+        prices_of=unpriced,
     )
     Judgment.objects.filter(pk=held[1]).update(reason="There is no number.", reply="Hm.")
     if status == "cancelled":
@@ -106,7 +107,13 @@ def test_the_command_asks_what_failed_in_a_cancelled_run(provider):
     run, holder, held = abandoned(provider.base_url, how_many=4)
     outcomes = [Outcome(each, "failed", 8, reason="The server failed.") for each in held]
     endpoint = LeaseHolder.objects.get().endpoint_id
-    store(run=run.pk, endpoint=endpoint, holder=holder, outcomes=outcomes, prices=Prices(None, None))
+    store(
+        run=run.pk,
+        endpoint=endpoint,
+        holder=holder,
+        outcomes=outcomes,
+        prices_of=unpriced,
+    )
     cancel_run(run=run)
     out, code = judge(run)
     assert "A: 4 of 4 judgments to ask" in out
@@ -126,10 +133,11 @@ def test_leases_that_end_before_the_holder_is_dead_stay_with_it_so_that_all_its_
     cast = make_project()
     server = make_priced_endpoint(cast.project, provider.base_url, calls_in_flight=128)
     run = start_run(run=make_run(cast.project, make_judge(cast.project, endpoint=server)))
+    Run.objects.update(untried_judges=None)
     dead, other = uuid4(), uuid4()
     first, *rest = lease(run=run.pk, endpoint=server.pk, holder=dead, how_many=3).judgments
     answer = Outcome(first, "done", 1, value=4.0, input_tokens=100, output_tokens=50)
-    store(run=run.pk, endpoint=server.pk, holder=dead, outcomes=[answer], prices=Prices.of(server))
+    store(run=run.pk, endpoint=server.pk, holder=dead, outcomes=[answer], prices_of=EndpointPrices(server).of)
     long_ago = timezone.now() - timedelta(minutes=1)
     Judgment.objects.filter(pk__in=rest).update(leased_until=long_ago)  # its heartbeat is later
     taken = lease(run=run.pk, endpoint=server.pk, holder=other, how_many=3).judgments
@@ -147,12 +155,13 @@ def test_calls_of_a_dead_worker_are_spent_once_at_the_mean_cost(provider, way):
     server = make_priced_endpoint(cast.project, provider.base_url)
     judge = make_judge(cast.project, endpoint=server)
     run = start_run(run=make_run(cast.project, judge))
+    Run.objects.update(untried_judges=None)
     holder = uuid4()
     first, *_ = lease(run=run.pk, endpoint=server.pk, holder=holder, how_many=3).judgments
     # 100 tokens at 2 and 50 at 8 for a million: 0.0006, and as much for each of the two in flight.
     answer = Outcome(first, "done", 1, value=4.0, input_tokens=100, output_tokens=50)
-    prices = Prices.of(server)
-    store(run=run.pk, endpoint=server.pk, holder=holder, outcomes=[answer], prices=prices)
+    prices_of = EndpointPrices(server).of
+    store(run=run.pk, endpoint=server.pk, holder=holder, outcomes=[answer], prices_of=prices_of)
     if way == "planned anew":
         cancel_run(run=run)
     die()
@@ -192,6 +201,7 @@ def answered_but_running(url):
     cast = make_project()
     judge = make_judge(cast.project, endpoint=make_endpoint(cast.project, url))
     run = start_run(run=make_run(cast.project, judge))
+    Run.objects.update(untried_judges=None)
     assert worked(run).status == "finished"
     Run.objects.filter(pk=run.pk).update(status=Run.Status.RUNNING, finished_at=None)
     return run

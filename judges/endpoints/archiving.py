@@ -1,0 +1,106 @@
+"""Judges and endpoints that are no longer used: archived with all their data, or deleted while unused."""
+
+from collections.abc import Sequence
+
+from django.db import models, transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotate.core.audit import record
+from annotate.core.configuration import lock_project
+from annotate.core.models import User
+from judges.core.errors import UsedError
+from judges.core.models import (
+    Endpoint,
+    EndpointKey,
+    Judge,
+    Judgment,
+    LeaseHolder,
+    ModelPace,
+    ModelPrice,
+    Panel,
+    Run,
+)
+
+# What belongs to a judge or an endpoint, and is deleted with it.
+OWN = (Panel, EndpointKey, ModelPrice, ModelPace, LeaseHolder)
+Archived = Judge | Endpoint
+
+
+@transaction.atomic
+def archive(*, kept: Archived, by: User | None) -> None:
+    """Archive a judge or an endpoint: nothing offers or calls it, and its data stays.
+
+    Locks the project, so that no run is planned, and its runs, so that none is started. Raises UsedError
+    while a run calls it.
+    """
+    lock_project(kept.project)
+    runs = Run.objects.filter(project=kept.project_id).exclude(status__in=Run.OVER)
+    list(runs.order_by("pk").select_for_update().values_list("pk"))
+    if run := _run_that_asks(kept):
+        message = gettext("Run {run} still calls {name}. Finish or cancel it first.")
+        raise UsedError(message.format(run=run.pk, name=kept.name))
+    if kept.archived_at is None:
+        kept.archived_at = timezone.now()
+        kept.save(update_fields=["archived_at"])
+        record(kept.project, f"{_kind(kept)}.archived", kept, by=by)
+
+
+@transaction.atomic
+def unarchive(*, kept: Archived, by: User | None) -> None:
+    """Offer an archived judge or endpoint again. Locks the project."""
+    lock_project(kept.project)
+    if kept.archived_at is not None:
+        kept.archived_at = None
+        kept.save(update_fields=["archived_at"])
+        record(kept.project, f"{_kind(kept)}.unarchived", kept, by=by)
+
+
+@transaction.atomic
+def delete_unused(*, unused: Archived, by: User | None) -> None:
+    """Delete a judge or an endpoint to which nothing refers. Locks the project. Raises UsedError."""
+    lock_project(unused.project)
+    computed = isinstance(unused, Judge) and Panel.objects.filter(judge=unused).exists()
+    if computed:  # what it says comes from its members, unless a person corrected it
+        Judgment.objects.filter(judge=unused, is_corrected=False).delete()
+    if user := user_of(unused):
+        message = gettext("{name} is in use: there are {things} with it. Archive it instead.")
+        raise UsedError(message.format(name=unused.name, things=user))
+    record(unused.project, f"{_kind(unused)}.deleted", unused, by=by)
+    unused.delete()
+
+
+def refuse_archived(judge: Judge) -> str:
+    """Return why a judge cannot be called, in a sentence; empty where it can. It needs its endpoint."""
+    if judge.archived_at is not None:
+        return gettext("{name} is archived. Unarchive it first.").format(name=judge.name)
+    if judge.endpoint is not None and judge.endpoint.archived_at is not None:
+        return gettext("{name} calls {endpoint}, which is archived. Unarchive the endpoint first.").format(
+            name=judge.name, endpoint=judge.endpoint.name
+        )
+    return ""
+
+
+def _kind(kept: Archived) -> str:
+    return "judge" if isinstance(kept, Judge) else "endpoint"
+
+
+def _run_that_asks(kept: Archived) -> Run | None:
+    """Return a run that has judgments left to call for, or would resume by itself."""
+    by_it = Q(judge=kept) if isinstance(kept, Judge) else Q(judge__endpoint=kept)
+    left = Judgment.objects.filter(by_it, status__in=(Judgment.Status.PLANNED, Judgment.Status.LEASED))
+    going = Q(status=Run.Status.RUNNING) | Q(resumes_until__gt=timezone.now())
+    runs = Run.objects.filter(going, project=kept.project_id, pk__in=left.values("run"))
+    return runs.order_by("pk").first()
+
+
+def user_of(unused: Archived, besides: Sequence[type[models.Model]] = ()) -> str:
+    """Return the plural name of something that refers to a judge or an endpoint; empty where nothing does."""
+    for relation in unused._meta.related_objects:
+        model = relation.related_model
+        if not isinstance(model, type) or model in (*OWN, *besides):
+            continue
+        if model._base_manager.filter(**{relation.field.name: unused}).exists():
+            return str(model._meta.verbose_name_plural)
+    return ""

@@ -1,0 +1,39 @@
+"""What the pages of judges and endpoints share: archiving and deleting."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext
+
+from annotate.core.page import Request, request_user
+from judges.core.errors import UsedError
+from judges.endpoints.archiving import Archived, archive, delete_unused, unarchive
+
+Address = tuple[str | int, ...]
+
+
+def archive_or_restore(request: Request, kept: Archived, *, to: Address) -> HttpResponse:
+    """Archive what is shown, or unarchive it where it is archived, and show it again."""
+    by = request_user(request)
+    try:
+        if kept.archived_at is None:
+            archive(kept=kept, by=by)
+            said = gettext("{name} is archived. Its data stays.")
+        else:
+            unarchive(kept=kept, by=by)
+            said = gettext("{name} is offered again.")
+        messages.success(request, said.format(name=kept.name))
+    except UsedError as error:
+        messages.error(request, error.message)
+    return redirect(*map(str, to))
+
+
+def delete_and_lead_to(request: Request, unused: Archived, *, to: Address, back: Address) -> HttpResponse:
+    """Delete what nothing refers to and show the list, or say what refers to it."""
+    try:
+        delete_unused(unused=unused, by=request_user(request))
+    except UsedError as error:
+        messages.error(request, error.message)
+        return redirect(*map(str, back))
+    messages.success(request, gettext("{name} is deleted.").format(name=unused.name))
+    return redirect(*map(str, to))
