@@ -199,12 +199,14 @@ def test_audit_of_each_judge_is_its_own_and_a_contradicted_one_stops(cast: Cast)
     assert list(stopped) == ["Strong"]
     assert any("Strong" in need.sentence for need in needs_of_routing(cast.project))
     plan = routing_plan(policy, cast.project)
-    proposal = proposal_of(policy, plan)
+    state = routing_state(policy, cast.project)
+    assert state is not None
+    proposal = proposal_of(policy, plan, state.verdict)
     proposed = {unit.unit for unit in (*proposal.add, *proposal.change)}
     assert proposed >= of_strong - set(policy.units.values_list("item", "dimension"))
     follow_proposal(policy=policy, by=cast.admin, shown=proposal.digest)
     assert [each.judge.name for each in policy.stopped_stages.all()] == ["Strong"]
-    again = proposal_of(policy, routing_plan(policy, cast.project))
+    again = proposal_of(policy, routing_plan(policy, cast.project), state.verdict)
     assert again.is_empty
     assert not policy.stage_decisions.filter(judge__name="Strong").exists()
 
