@@ -209,11 +209,20 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
     is_draft = policy.status == RoutingPolicy.Status.DRAFT
     verdict, advice = None, []
     if is_draft:
-        known = evidence_of(project, policy.rts, is_fresh=not preview)
         keys = (one.key for one in material.dimensions)
         told = told_by_r(dict(zip(keys, decided.validities, strict=False)))
-        verdict = verdict_of_plan(policy, material.dimensions, decided, len(material.items), told, known)
-        if decided.cells:
+        is_by_r = policy.rule == RoutingPolicy.Rule.INDICATOR
+        known = evidence_of(project, policy.rts, is_fresh=not preview) if is_by_r else None
+        verdict = verdict_of_plan(
+            policy,
+            material.dimensions,
+            decided,
+            len(material.items),
+            told,
+            is_fresh=not preview,
+            known=known,
+        )
+        if known is not None:
             advice = advise_thresholds(policy, material.dimensions, decided.cells, told, known)
     plan = RoutingPlan(
         policy=policy,

@@ -37,7 +37,6 @@ from judges.routing.queries.verdicts import (
     KeptDimension,
     PolicyVerdict,
     certified_part,
-    evidence_of,
     policy_verdict,
     told_by_r,
 )

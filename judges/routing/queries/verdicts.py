@@ -170,17 +170,28 @@ class PolicyVerdict:
 
 
 def policy_verdict(
-    policy: RoutingPolicy, parts: Sequence[KeptDimension], known: EvidenceOf, audit: str = ""
+    policy: RoutingPolicy,
+    parts: Sequence[KeptDimension],
+    audit: str = "",
+    *,
+    is_fresh: bool = False,
+    known: EvidenceOf | None = None,
 ) -> PolicyVerdict:
-    """Return the verdict on each dimension of a policy, saved or not. known: of its first judge."""
-    by_judge = {policy.rts_id: known}
-    for judge in {judge.pk: judge for each in parts for judge in each.judges}.values():
-        if judge.pk not in by_judge:
-            by_judge[judge.pk] = evidence_of(policy.project, judge)
+    """Return the verdict on each dimension of a policy, saved or not; is_fresh: see `evidence_of`.
+
+    known: the evidence on the policy's first judge, if it was read before.
+    """
+    deciding = [each.judges or (policy.rts,) for each in parts]
+    judges = {judge.pk: judge for each in deciding for judge in each}
+    found_of = {
+        pk: known
+        if known is not None and pk == policy.rts_id
+        else evidence_of(policy.project, judge, is_fresh=is_fresh)
+        for pk, judge in judges.items()
+    }
     found = []
-    for each in parts:
-        own = [judge.pk for judge in each.judges] or [policy.rts_id]
-        verdicts = [verdict_on_dimension(each, by_judge[pk]) for pk in own]
+    for part, own in zip(parts, deciding, strict=True):
+        verdicts = [verdict_on_dimension(part, found_of[judge.pk]) for judge in own]
         # One judge that must not decide is enough to refuse what all of them would keep.
         found.append(next((verdict for verdict in verdicts if verdict.refusal), verdicts[0]))
     return PolicyVerdict(policy, found, audit)
@@ -209,7 +220,9 @@ def verdict_of_plan(
     decided: Decided,
     items: int,
     told: Mapping[str, bool],
-    known: EvidenceOf,
+    *,
+    is_fresh: bool,
+    known: EvidenceOf | None = None,
 ) -> PolicyVerdict:
     """Return the verdict on a plan of a policy. items: their number. told: of `told_by_r`."""
     certificates = {each.dimension.id: each.certificate for each in decided.certified}
@@ -229,7 +242,7 @@ def verdict_of_plan(
                 judges=judges,
             )
         )
-    return policy_verdict(policy, parts, known)
+    return policy_verdict(policy, parts, is_fresh=is_fresh, known=known)
 
 
 def told_by_r(validities: Mapping[str, Validity]) -> dict[str, bool]:

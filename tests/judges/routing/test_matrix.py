@@ -91,7 +91,7 @@ def test_cost_of_units_is_unknown_without_a_price(cast):
     judge = Judge.objects.get(name="Reasoner")
     Judgment.objects.filter(judge=judge).update(cost=Decimal("0.002"))
     row = row_of(matrix_of(cast), "Reasoner")
-    assert (row["per_1000"].value, row["money_per_1000"].value) == ("2.00", 2)
+    assert (row["per_1000"].value, row["money_per_1000"].value) == ("2.00 USD", 2)
     judge.samples = 3
     assert cost_of_thousand_units(judge, spent_by_judges([judge]).values()) == 6
 
