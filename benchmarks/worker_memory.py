@@ -20,11 +20,15 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.export import MEBIBYTE, own_database
 from benchmarks.stopping import clean_up_when_stopped
+
+if TYPE_CHECKING:
+    from annotate.core.models import Project
 
 MOST = 250 * MEBIBYTE
 LONGEST = 900.0
@@ -123,8 +127,9 @@ def enqueue_pages() -> None:
             result = result_of(project, page)
         except DomainError:  # a page of something that the project lacks
             continue
-        key = ask_for_page(project=project, result=result)
-        while not (row := ComputedResult.objects.get(pk=key)).content and time.monotonic() < ends:
+        ask_for_page(project=project, result=result)
+        rows = ComputedResult.objects.filter(project=project, name=result.name)
+        while not (row := rows.get()).content and time.monotonic() < ends:
             if row.problem:
                 break
             time.sleep(0.2)
@@ -153,7 +158,7 @@ def ask_run(url: str) -> None:
     print(f"The run is {run.status}: {run.reason or run.judgments.count()}")
 
 
-def finished_project():
+def finished_project() -> "Project":
     """Return the finished demonstration."""
     from annotate.core.models import Project
 

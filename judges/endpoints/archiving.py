@@ -88,8 +88,8 @@ def _kind(kept: Archived) -> str:
 
 def _run_that_asks(kept: Archived) -> Run | None:
     """Return a run that has judgments left to call for, or would resume by itself."""
-    by_it = Q(judge=kept.pk) if isinstance(kept, Judge) else Q(judge__endpoint=kept.pk)
-    left = Judgment.objects.filter(by_it, status__in=(Judgment.Status.PLANNED, Judgment.Status.LEASED))
+    by_it = {"judge": kept.pk} if isinstance(kept, Judge) else {"judge__endpoint": kept.pk}
+    left = Judgment.objects.filter(**by_it, status__in=(Judgment.Status.PLANNED, Judgment.Status.LEASED))
     going = Q(status=Run.Status.RUNNING) | Q(resumes_until__gt=timezone.now())
     runs = Run.objects.filter(going, project=kept.project_id, pk__in=left.values("run"))
     return runs.order_by("pk").first()
