@@ -61,9 +61,9 @@ def unarchive(*, kept: Archived, by: User | None) -> None:
 def delete_unused(*, unused: Archived, by: User | None) -> None:
     """Delete a judge or an endpoint to which nothing refers. Locks the project. Raises UsedError."""
     lock_project(unused.project)
-    computed = isinstance(unused, Judge) and Panel.objects.filter(judge=unused).exists()
+    computed = isinstance(unused, Judge) and Panel.objects.filter(judge=unused.pk).exists()
     if computed:  # what it says comes from its members, unless a person corrected it
-        Judgment.objects.filter(judge=unused, is_corrected=False).delete()
+        Judgment.objects.filter(judge=unused.pk, is_corrected=False).delete()
     if user := user_of(unused):
         message = gettext("{name} is in use: there are {things} with it. Archive it instead.")
         raise UsedError(message.format(name=unused.name, things=user))
