@@ -9,19 +9,26 @@ this machine. Prints its resident memory after each of these, and its peak.
 """
 
 import argparse
+import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.export import MEBIBYTE, own_database
-from benchmarks.judges import replaying
 from benchmarks.stopping import clean_up_when_stopped
+
+if TYPE_CHECKING:
+    from annotate.core.models import Project
 
 MOST = 250 * MEBIBYTE
 LONGEST = 900.0
@@ -44,6 +51,39 @@ def tell(what: str, pid: int | str = "self") -> int:
     resident, peak = memory_of(pid)
     print(f"{what:<44}{resident / MEBIBYTE:>8.0f} MB{peak / MEBIBYTE:>8.0f} MB at most", flush=True)
     return resident
+
+
+class Answer(BaseHTTPRequestHandler):
+    """Answers every call with the same score."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        """Read the request and answer."""
+        self.rfile.read(int(self.headers["Content-Length"]))
+        message = {"role": "assistant", "content": "Score: 4"}
+        usage = {"prompt_tokens": 900, "completion_tokens": 5}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        body = json.dumps({"model": "m", "usage": usage, "choices": [choice]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_arguments: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def answering() -> Iterator[str]:
+    """Run a server that answers every call; give its URL."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+    finally:
+        server.shutdown()
 
 
 def script(environment: Mapping[str, str], *arguments: str) -> None:
@@ -87,8 +127,9 @@ def enqueue_pages() -> None:
             result = result_of(project, page)
         except DomainError:  # a page of something that the project lacks
             continue
-        key = ask_for_page(project=project, result=result)
-        while not (row := ComputedResult.objects.get(pk=key)).content and time.monotonic() < ends:
+        ask_for_page(project=project, result=result)
+        rows = ComputedResult.objects.filter(project=project, name=result.name)
+        while not (row := rows.get()).content and time.monotonic() < ends:
             if row.problem:
                 break
             time.sleep(0.2)
@@ -117,7 +158,7 @@ def ask_run(url: str) -> None:
     print(f"The run is {run.status}: {run.reason or run.judgments.count()}")
 
 
-def finished_project():
+def finished_project() -> "Project":
     """Return the finished demonstration."""
     from annotate.core.models import Project
 
@@ -179,7 +220,7 @@ def main() -> None:
                 script(environment, "--step", "pages")
                 time.sleep(SETTLED_AFTER)
                 after_pages = tell("after all pages of results", worker.pid)
-                with replaying(50) as url:
+                with answering() as url:
                     script(environment, "--ask", url)
                     time.sleep(SETTLED_AFTER)
                     after_run = tell("after a run", worker.pid)

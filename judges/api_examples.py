@@ -116,6 +116,7 @@ RUN = {
     "cached_tokens": 51200,
     "saved_by_cache": "0.00384000",
     "saved_by_cache_reason": "",
+    "currency": "USD",
     "created_at": "2026-11-12T09:00:00Z",
     "started_at": "2026-11-12T09:01:00Z",
     "finished_at": None,
@@ -309,7 +310,14 @@ EXAMPLES = {
         "archived_at": None,
     },
     "RunInput": {"judges": [1], "dimensions": ["fluency"], "via": "calls", "budget": 1.5},
-    "PlanShape": {"judgments": 500, "there": 0, "calls": 500, "cost": "0.31200000", "problems": []},
+    "PlanShape": {
+        "judgments": 500,
+        "there": 0,
+        "calls": 500,
+        "cost": "0.31200000",
+        "currency": "USD",
+        "problems": [],
+    },
     "BudgetInput": {"budget": 3.0},
     "RunRow": RUN,
     "RunDetail": {

@@ -61,9 +61,9 @@ def unarchive(*, kept: Archived, by: User | None) -> None:
 def delete_unused(*, unused: Archived, by: User | None) -> None:
     """Delete a judge or an endpoint to which nothing refers. Locks the project. Raises UsedError."""
     lock_project(unused.project)
-    computed = isinstance(unused, Judge) and Panel.objects.filter(judge=unused).exists()
+    computed = isinstance(unused, Judge) and Panel.objects.filter(judge=unused.pk).exists()
     if computed:  # what it says comes from its members, unless a person corrected it
-        Judgment.objects.filter(judge=unused, is_corrected=False).delete()
+        Judgment.objects.filter(judge=unused.pk, is_corrected=False).delete()
     if user := user_of(unused):
         message = gettext("{name} is in use: there are {things} with it. Archive it instead.")
         raise UsedError(message.format(name=unused.name, things=user))
@@ -88,8 +88,8 @@ def _kind(kept: Archived) -> str:
 
 def _run_that_asks(kept: Archived) -> Run | None:
     """Return a run that has judgments left to call for, or would resume by itself."""
-    by_it = Q(judge=kept) if isinstance(kept, Judge) else Q(judge__endpoint=kept)
-    left = Judgment.objects.filter(by_it, status__in=(Judgment.Status.PLANNED, Judgment.Status.LEASED))
+    by_it = {"judge": kept.pk} if isinstance(kept, Judge) else {"judge__endpoint": kept.pk}
+    left = Judgment.objects.filter(**by_it, status__in=(Judgment.Status.PLANNED, Judgment.Status.LEASED))
     going = Q(status=Run.Status.RUNNING) | Q(resumes_until__gt=timezone.now())
     runs = Run.objects.filter(going, project=kept.project_id, pk__in=left.values("run"))
     return runs.order_by("pk").first()

@@ -3,6 +3,7 @@
 from dataclasses import asdict, replace
 from typing import Any
 
+from django.conf import settings
 from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -61,13 +62,19 @@ class RunRow(serializers.ModelSerializer[Run]):
         help_text="What cached input tokens cost less; null where that is undefined, and then why.",
     )
     saved_by_cache_reason = serializers.CharField()
+    currency = serializers.SerializerMethodField(help_text="Of the budget and of all costs.")
+
+    def get_currency(self, _run: Run) -> str:
+        """Return the installation's currency."""
+        code: str = settings.CURRENCY
+        return code
 
     class Meta:
         model = Run
         fields = (
             *("id", "status", "via", "reason", "keeps_messages", "reuses_answers", "budget", "spent"),
             *("reused", "reused_cost", "reused_cost_unknown", "cached_tokens", "saved_by_cache"),
-            *("saved_by_cache_reason", "created_at", "started_at", "finished_at"),
+            *("saved_by_cache_reason", "currency", "created_at", "started_at", "finished_at"),
         )
 
 
@@ -93,7 +100,13 @@ class PlanShape(serializers.Serializer[Any]):
     there = serializers.IntegerField(help_text="That are made or planned already.")
     calls = serializers.IntegerField()
     cost = serializers.DecimalField(max_digits=20, decimal_places=8, allow_null=True)
+    currency = serializers.SerializerMethodField(help_text="Of the cost.")
     problems = serializers.ListField(child=serializers.CharField())
+
+    def get_currency(self, _plan: Any) -> str:
+        """Return the installation's currency."""
+        code: str = settings.CURRENCY
+        return code
 
 
 class JudgmentRow(serializers.ModelSerializer[Judgment]):

@@ -161,7 +161,9 @@ def _refuse(
     besides: Judge | None = None,
 ) -> None:
     same_name = Judge.objects.filter(project=project, name=name)
-    if same_name.exclude(pk=besides and besides.pk).exists():
+    if besides is not None:
+        same_name = same_name.exclude(pk=besides.pk)
+    if same_name.exists():
         raise _invalid(
             "name", gettext("The project has a judge {name} already; choose another name.").format(name=name)
         )

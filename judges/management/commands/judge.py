@@ -13,6 +13,7 @@ from decimal import Decimal, InvalidOperation
 from types import FrameType
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import connections
 
@@ -220,6 +221,7 @@ def plan_as_dict(plan: RunPlan) -> dict[str, Any]:
         "waiting": plan.waiting,
         "calls": plan.calls,
         "cost": None if plan.cost is None else str(plan.cost),
+        "currency": settings.CURRENCY,
         "seconds": plan.seconds,
         "judges": [
             {
@@ -296,6 +298,7 @@ def _as_dict(progress: RunProgress | None) -> dict[str, Any] | None:
     counts = {name: value for name, value in asdict(progress).items() if name not in ("run", "per_second")}
     run = progress.run
     about = {"id": run.pk, "status": run.status, "reason": run.reason, "spent": str(run.spent)}
+    about["currency"] = settings.CURRENCY
     savings = {
         "reused": run.reused,
         "reused_cost": str(run.reused_cost),

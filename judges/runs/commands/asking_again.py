@@ -79,8 +79,8 @@ def _refuse_unsuitable(judgments: QuerySet[Judgment], guideline: FrozenGuideline
     asked = set(judgments.order_by().values_list("judge", "dimension").distinct())
     judges = Judge.objects.select_related("endpoint").in_bulk({pk for pk, key in asked})
     for judge, key in ((judges[pk], key) for pk, key in asked):
-        if reason := refuse_archived(judge):
-            raise RunRefusedError(reason)
+        if archived := refuse_archived(judge):
+            raise RunRefusedError(archived)
         if judge.endpoint_id is None:
             raise RunRefusedError(
                 gettext("{name} is imported and has no endpoint to call.").format(name=judge.name)

@@ -243,8 +243,8 @@ def _refuse_unsuitable(
 ) -> None:
     if judge.project_id != project.pk:
         raise RunRefusedError(gettext("This judge belongs to another project."))
-    if reason := refuse_archived(judge):
-        raise RunRefusedError(reason)
+    if archived := refuse_archived(judge):
+        raise RunRefusedError(archived)
     if judge.endpoint is None:
         raise RunRefusedError(
             gettext("{name} is imported and has no endpoint to call.").format(name=judge.name)

@@ -367,7 +367,7 @@ def test_one_dimension_is_asked_again_in_a_call_about_all(client: Client) -> Non
         one = of_item(run, cast.items[0])[1]
         client.force_login(cast.admin)
         page = text_of(client.get(address(cast, f"judgment/{one.pk}/")))
-        assert "One call in a separate run; expected cost: 0.0006 USD" in page
+        assert "One call in a separate run; expected cost: 0.00060 USD" in page
         assert "Asked in one call Fluency, Coherence, Style" in page
         again = ask_again(project=cast.project, judgments=Judgment.objects.filter(pk=one.pk), by=cast.admin)
         assert worked(again).status == "finished"
