@@ -12,7 +12,7 @@ from annotate.core.jobs import MaybePaidError
 from annotate.core.lazy_module import LazyModule
 from judges.endpoints.connections import client_of_many
 from judges.endpoints.dialects import DIALECTS
-from judges.endpoints.failures import ErrorAnswer, RequestFailed, in_sentences, json_of, no_server_sentence
+from judges.endpoints.failures import ProviderError, RequestFailed, in_sentences, json_of, no_server_sentence
 from judges.endpoints.limits import seconds_until_reset
 from judges.endpoints.questions import OTHER_NAME, USUAL_NAME, Question, Server
 from judges.endpoints.replies import Reply
@@ -85,7 +85,7 @@ class Client:
             body[OTHER_NAME] = body.pop(USUAL_NAME)
         try:
             return await self._post(self._dialect.path(question), body)
-        except ErrorAnswer as error:
+        except ProviderError as error:
             is_new = self._dialect.renames_limit and question.model not in self._reasoning_models
             if error.status != 400 or OTHER_NAME not in error.message or not is_new:
                 raise

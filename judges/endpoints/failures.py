@@ -87,7 +87,7 @@ class BatchUnknown(RequestFailed):
     """The server answers, and does not know a batch that it was given."""
 
 
-class ErrorAnswer(Exception):  # noqa: N818 - it reads as what happened
+class ProviderError(Exception):
     """An error that a server sends instead of a reply.
 
     status: the status of HTTP, or the one inside an answer of 200. message: the server's words, if they have
@@ -128,7 +128,7 @@ def in_sentences(server: Server, kind: Kind, unreadable: str = "") -> Iterator[N
         yield
     except PrivateAddressError as error:
         raise RequestFailed(str(error), fatal_for_run=True) from error
-    except ErrorAnswer as error:
+    except ProviderError as error:
         raise _request_failed(error, server, kind) from error
     except httpx2.TimeoutException as error:
         if isinstance(error, httpx2.ConnectTimeout):  # aiohttp calls a refused or lost connection that, too
@@ -158,7 +158,7 @@ def _log(error: Exception, server: Server) -> None:
     logger.info("A call to %s failed: %s", server.base_url, cause)
 
 
-def _request_failed(error: ErrorAnswer, server: Server, kind: Kind) -> RequestFailed:
+def _request_failed(error: ProviderError, server: Server, kind: Kind) -> RequestFailed:
     failed = _classify(error, _without_key(error.message, server.key))
     if error.message or failed.problem is RequestProblem.TOO_LONG:
         return failed
@@ -171,14 +171,14 @@ def _request_failed(error: ErrorAnswer, server: Server, kind: Kind) -> RequestFa
     )
 
 
-def failure_of(error: ErrorAnswer) -> RequestFailed:
+def failure_of(error: ProviderError) -> RequestFailed:
     """Return the failure of one request of a batch."""
     if not error.message:
         return RequestFailed(gettext("The server failed and did not say why."))
     return _classify(error, error.message)
 
 
-def _classify(error: ErrorAnswer, says: str) -> RequestFailed:
+def _classify(error: ProviderError, says: str) -> RequestFailed:
     status = error.status
     if status == 402 or _has(error, UNPAID_WORDS) or (status == 429 and _has(error, DAILY_WORDS)):
         return RequestFailed(
@@ -224,14 +224,14 @@ def _classify(error: ErrorAnswer, says: str) -> RequestFailed:
     return RequestFailed(gettext("The server's answer cannot be used: {error}").format(error=says))
 
 
-def _problem(error: ErrorAnswer) -> RequestProblem | None:
+def _problem(error: ProviderError) -> RequestProblem | None:
     """Return the problem of a refused request by its codes or words, None if neither is known."""
     if _has(error, TOO_LONG_WORDS):
         return RequestProblem.TOO_LONG
     return RequestProblem.FILTERED if _has(error, FILTERED_WORDS) else None
 
 
-def _has(error: ErrorAnswer, words: tuple[str, ...]) -> bool:
+def _has(error: ProviderError, words: tuple[str, ...]) -> bool:
     return any(each in error.words for each in words)
 
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from judges.core.models import Endpoint
 from judges.endpoints.connections import client_of_one
 from judges.endpoints.dialects import DIALECTS
-from judges.endpoints.failures import ErrorAnswer, RequestFailed, in_sentences, json_of
+from judges.endpoints.failures import ProviderError, RequestFailed, in_sentences, json_of
 from judges.endpoints.questions import Server
 from judges.endpoints.replies import count_of, object_in
 
@@ -93,7 +93,7 @@ class TextProbabilities:
         root = self._server.base_url.rstrip("/").removesuffix("/v1")
         try:
             tokens = self._post(f"{root}/tokenize", {"content": text}).get("tokens")
-        except ErrorAnswer as error:
+        except ProviderError as error:
             if error.status != 404:
                 raise
             raise RequestFailed(_cannot(self._server), fatal_for_run=True, permanent=True) from error

@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 
 from judges.core.models import ScoreFrom
 from judges.endpoints.dialects.base import SCHEMA_NAME, BatchLine, Dialect, Refused, Settings
-from judges.endpoints.failures import ErrorAnswer, Kind, RequestProblem
+from judges.endpoints.failures import Kind, ProviderError, RequestProblem
 from judges.endpoints.limits import ANTHROPIC_LIMITS, retry_after, seconds_to_wait
 from judges.endpoints.questions import Question, Server
 from judges.endpoints.replies import Reply, count_of, object_in, objects_in, text_of
@@ -133,14 +133,14 @@ class AnthropicMessages(Dialect):
             )
         ]
 
-    def error(self, status: int, headers: Mapping[str, str], said: object) -> ErrorAnswer:
+    def error(self, status: int, headers: Mapping[str, str], said: object) -> ProviderError:
         """Return the error; its type gives the status of errors without one."""
         inner = object_in(object_in(said).get("error"))
         kind = text_of(inner.get("type"))
         status = status or ERRORS.get(kind, 500)
         code = text_of(object_in(inner.get("details")).get("error_code"))
         wait = seconds_to_wait(headers, self.limits) if status == 429 else retry_after(headers)
-        return ErrorAnswer(status, message=text_of(inner.get("message")), codes=f"{kind} {code}", wait=wait)
+        return ProviderError(status, message=text_of(inner.get("message")), codes=f"{kind} {code}", wait=wait)
 
     def models(self, listed: Mapping[str, Any]) -> list[str] | None:
         """Return the ids of the list."""
@@ -169,7 +169,7 @@ class AnthropicMessages(Dialect):
             return BatchLine(key, reply=replies[0] if replies else None)
         if result.get("type") == "errored":
             return BatchLine(key, error=self.error(0, {}, result.get("error")))
-        return BatchLine(key, error=ErrorAnswer(500, message=text_of(result.get("type"))))
+        return BatchLine(key, error=ProviderError(500, message=text_of(result.get("type"))))
 
     def batches(self, server: Server) -> "BatchClient":
         """Return a client of Message Batches."""

@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from judges.core.errors import ProviderPackageMissingError
 from judges.core.models import Judge
 from judges.core.specification import JudgeSpec
-from judges.endpoints.failures import ErrorAnswer, Kind
+from judges.endpoints.failures import Kind, ProviderError
 from judges.endpoints.limits import OPENAI_LIMITS, Limits
 from judges.endpoints.questions import Question, Server
 from judges.endpoints.replies import Reply
@@ -40,7 +40,7 @@ class BatchLine:
 
     key: str
     reply: Reply | None = None
-    error: ErrorAnswer | None = None
+    error: ProviderError | None = None
 
 
 class Dialect(ABC):
@@ -75,11 +75,11 @@ class Dialect(ABC):
     def replies(self, answer: Mapping[str, Any], seconds: float | None, most: int) -> list[Reply] | None:
         """Return the replies in an answer, at most so many and one at least; None where it holds none.
 
-        Raises ErrorAnswer for an error inside an answer of 200.
+        Raises ProviderError for an error inside an answer of 200.
         """
 
     @abstractmethod
-    def error(self, status: int, headers: Mapping[str, str], said: object) -> ErrorAnswer:
+    def error(self, status: int, headers: Mapping[str, str], said: object) -> ProviderError:
         """Return the error of an answer without success; `said` is its JSON."""
 
     @abstractmethod

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 from django.utils.translation import gettext_lazy
 
 from judges.endpoints.dialects.base import Dialect
-from judges.endpoints.failures import ErrorAnswer, in_sentences, json_of
+from judges.endpoints.failures import ProviderError, in_sentences, json_of
 from judges.endpoints.questions import Server
 
 if TYPE_CHECKING:
@@ -105,9 +105,9 @@ class BatchClient(ABC):
 
     @abstractmethod
     def _errors(self) -> AbstractContextManager[None]:
-        """Raise ErrorAnswer or an error of the connection for each error of the package."""
+        """Raise ProviderError or an error of the connection for each error of the package."""
 
-    def _error_answer(self, response: "httpx2.Response") -> ErrorAnswer:
+    def _error_answer(self, response: "httpx2.Response") -> ProviderError:
         return self._dialect.error(response.status_code, response.headers, json_of(response))
 
     @contextmanager

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from judges.endpoints.dialects.base import SCHEMA_NAME, BatchLine, Dialect
-from judges.endpoints.failures import ErrorAnswer, Kind, RequestProblem, error_inside
+from judges.endpoints.failures import Kind, ProviderError, RequestProblem, error_inside
 from judges.endpoints.limits import retry_after, seconds_to_wait
 from judges.endpoints.questions import CANDIDATE_TOKENS, USUAL_NAME, Question, Server
 from judges.endpoints.replies import (
@@ -80,7 +80,7 @@ class ChatCompletions(Dialect):
         return share_tokens(
             [
                 Reply(
-                    **_said(choice),
+                    **_read_choice(choice),
                     input_tokens=count_of(usage.get("prompt_tokens")),
                     output_tokens=count_of(usage.get("completion_tokens")),
                     cached_tokens=count_of(details.get("cached_tokens")),
@@ -94,7 +94,7 @@ class ChatCompletions(Dialect):
             ]
         )
 
-    def error(self, status: int, headers: Mapping[str, str], said: object) -> ErrorAnswer:
+    def error(self, status: int, headers: Mapping[str, str], said: object) -> ProviderError:
         """Return the error as OpenAI and vLLM write it; OpenRouter's metadata tell what was moderated."""
         whole = object_in(said)
         inner = object_in(whole.get("error"))
@@ -103,7 +103,7 @@ class ChatCompletions(Dialect):
             inner, message = inner or whole, message or text_of(whole.get("message"))
         codes = [inner.get("code"), inner.get("type"), *object_in(inner.get("metadata"))]
         wait = seconds_to_wait(headers, self.limits) if status == 429 else retry_after(headers)
-        return ErrorAnswer(status, message=message, codes=" ".join(map(str, codes)), wait=wait)
+        return ProviderError(status, message=message, codes=" ".join(map(str, codes)), wait=wait)
 
     def models(self, listed: Mapping[str, Any]) -> list[str] | None:
         """Return the ids of the list."""
@@ -123,7 +123,7 @@ class ChatCompletions(Dialect):
         if status == 200:
             try:
                 replies = self.replies(body, None, 1) if body.get("choices") else None
-            except ErrorAnswer as error:
+            except ProviderError as error:
                 return BatchLine(key, error=error)
             return BatchLine(key, reply=replies[0] if replies else None)
         # Why a request had no reply stands at either of two places.
@@ -138,7 +138,7 @@ class ChatCompletions(Dialect):
         return OpenAIBatches(server)
 
 
-def _said(choice: Mapping[str, Any]) -> dict[str, Any]:
+def _read_choice(choice: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a choice says; what is not as OpenAI has it counts as not said."""
     message, finish_reason = object_in(choice.get("message")), text_of(choice.get("finish_reason"))
     content = message.get("content")

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from django.utils.translation import gettext
 
 from judges.endpoints.dialects.base import SCHEMA_NAME, BatchLine, Dialect, Refused, Settings
-from judges.endpoints.failures import ErrorAnswer, Kind, RequestProblem
+from judges.endpoints.failures import Kind, ProviderError, RequestProblem
 from judges.endpoints.limits import duration, retry_after
 from judges.endpoints.questions import CANDIDATE_TOKENS, Question, Server
 from judges.endpoints.replies import (
@@ -109,7 +109,7 @@ class Gemini(Dialect):
         return share_tokens(
             [
                 Reply(
-                    **_said(candidate, is_blocked=bool(blocked)),
+                    **_read_candidate(candidate, is_blocked=bool(blocked)),
                     input_tokens=count_of(usage.get("promptTokenCount")),
                     output_tokens=output_tokens,
                     cached_tokens=count_of(usage.get("cachedContentTokenCount")),
@@ -122,7 +122,7 @@ class Gemini(Dialect):
             ]
         )
 
-    def error(self, status: int, headers: Mapping[str, str], said: object) -> ErrorAnswer:
+    def error(self, status: int, headers: Mapping[str, str], said: object) -> ProviderError:
         """Return the error; its details say how long to wait, and which key or limit it is about."""
         said = said[0] if isinstance(said, list) and said else said
         inner = object_in(object_in(said).get("error"))
@@ -137,7 +137,7 @@ class Gemini(Dialect):
         codes += [each.get("quotaId") for each in violations]
         code = inner.get("code")
         known = CODES.get(code, code) if isinstance(code, int) else 500
-        return ErrorAnswer(
+        return ProviderError(
             status or known,
             message=text_of(inner.get("message")),
             codes=" ".join(map(str, codes)),
@@ -167,7 +167,7 @@ class Gemini(Dialect):
             return BatchLine(key, error=self.error(0, {}, {"error": error}))
         try:
             replies = self.replies(object_in(said["response"]), None, 1)
-        except ErrorAnswer as error:
+        except ProviderError as error:
             return BatchLine(key, error=error)
         return BatchLine(key, reply=replies[0] if replies else None)
 
@@ -179,11 +179,11 @@ class Gemini(Dialect):
         return GeminiBatches(server)
 
 
-def _said(candidate: Mapping[str, Any], *, is_blocked: bool) -> dict[str, Any]:
+def _read_candidate(candidate: Mapping[str, Any], *, is_blocked: bool) -> dict[str, Any]:
     reason = text_of(candidate.get("finishReason"))
     if reason == ACCOUNT_IS_LIMITED:
         said = text_of(candidate.get("finishMessage")) or reason
-        raise ErrorAnswer(403, message=said)
+        raise ProviderError(403, message=said)
     parts = objects_in(object_in(candidate.get("content")).get("parts"))
     called = [object_in(each["functionCall"]) for each in parts if "functionCall" in each]
     tool = text_of(called[0].get("name")) if called else ""

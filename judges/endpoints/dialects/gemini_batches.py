@@ -94,7 +94,7 @@ class GeminiBatches(BatchClient):
 
     def look(self, batch: str) -> RemoteBatch:
         """Return the state of a batch."""
-        with self._sentences(self._no_batches), self._known(batch):
+        with self._sentences(self._no_batches), self._note_unknown(batch):
             return self._remote(self._genai.batches.get(name=batch))
 
     def cancel(self, batch: str) -> None:
@@ -104,11 +104,11 @@ class GeminiBatches(BatchClient):
 
     def download(self, file: str, into: IO[bytes]) -> None:
         """Write the file of responses into one here."""
-        with self._sentences(self._no_batches), self._known(file):
+        with self._sentences(self._no_batches), self._note_unknown(file):
             self._genai.files.download(file=file, destination=into)  # type: ignore[call-overload]
 
     @contextmanager
-    def _known(self, what: str) -> Iterator[None]:
+    def _note_unknown(self, what: str) -> Iterator[None]:
         try:
             yield
         except errors.APIError as error:

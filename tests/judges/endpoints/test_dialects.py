@@ -19,7 +19,7 @@ from judges.endpoints.connections import client_of_one
 from judges.endpoints.dialects import DIALECTS
 from judges.endpoints.dialects.anthropic_messages import SHORTEST_CACHED, VERSION
 from judges.endpoints.dialects.base import SCHEMA_NAME
-from judges.endpoints.failures import ErrorAnswer, RequestFailed, RequestProblem
+from judges.endpoints.failures import ProviderError, RequestFailed, RequestProblem
 from judges.endpoints.limits import ANTHROPIC_LIMITS, seconds_until_reset
 from judges.endpoints.questions import Question, Server
 from judges.endpoints.replies import Reply
@@ -505,8 +505,8 @@ def spoilt_answers(draw) -> Any:
 @settings(max_examples=300, deadline=None)
 def test_any_json_is_a_reply_an_error_or_neither(dialect, said):
     read = DIALECTS[dialect]
-    assert isinstance(read.error(400, {}, said), ErrorAnswer)
-    with suppress(ErrorAnswer):
+    assert isinstance(read.error(400, {}, said), ProviderError)
+    with suppress(ProviderError):
         assert all(isinstance(each.text, str) for each in read.replies(said, None, 1) or ())
     assert all(isinstance(each, str) for each in read.models(said) or ())
     with suppress(KeyError):
