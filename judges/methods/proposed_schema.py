@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from annotate.core.translation import gettext
 from judges.methods.base import Message
-from judges.methods.reading.booleans import json_value
+from judges.methods.reading.structured import json_value
 from judges.methods.readings import Unreadable
 from judges.methods.template import neutralise_tags
 

@@ -148,7 +148,6 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
         verdict=policy_verdict(
             policy,
             kept,
-            evidence_of(project, policy.rts),
             _contradiction(whole, policy) or " ".join(each.says for each in stages if each.says),
         ),
         stages=stages,

@@ -325,7 +325,8 @@ def test_page_of_routes_compares_what_they_would_do(cast: Cast) -> None:
     risks = {row[1].value for row in curve.rows}
     assert risks == set(RISKS)
     for row in curve.rows:
-        assert sum(float(cell.value) for cell in row[2:5]) == pytest.approx(1)  # type: ignore[arg-type]
+        shares = [cell.value for cell in row[2:5]]
+        assert np.sum(np.array(shares, dtype=float)) == pytest.approx(1)
     tables = {table.key: table for table in section.tables}
     assert answer_routes(tables).startswith("Strong, then people: people rate 0 of")
 

@@ -436,7 +436,7 @@ def test_units_of_a_system_that_won_trust_are_taken_back_unless_begun(cast):
     mine = Assignment.objects.filter(
         annotator=annotator, item__system__name=DOUBTED, units__dimension__key="fluency"
     )
-    begun = mine.select_related("round__guideline").first()
+    begun = mine.select_related("round__guideline")[0]
     said = Judgment.objects.get(judge__method="rts", item=begun.item, dimension__key="fluency")
     rate_place(begun, "fluency", said.value)
     trust()
