@@ -39,13 +39,13 @@ class BudgetOfStep(TypedDict):
     budget: NotRequired[float | str]
 
 
-CalibrationInputConfidenceEnum: TypeAlias = Literal["closeness", "steadiness", "largest_probability", "error_model"]
+CalibrationInputConfidenceEnum: TypeAlias = Literal["closeness", "steadiness", "largest_probability", "chosen_probability", "error_model"]
 
 
 CalibrationInputLossEnum: TypeAlias = Literal["another_point", "more_than_one_point", "other_side"]
 
 
-CalibrationRowConfidenceEnum: TypeAlias = Literal["closeness", "steadiness", "largest_probability", "error_model"]
+CalibrationRowConfidenceEnum: TypeAlias = Literal["closeness", "steadiness", "largest_probability", "chosen_probability", "error_model"]
 
 
 CalibrationRowLossEnum: TypeAlias = Literal["another_point", "more_than_one_point", "other_side"]
@@ -57,46 +57,20 @@ CalibrationRowStatusEnum: TypeAlias = Literal["drawn", "certified", "withdrawn"]
 CauseEnum: TypeAlias = Literal["rated", "imported", "kept", "changed", "differs", "undone"]
 
 
-class CertificateRow(TypedDict):
-    kept_share: float
-    steps: list[dict[str, Any]]
-    controls: dict[str, dict[str, Any]]
-    error_model: dict[str, Any] | None
-    significance_level: float
-    threshold: NotRequired[float | None]
-    reason: NotRequired[str]
-    units: int
-    kept: NotRequired[int]
-    rated: int
-    missing: int
-    accepted: NotRequired[int | None]
-    errors: NotRequired[int | None]
-    upper_bound: NotRequired[float | None]
-    risk_of_unrated: NotRequired[float | None]
-    more_ratings: NotRequired[int | None]
-    more_reason: NotRequired[str]
-    ceiling: NotRequired[float | None]
-    ceiling_units: int
-    ceiling_reason: NotRequired[str]
-
-
-class CertifiedDimensionRow(TypedDict):
-    dimension: str
-    drawn: int
-    rated: int
-    lapses: list[str]
-    certificate: CertificateRow | None
-    valid: bool
-    says: str
-    warnings: list[str]
-
-
 class CertifiedPolicyInput(TypedDict):
     name: NotRequired[str]
     audit_share: NotRequired[float]
     audit_least: NotRequired[int | None]
     raters: NotRequired[int]
     confidence_level: NotRequired[float]
+
+
+class CertifiedStageRow(TypedDict):
+    position: int
+    judge: str
+    threshold: NotRequired[float | None]
+    accepted: int
+    errors: int
 
 
 class ComparisonsInput(TypedDict):
@@ -237,47 +211,10 @@ class DrawnComparisons(TypedDict):
     made: int
 
 
-class EndpointInput(TypedDict):
-    key: NotRequired[str]
-    name: str
-    base_url: str
-    key_variable: NotRequired[str]
-    input_price: NotRequired[float | str | None]
-    output_price: NotRequired[float | str | None]
-    cached_price: NotRequired[float | str | None]
-    requests_per_minute: NotRequired[int | None]
-    tokens_per_minute: NotRequired[int | None]
-    calls_in_flight: NotRequired[int]
-    samples_in_one_call: NotRequired[bool]
-    timeout_seconds: NotRequired[int]
-    patience_minutes: NotRequired[int | None]
-    resume_hours: NotRequired[int | None]
+EndpointInputDialectEnum: TypeAlias = Literal["openai", "anthropic", "gemini"]
 
 
-class EndpointRow(TypedDict):
-    id: int
-    name: str
-    base_url: str
-    key_variable: NotRequired[str]
-    requests_per_minute: NotRequired[int | None]
-    tokens_per_minute: NotRequired[int | None]
-    input_price: NotRequired[str | None]
-    output_price: NotRequired[str | None]
-    cached_price: NotRequired[str | None]
-    timeout_seconds: NotRequired[int]
-    calls_in_flight: NotRequired[int]
-    samples_in_one_call: NotRequired[bool]
-    patience_minutes: NotRequired[int]
-    resume_hours: NotRequired[int]
-    has_key: bool
-    unanswered_since: NotRequired[datetime | None]
-    failure: NotRequired[str]
-
-
-class EndpointRowPage(TypedDict):
-    next: str | None
-    previous: str | None
-    results: list[EndpointRow]
+EndpointRowDialectEnum: TypeAlias = Literal["openai", "anthropic", "gemini"]
 
 
 class ErrorAnswer(TypedDict):
@@ -354,6 +291,11 @@ JudgeRowCallOrderEnum: TypeAlias = Literal["fixed", "rotated"]
 JudgeRowScoreFromEnum: TypeAlias = Literal["text", "probabilities"]
 
 
+class JudgeToAskRow(TypedDict):
+    judge: str
+    units: int
+
+
 class JudgmentInput(TypedDict):
     judge: NotRequired[str]
     model: NotRequired[str]
@@ -420,6 +362,27 @@ class Me(TypedDict):
 
 
 MethodEnum: TypeAlias = Literal["analyse_rate", "classes", "content_units", "direct", "facts_share", "facts_any", "g_eval", "h2h", "mcq", "mcq_reversed", "op", "op_i", "pairwise", "questions", "rate_explain", "recipe", "rts", "several", "stars", "summequal"]
+
+
+class ModelPriceInput(TypedDict):
+    model: str
+    input_price: NotRequired[float | str | None]
+    output_price: NotRequired[float | str | None]
+    cached_price: NotRequired[float | str | None]
+    batch_share: NotRequired[float | str | None]
+    as_of: NotRequired[date | None]
+
+
+class ModelPriceShape(TypedDict):
+    id: int | None
+    model: str
+    input_price: str | None
+    output_price: str | None
+    cached_price: str | None
+    batch_share: str
+    currency: str
+    as_of: date | None
+    origin: str
 
 
 class NewPost(TypedDict):
@@ -491,6 +454,8 @@ class PartRow(TypedDict):
     rated: int
     wrong: int
     expected_wrong: float
+    of_dimension: int
+    without_forecast: int
 
 
 class PartsOfOutput(TypedDict):
@@ -529,6 +494,7 @@ class PlanShape(TypedDict):
     there: int
     calls: int
     cost: str | None
+    currency: str
     problems: list[str]
 
 
@@ -575,7 +541,7 @@ class PracticeBar(TypedDict):
     practice_bar: int | None
 
 
-ProblemEnum: TypeAlias = Literal["refused", "filtered", "truncated", "too_long"]
+ProblemEnum: TypeAlias = Literal["refused", "filtered", "truncated", "too_long", "rejected"]
 
 
 class ProjectRow(TypedDict):
@@ -859,6 +825,16 @@ class TemplateRow(TypedDict):
     saved_at: NotRequired[datetime | None]
 
 
+class ThresholdStepRow(TypedDict):
+    threshold: float
+    kept: int
+    expected_wrong: float
+    expected_share: float | None
+    without_forecast: int
+    ratings_saved: int
+    refusal: str | None
+
+
 class TrialInput(TypedDict):
     model: NotRequired[str]
     message: NotRequired[str]
@@ -941,6 +917,13 @@ class WouldOpen(TypedDict):
     disputes: int
 
 
+class AdviceRow(TypedDict):
+    dimension: str
+    threshold: float | None
+    says: str
+    steps: list[ThresholdStepRow]
+
+
 class AnswerInput(TypedDict):
     value: NotRequired[float | None]
     data: NotRequired[dict[str, Any] | None]
@@ -990,6 +973,10 @@ class CalibrationInput(TypedDict):
     size: NotRequired[int | None]
     raters: NotRequired[int]
     name: NotRequired[str]
+    judge_2: NotRequired[int]
+    other_2: NotRequired[int]
+    judge_3: NotRequired[int]
+    other_3: NotRequired[int]
 
 
 class CalibrationRow(TypedDict):
@@ -1015,6 +1002,41 @@ class CalibrationRowPage(TypedDict):
     next: str | None
     previous: str | None
     results: list[CalibrationRow]
+
+
+class CertificateRow(TypedDict):
+    kept_share: float
+    steps: list[dict[str, Any]]
+    controls: dict[str, dict[str, Any]]
+    error_model: dict[str, Any] | None
+    stages: list[CertifiedStageRow]
+    significance_level: float
+    threshold: NotRequired[float | None]
+    reason: NotRequired[str]
+    units: int
+    kept: NotRequired[int]
+    rated: int
+    missing: int
+    accepted: NotRequired[int | None]
+    errors: NotRequired[int | None]
+    upper_bound: NotRequired[float | None]
+    risk_of_unrated: NotRequired[float | None]
+    more_ratings: NotRequired[int | None]
+    more_reason: NotRequired[str]
+    ceiling: NotRequired[float | None]
+    ceiling_units: int
+    ceiling_reason: NotRequired[str]
+
+
+class CertifiedDimensionRow(TypedDict):
+    dimension: str
+    drawn: int
+    rated: int
+    lapses: list[str]
+    certificate: CertificateRow | None
+    valid: bool
+    says: str
+    warnings: list[str]
 
 
 class ChangeRow(TypedDict):
@@ -1177,6 +1199,52 @@ class DraftingRowPage(TypedDict):
     results: list[DraftingRow]
 
 
+class EndpointInput(TypedDict):
+    key: NotRequired[str]
+    name: str
+    dialect: NotRequired[EndpointInputDialectEnum]
+    base_url: NotRequired[str]
+    key_variable: NotRequired[str]
+    input_price: NotRequired[float | str | None]
+    output_price: NotRequired[float | str | None]
+    cached_price: NotRequired[float | str | None]
+    requests_per_minute: NotRequired[int | None]
+    tokens_per_minute: NotRequired[int | None]
+    calls_in_flight: NotRequired[int]
+    samples_in_one_call: NotRequired[bool]
+    timeout_seconds: NotRequired[int]
+    patience_minutes: NotRequired[int | None]
+    resume_hours: NotRequired[int | None]
+
+
+class EndpointRow(TypedDict):
+    id: int
+    name: str
+    base_url: str
+    dialect: NotRequired[EndpointRowDialectEnum]
+    key_variable: NotRequired[str]
+    requests_per_minute: NotRequired[int | None]
+    tokens_per_minute: NotRequired[int | None]
+    input_price: NotRequired[str | None]
+    output_price: NotRequired[str | None]
+    cached_price: NotRequired[str | None]
+    timeout_seconds: NotRequired[int]
+    calls_in_flight: NotRequired[int]
+    samples_in_one_call: NotRequired[bool]
+    patience_minutes: NotRequired[int]
+    resume_hours: NotRequired[int]
+    has_key: bool
+    unanswered_since: NotRequired[datetime | None]
+    failure: NotRequired[str]
+    archived_at: NotRequired[datetime | None]
+
+
+class EndpointRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[EndpointRow]
+
+
 class EventRow(TypedDict):
     at: datetime
     kind: EventRowKindEnum
@@ -1300,6 +1368,7 @@ class JudgeInput(TypedDict):
     max_tokens_name: NotRequired[str]
     score_from: NotRequired[JudgeInputScoreFromEnum]
     structured: NotRequired[bool]
+    asks_again: NotRequired[bool]
     top_p: NotRequired[float | None]
     seed: NotRequired[int | None]
     reasoning_effort: NotRequired[str]
@@ -1325,6 +1394,7 @@ class JudgeRow(TypedDict):
     max_tokens_name: NotRequired[MaxTokensNameEnum | BlankEnum]
     score_from: NotRequired[JudgeRowScoreFromEnum]
     structured: NotRequired[bool]
+    asks_again: NotRequired[bool]
     top_p: NotRequired[float | None]
     seed: NotRequired[int | None]
     stop: list[str]
@@ -1340,6 +1410,7 @@ class JudgeRow(TypedDict):
     call_order: NotRequired[JudgeRowCallOrderEnum]
     reference: str | None
     created_at: datetime
+    archived_at: NotRequired[datetime | None]
 
 
 class JudgeRowPage(TypedDict):
@@ -1372,6 +1443,7 @@ class JudgmentRow(TypedDict):
     messages: list[dict[str, Any]] | None
     asked_dimensions: list[str]
     steps: NotRequired[Any]
+    log_probabilities: dict[str, Any] | None
     finish_reason: NotRequired[str]
     refusal: NotRequired[str]
     returned_model: NotRequired[str]
@@ -1613,6 +1685,7 @@ class ResultShape(TypedDict):
     current: bool
     computed_at: datetime | None
     problem: str
+    answer: str
     warnings: list[str]
     sections: list[SectionShape]
 
@@ -1659,6 +1732,7 @@ class RunRow(TypedDict):
     cached_tokens: NotRequired[int | None]
     saved_by_cache: str | None
     saved_by_cache_reason: str
+    currency: str
     created_at: datetime
     started_at: NotRequired[datetime | None]
     finished_at: NotRequired[datetime | None]
@@ -1701,6 +1775,7 @@ class CalibrationDetail(TypedDict):
     calibration: CalibrationRow
     dimensions: list[CertifiedDimensionRow]
     can_route: bool
+    to_ask: list[JudgeToAskRow]
 
 
 class DimensionVerdictRow(TypedDict):
@@ -1749,11 +1824,13 @@ class PolicyDetail(TypedDict):
     audited_share: float | None
     ratings: int
     gain: GainRow | None
+    advice: list[AdviceRow]
     warnings: list[str]
     verdicts: list[DimensionVerdictRow]
     counts: dict[str, int]
     refusal: str
     digest: str
+    to_ask: list[JudgeToAskRow]
 
 
 class PromptSearchDetail(TypedDict):
