@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from django.db import connection
@@ -17,6 +17,7 @@ from annotate.core.rounds import last_round
 from judges.core.mapping import map_values
 from judges.core.models import Judge, Judgment
 from judges.core.specification import Scope
+from judges.endpoints.prices import EndpointPrices
 from judges.methods.own_scale import OwnScale
 from judges.results.queries.scores import Material, material_of, mean_of_samples
 from judges.runs.queries.plans import JudgePlan, RunPlan, Usage, mean_usage
@@ -108,7 +109,15 @@ def plan_of_asking(judgments: QuerySet[Judgment]) -> RunPlan:
     judges = Judge.objects.filter(Q(pk__in=counts), endpoint__isnull=False).select_related("endpoint")
     found = list(judges.order_by("name"))
     used = mean_usage(Scope(found, []))
-    return RunPlan([_asking_plan(each, judgments, counts[each.pk], used.get(each.pk)) for each in found], [])
+    prices = {each.endpoint_id: EndpointPrices(each.endpoint) for each in found if each.endpoint}
+    plans = [
+        replace(
+            _asking_plan(each, judgments, counts[each.pk], used.get(each.pk)),
+            prices=prices[each.endpoint_id].of(each.model),
+        )
+        for each in found
+    ]
+    return RunPlan(plans, [])
 
 
 def _asking_plan(judge: Judge, judgments: QuerySet[Judgment], count: int, usage: Usage | None) -> JudgePlan:
