@@ -158,7 +158,7 @@ upgrade-base: .venv/installed-dev
 
 # For every Python from 3.11.0 on, not for the one that is here: below 3.11.3, redis needs one package more.
 requirements: .venv/installed-dev
-	for list in pyproject.toml:requirements requirements-metrics.in:requirements-metrics requirements-dev.in:requirements-dev; do \
+	for list in pyproject.toml:requirements requirements-metrics.in:requirements-metrics requirements-dialects.in:requirements-dialects requirements-dev.in:requirements-dev; do \
 	  $(call uv,compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	    --custom-compile-command "make requirements" --output-file $${list#*:}.txt $${list%:*}) || exit 1; \
 	done

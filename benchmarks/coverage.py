@@ -13,6 +13,7 @@ python benchmarks/coverage.py routing [--simulations 600]
 python benchmarks/coverage.py corrected [--simulations 1000]
 python benchmarks/coverage.py replacement [--simulations 2000]
 python benchmarks/coverage.py certificates [--simulations 1000]
+python benchmarks/coverage.py cascades [--simulations 200]
 python benchmarks/coverage.py controls [--simulations 400]
 python benchmarks/coverage.py one_more_rater [--simulations 400]
 python benchmarks/coverage.py spread [--simulations 2000]
@@ -45,6 +46,7 @@ and of groups and ranks that are wrong; every project has new raters and documen
 replacement: shares of judges that lose by just epsilon and are reported to replace an annotator.
 certificates: shares of certificates that break their risk, by dependence within documents; of audits with a
 false alarm at any look, and after how many units audits detect twice and three times the risk.
+cascades: shares of cascades of judges that break their risk, and what they cost beside single judges.
 controls: shares of judges that beat the controls, with knowledge of a system, a length or an item.
 one_more_rater: shares of judges that lower agreement, or do not lower it, by their noise.
 spread: shares of 95 % intervals that cover the true value, for standard deviations, the ratio of a judge's
@@ -86,6 +88,7 @@ from agreement.data import FloatArray
 from agreement.patterns import by_value
 from benchmarks.coverage_by_system import report_by_system
 from benchmarks.coverage_calibration import report_calibration
+from benchmarks.coverage_cascades import report_cascades
 from benchmarks.coverage_certificates import report_certificates
 from benchmarks.coverage_controls import report_controls
 from benchmarks.coverage_corrected import report_corrected
@@ -279,6 +282,7 @@ REPORTS = {
     "skewed": report_skewed,
     "judges": report_judges,
     "replacement": report_replacement,
+    "cascades": report_cascades,
     "certificates": report_certificates,
     "controls": report_controls,
     "one_more_rater": report_one_more_rater,

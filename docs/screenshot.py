@@ -33,7 +33,7 @@ def main() -> None:
         home = find_finished_project(admin)
         wait_for_export(admin, home)
         photograph_dispute(admin, home)
-        photograph(admin, f"{home}results/trust/", "trust.png")
+        photograph(admin, f"{home}results/verdicts/", "trust.png")
         photograph(admin, f"{home}results/", "results.png")
 
 

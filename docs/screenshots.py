@@ -56,7 +56,7 @@ MEASURE = """() => {
     next: steps.map((each) => each.innerText.trim()).join(' / '),
     main_buttons: steps.length,
     without_cue: cut.filter((each) => !cue(each)).length,
-    charts: main.querySelectorAll('.chart svg').length,
+    charts: main.querySelectorAll('.chart svg, [class*=status-]').length,
     empty: main.querySelectorAll('.empty').length,
     wider: page.scrollWidth - page.clientWidth,
   };

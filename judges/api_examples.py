@@ -13,6 +13,7 @@ JUDGE = {
     "max_tokens": 500,
     "score_from": "text",
     "structured": False,
+    "asks_again": True,
     "stop": ["END"],
     "extra_body": {"top_k": 20},
     "scale_minimum": 1,
@@ -207,6 +208,7 @@ EXAMPLES = {
     },
     "EndpointInput": {
         "name": "Lab",
+        "dialect": "openai",
         "base_url": "https://models.example.org/v1",
         "key": "the-key-of-the-provider",
         "input_price": 0.15,
@@ -220,6 +222,7 @@ EXAMPLES = {
         "id": 1,
         "name": "Lab",
         "base_url": "https://models.example.org/v1",
+        "dialect": "openai",
         "key_variable": "",
         "has_key": True,
         "requests_per_minute": 500,
@@ -352,6 +355,7 @@ EXAMPLES = {
         "messages": None,
         "asked_dimensions": [],
         "steps": [],
+        "log_probabilities": None,
         "finish_reason": "stop",
         "refusal": "",
         "returned_model": "gpt-4o-mini-2024-07-18",
@@ -430,9 +434,34 @@ EXAMPLES = {
         "audited_share": 0.1,
         "ratings": 140,
         "gain": {
-            "sent": {"units": 100, "rated": 20, "wrong": 7, "expected_wrong": 35.0},
-            "kept": {"units": 400, "rated": 80, "wrong": 8, "expected_wrong": 40.0},
+            "sent": {
+                **{"units": 100, "rated": 20, "wrong": 7, "expected_wrong": 35.0},
+                **{"of_dimension": 0, "without_forecast": 0},
+            },
+            "kept": {
+                **{"units": 400, "rated": 80, "wrong": 8, "expected_wrong": 40.0},
+                **{"of_dimension": 0, "without_forecast": 0},
+            },
         },
+        "advice": [
+            {
+                "dimension": "fluency",
+                "threshold": 0.31,
+                "says": "r = 0.31 saves most, about 720 ratings. 400 of 500 units stay, about 40 of them "
+                "wrong (10 %; 20 % is accepted).",
+                "steps": [
+                    {
+                        "threshold": 0.31,
+                        "kept": 400,
+                        "expected_wrong": 40.0,
+                        "expected_share": 0.1,
+                        "without_forecast": 0,
+                        "ratings_saved": 720,
+                        "refusal": None,
+                    }
+                ],
+            }
+        ],
         "warnings": [],
         "verdicts": [
             {

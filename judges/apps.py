@@ -44,6 +44,8 @@ class JudgesConfig(AppConfig):
         from judges.results.queries.disagreements import JUDGES_AND_PEOPLE
         from judges.results.tables.pages import JUDGES_RESULTS
         from judges.routing.commands.places import ask_for_routed_units
+        from judges.routing.forecasts import ROUTES_PAGE
+        from judges.routing.matrix import VERDICTS_PAGE
         from judges.routing.paper import judges_in_paper
         from judges.routing.queries.watching import needs_of_routing
         from judges.routing.results import TRUST_PAGE
@@ -69,7 +71,13 @@ class JudgesConfig(AppConfig):
                 pages=JUDGES_PAGES,
                 import_kinds=[JUDGMENTS_KIND, METRICS_KIND],
                 export_tables=JUDGE_TABLES,
-                results_pages=(*JUDGES_RESULTS, *LABORATORY_RESULTS, TRUST_PAGE),
+                results_pages=(
+                    *JUDGES_RESULTS,
+                    *LABORATORY_RESULTS,
+                    VERDICTS_PAGE,
+                    TRUST_PAGE,
+                    ROUTES_PAGE,
+                ),
                 papers=[LLM_SUMMEVAL, TOPICAL_CHAT],
                 results_parts=[JUDGES_AND_PEOPLE.part],
                 disagreements=[JUDGES_AND_PEOPLE],

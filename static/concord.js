@@ -34,6 +34,14 @@ document.addEventListener("click", (event) => {
   if (button) copyText(button.dataset.copy, button);
 });
 
+// A choice fills the field beside it with its usual value, unless something else was entered there.
+document.addEventListener("change", (event) => {
+  if (!event.target.dataset.fills) return;
+  const values = JSON.parse(event.target.dataset.values);
+  const field = event.target.form.elements[event.target.dataset.fills];
+  if (!field.value || Object.values(values).includes(field.value)) field.value = values[event.target.value] ?? "";
+});
+
 document.addEventListener("submit", (event) => {
   const question = event.target.dataset.confirm;
   if (question && !window.confirm(question)) event.preventDefault();
@@ -54,4 +62,14 @@ function placeMarks(part) {
 }
 
 placeMarks(document);
+
+// A part that htmx replaces keeps its open details open.
+let openDetails = [];
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  openDetails = [...detail.target.querySelectorAll("details[id][open]")].map((each) => each.id);
+});
+document.addEventListener("htmx:load", () => {
+  for (const id of openDetails) document.getElementById(id)?.setAttribute("open", "");
+  openDetails = [];
+});
 document.addEventListener("htmx:load", ({ detail }) => placeMarks(detail.elt.parentElement ?? document));

@@ -1,7 +1,8 @@
 """Where judges can be trusted, and what follows.
 
 The indicator R and its validity need no certificate. `calibrate` and `certify` bound a judge's errors among
-the units that it keeps; `plan_calibration` tells how many ratings that takes. `alternative_annotator_test`
+the units that it keeps, `calibrate_cascade` those of several judges in stages; `plan_calibration` tells how
+many ratings that takes. `alternative_annotator_test`
 asks whether a judge may replace an annotator. Estimates (`RatedSample` to `Estimate`) combine ratings and a
 judge's values, also after routing, with unequal probabilities, by strata, pooled, or valid at every look
 (betting). Audits check what stays with the judge, and `judge_verdict` weighs all evidence.
@@ -32,6 +33,15 @@ from agreement.reliability.betting import (
     guaranteed_mean,
     projected_guaranteed_widths,
 )
+from agreement.reliability.cascade import (
+    CascadeCertificate,
+    CascadeForecast,
+    calibrate_cascade,
+    calls_of_stages,
+    deciding_stages,
+    forecast_cascade,
+    paths_of,
+)
 from agreement.reliability.confidence import (
     ErrorModel,
     closeness,
@@ -41,7 +51,15 @@ from agreement.reliability.confidence import (
     largest_probability,
     steadiness,
 )
-from agreement.reliability.controls import AuditFinding, Certified, certify, check_audit, usual_value
+from agreement.reliability.controls import (
+    AuditFinding,
+    Certified,
+    CertifiedCascade,
+    certify,
+    certify_cascade,
+    check_audit,
+    usual_value,
+)
 from agreement.reliability.corrected_systems import (
     About,
     CorrectedMean,
@@ -67,6 +85,7 @@ from agreement.reliability.estimates import (
     regression_estimate,
     safety_warnings,
 )
+from agreement.reliability.fixed_sequence import Guarantee, RiskCertificate, RiskTest
 from agreement.reliability.indicator import (
     CoefficientSpread,
     DimensionReliability,
@@ -106,14 +125,7 @@ from agreement.reliability.policy import CellDecision, DecidedBy, IndicatorRule,
 from agreement.reliability.pooled import pooled_estimate
 from agreement.reliability.replacement_power import ReplacementPlan, plan_replacement
 from agreement.reliability.sample import RatedSample
-from agreement.reliability.selective import (
-    Guarantee,
-    RiskCertificate,
-    RiskTest,
-    calibrate,
-    grid_between,
-    grid_of,
-)
+from agreement.reliability.selective import calibrate, grid_between, grid_of
 from agreement.reliability.uses import JudgeUse, Shown, UseFinding, find_uses
 from agreement.reliability.verdict import (
     CertifiedPart,

@@ -93,6 +93,33 @@ def hypergeometric_p_value(
     return np.where(number > 0, np.where(every_unit_may_be_wrong, 0.0, p_values), 1.0)
 
 
+def p_value_of_unknown_batch(
+    errors: npt.ArrayLike, ratings: npt.ArrayLike, largest: npt.ArrayLike, risk: float
+) -> FloatArray:
+    """The largest `hypergeometric_p_value` over all sizes of the batch from n to `largest`.
+
+    errors (k), ratings (n), largest: (sizes,). For a judge that has judged only the sample, so that nobody
+    knows how many units it would accept. Above 20,000 units the p value of `binomial_p_value`, which is
+    larger. 1 without ratings.
+    """
+    wrong, number, most = (
+        np.atleast_1d(np.asarray(each, dtype=np.intp)) for each in (errors, ratings, largest)
+    )
+    found = binomial_p_value(wrong, number, risk)
+    for index in np.flatnonzero((number > 0) & (most <= _LARGEST_SEARCHED)):
+        # Of all sizes for which K wrong units are just too many, the largest has the smallest share of them.
+        counts = np.arange(1, int(largest_allowed(most[index], risk)) + 2)
+        sizes = np.ceil(np.round(counts / risk, 9)).astype(np.intp) - 1
+        sizes = np.append(sizes[(sizes >= number[index]) & (sizes < most[index])], most[index])
+        found[index] = hypergeometric_p_value(
+            np.full(len(sizes), wrong[index]), np.full(len(sizes), number[index]), sizes, risk
+        ).max()
+    return found
+
+
+_LARGEST_SEARCHED = 20_000
+
+
 def hoeffding_bentkus_p_value(mean_loss: npt.ArrayLike, ratings: npt.ArrayLike, risk: float) -> FloatArray:
     """The p value of "the mean loss is above the risk" for independent losses between 0 and 1.
 

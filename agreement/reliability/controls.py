@@ -1,5 +1,6 @@
 """What a certificate comes with: a constant judge, a shuffled judge, people themselves, and the audit."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,9 +9,11 @@ import numpy.typing as npt
 from agreement.data import FloatArray, IntArray
 from agreement.pairs import mean_values
 from agreement.reliability import bounds
+from agreement.reliability.cascade import CascadeCertificate, calibrate_cascade
+from agreement.reliability.fixed_sequence import Guarantee, RiskCertificate
 from agreement.reliability.losses import Ceiling, Loss, human_ceiling
 from agreement.reliability.risk_capital import log_capital, mean_capital
-from agreement.reliability.selective import Guarantee, RiskCertificate, calibrate
+from agreement.reliability.selective import calibrate
 from agreement.streams import Randomness, generator_of
 
 
@@ -64,6 +67,53 @@ def certify(
         constant=calibrate_answers(sure, constant),
         constant_value=usual,
         shuffled=calibrate_answers(sure[dealt], values[dealt]),
+        ceiling=human_ceiling(table, loss),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class CertifiedCascade:
+    """A cascade with the certificates of a constant and a shuffled judge in all stages; see `Certified`."""
+
+    cascade: CascadeCertificate
+    constant: RiskCertificate
+    constant_value: float | None
+    shuffled: RiskCertificate
+    ceiling: Ceiling
+
+
+def certify_cascade(
+    judges: npt.ArrayLike,
+    human: npt.ArrayLike,
+    confidences: npt.ArrayLike,
+    loss: Loss,
+    paths: Sequence[FloatArray],
+    guarantee: Guarantee,
+    *,
+    documents: npt.ArrayLike | None,
+    generator: Randomness,
+    batch: npt.ArrayLike | int | None = None,
+) -> CertifiedCascade:
+    """`agreement.reliability.calibrate_cascade` for judges, and with constant and shuffled values.
+
+    judges, confidences: (stages, drawn). human: (raters, drawn). The other arguments: as for `certify` and
+    `calibrate_cascade`. One permutation deals the values and confidences of all stages.
+    """
+    values, table = np.atleast_2d(np.asarray(judges, dtype=float)), np.asarray(human, dtype=float)
+    sure, panel = np.atleast_2d(np.asarray(confidences, dtype=float)), mean_values(table)
+    usual = usual_value(table)
+    constant = np.where(np.isnan(values), np.nan, np.nan if usual is None else usual)
+    dealt = generator_of(generator, "shuffled judge").permutation(values.shape[1])
+
+    def calibrate_answers(sure: FloatArray, answers: FloatArray) -> CascadeCertificate:
+        losses = np.array([loss(own, panel) for own in answers])
+        return calibrate_cascade(sure, losses, paths, guarantee, documents=documents, batch=batch)
+
+    return CertifiedCascade(
+        cascade=calibrate_answers(sure, values),
+        constant=calibrate_answers(sure, constant).certificate,
+        constant_value=usual,
+        shuffled=calibrate_answers(sure[:, dealt], values[:, dealt]).certificate,
         ceiling=human_ceiling(table, loss),
     )
 

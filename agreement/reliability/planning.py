@@ -6,7 +6,7 @@ import numpy as np
 
 from agreement.data import FloatArray, IntArray
 from agreement.reliability import bounds
-from agreement.reliability.selective import Guarantee
+from agreement.reliability.fixed_sequence import Guarantee
 
 _LARGEST_SAMPLE = 20_000
 _FIRST_BLOCK = 256  # sizes tried at a time; most answers are small

@@ -68,6 +68,7 @@ class ResultShape(PageRow):
     current = serializers.BooleanField(help_text="Whether the results are up to date with the data.")
     computed_at = serializers.DateTimeField(allow_null=True)
     problem = serializers.CharField(help_text="Why the last computing failed, or nothing.")
+    answer = serializers.CharField(help_text="The sentence at the top of its page; empty if it has none.")
     warnings = serializers.ListField(child=serializers.CharField())
     sections = SectionShape(many=True)
 

@@ -56,8 +56,10 @@ class Arrangement:
     “judge-7-”. charts: by the key of a tab the table that its chart shows. columns: by the key of a tab the
     columns in view; files have all. sorts: by the key of a tab the column that sorts the rows, with “-” for
     descending. in_files: patterns of keys of tables that only files and the API contain. columns_in_files:
-    likewise patterns of keys of columns, by the key of a tab. answer: computes the sentence
-    that answers the page's question. cards: what the front page of results shows of it.
+    likewise patterns of keys of columns, by the key of a tab. in_words: tabs of sentences and statuses, which
+    are shown whole, and as cards on a phone. has_chart: whether the page shows a chart of a table without a
+    plot. answer: computes the sentence that answers the page's question. cards: what the front page of
+    results shows of it.
     """
 
     tabs: Mapping[str, str | Promise] = field(default_factory=dict)
@@ -67,5 +69,7 @@ class Arrangement:
     sorts: Mapping[str, str] = field(default_factory=dict)
     in_files: Sequence[str] = ()
     columns_in_files: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    in_words: Sequence[str] = ()
+    has_chart: bool = True
     answer: Callable[[Tables], str] = no_answer
     cards: Sequence[FrontQuestion] = ()

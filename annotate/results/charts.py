@@ -284,6 +284,11 @@ def _curve(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str])
     return _lines(table, rows, [2], table.columns[2].name)
 
 
+def _curves(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
+    """Return a line for each column against a number."""
+    return _lines(table, rows, range(2, len(table.columns)), table.title)
+
+
 def _lines(table: Table, rows: Sequence[Sequence[Cell]], columns: Sequence[int], up: str) -> Data:
     points = [
         {
@@ -332,6 +337,7 @@ MAKERS: Mapping[str, Callable[[Table, Sequence[Sequence[Cell]], Sequence[str]], 
     "quality": _quality,
     "widths": _widths,
     "curve": _curve,
+    "curves": _curves,
     "calibration": _calibration,
 }
 """By the name of the plot in a table."""

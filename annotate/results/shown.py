@@ -244,9 +244,16 @@ class ShownPage:
             own = self._find_table(self.arrangement.charts.get(self.tab, "")) or self.table
             if own.plot and (found := chart_of(self._filter(own), None, self._units)):
                 return found
+        if not self.arrangement.has_chart:
+            return None
         table = self._find_table(wanted.table) if wanted else None
         found = chart_of(table, wanted, self._units, self.tables) if table else None
         return found or self._first_chart()
+
+    @property
+    def is_in_words(self) -> bool:
+        """Whether the open table shows sentences and statuses."""
+        return self.tab in self.arrangement.in_words
 
     def _find_table(self, key: str) -> Table | None:
         """Return a table by its key, or by its key in the open round or judge."""

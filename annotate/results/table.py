@@ -24,6 +24,10 @@ class ColumnKind(StrEnum):
     P_VALUE = "p value"
 
 
+GOOD, PARTLY, BAD, OPEN = "good", "partly", "bad", "open"
+"""The tones of a status."""
+
+
 @dataclass(frozen=True)
 class Cell:
     """One entry of a table; a figure without a value has a reason.
@@ -31,7 +35,8 @@ class Cell:
     low, high: its interval. interval_reason: why there is none. warning: why the value should not be used as
     it is. count: how many units (items, documents) it rests on. how: the function, its parameters and its
     source. link: what opens what it is about. key: the word for programs of what it names. place: 1 where it
-    is the best of its column, 2 where it is the second best.
+    is the best of its column, 2 where it is the second best. tone: of a status, such as GOOD. note: a few
+    words that pages show below it.
     """
 
     value: Value = None
@@ -45,6 +50,8 @@ class Cell:
     link: str = ""
     key: str = ""
     place: int | None = None
+    tone: str = ""
+    note: str = ""
 
     def __post_init__(self) -> None:
         if isinstance(self.value, float) and not math.isfinite(self.value):

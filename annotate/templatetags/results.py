@@ -52,10 +52,12 @@ def result_table(project: Project, result: Result, table: Table, *, whole: bool 
 
 
 @register.inclusion_tag("results/_rows.html")
-def result_rows(project: Project, table: Table, title: str = "", *, whole: bool = False) -> dict[str, Any]:
+def result_rows(
+    project: Project, table: Table, title: str = "", *, whole: bool = False, in_words: bool = False
+) -> dict[str, Any]:
     """Show a table's head and rows, with the reasons why values are missing below.
 
-    whole: shows long texts and all decimals.
+    whole: shows long texts and all decimals. in_words: shows long texts, and cards on a phone.
     """
     reasons = [f"({mark}) {reason}" for reason, mark in marks_of(table).items()]
     return {
@@ -63,6 +65,7 @@ def result_rows(project: Project, table: Table, title: str = "", *, whole: bool 
         "table": table,
         "title": title or table.title,
         "whole": whole,
+        "in_words": in_words,
         "reasons": reasons[:MOST_REASONS],
         "more_reasons": reasons[MOST_REASONS:],
         "how_below": [] if _each_opens(table) else table.how,
@@ -109,7 +112,7 @@ def latex_choices(here: str, table: Table, query: str) -> dict[str, Any]:
 
 
 @register.simple_tag
-def rows_of(table: Table, disagreements: str, *, whole: bool = False) -> SafeString:
+def rows_of(table: Table, disagreements: str, *, whole: bool = False, in_words: bool = False) -> SafeString:
     """Return the rows as HTML; `disagreements` is the URL that values lead to units by."""
     if not whole:
         table = replace(table, columns=[_round_column(column) for column in table.columns])
@@ -117,7 +120,7 @@ def rows_of(table: Table, disagreements: str, *, whole: bool = False) -> SafeStr
     texts = [
         str(cell.value) for row in table.rows for cell in row[table.heads :] if isinstance(cell.value, str)
     ]
-    cuts = not whole and sum(len(each.split()) for each in texts) > MOST_WORDS
+    cuts = not (whole or in_words) and sum(len(each.split()) for each in texts) > MOST_WORDS
     return format_html_join(
         "",
         "<tr>{}</tr>",
@@ -135,6 +138,7 @@ def rows_of(table: Table, disagreements: str, *, whole: bool = False) -> SafeStr
                             f"{table.key}-{next(numbers)}",
                             opens=opens,
                             cuts=cuts,
+                            is_labelled=in_words,
                         )
                         for index, (cell, column) in enumerate(zip(row, table.columns, strict=True))
                     )
@@ -192,8 +196,13 @@ def _cell(
     *,
     opens: bool,
     cuts: bool,
+    is_labelled: bool,
 ) -> SafeString:
     shown = _format_cell(cell, column, marks)
+    if cell.tone:
+        shown = format_html('<span class="pill status-{}">{}</span>', cell.tone, shown)
+    if cell.note:
+        shown = format_html('{} <span class="small soft">{}</span>', shown, cell.note)
     parts = _details(cell, column, disagreements, opens=opens)
     # A page has hundreds: what is HTML already is put together without asking Django whether it is.
     html = shown if isinstance(shown, SafeString) else escape(shown)
@@ -203,7 +212,8 @@ def _cell(
         start = cell.value[:LONG].rpartition(" ")[0] or cell.value[:LONG]
         html = _open_details(name, f"{escape(start)}…", [html])
     sorts = f' data-value="{cell.value:.6g}"' if isinstance(cell.value, int | float) else ""
-    return SafeString(f"<td{_class(column)}{sorts}>{html}</td>")
+    label = f' data-label="{escape(column.name)}"' if is_labelled else ""
+    return SafeString(f"<td{_class(column)}{label}{sorts}>{html}</td>")
 
 
 def _format_cell(cell: Cell, column: Column, marks: Mapping[str, str]) -> str:

@@ -9,6 +9,12 @@ class KeyMissingError(DomainError):
     code = "key_missing"
 
 
+class ProviderPackageMissingError(KeyMissingError):
+    """The package of an endpoint's provider is not installed; it stops runs as a missing key does."""
+
+    code = "package_missing"
+
+
 class RunRefusedError(DomainError):
     """A run cannot be planned or started as asked."""
 

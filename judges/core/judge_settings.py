@@ -151,6 +151,20 @@ JUDGE_SETTINGS = (
         ValueKind.FLAG,
     ),
     Setting(
+        "asks_again",
+        SettingSection.READING,
+        forms.BooleanField(
+            label=_("Follow up unreadable replies"),
+            required=False,
+            help_text=_(
+                "One more call in the same conversation: “State only the score.” Each counts and costs as a "
+                "call. Replies that are read by probabilities are not followed up."
+            ),
+        ),
+        "Whether a reply without a readable score is followed up by one more call.",
+        ValueKind.FLAG,
+    ),
+    Setting(
         "top_p",
         SettingSection.MORE,
         forms.FloatField(
@@ -274,7 +288,10 @@ JUDGE_SETTINGS = (
         forms.BooleanField(
             label=_("In thirds"),
             required=False,
-            help_text=_("3, 3.33 and 3.67 are scores. The prompt must ask for it, as {{ answer }} does."),
+            help_text=_(
+                "3, 3.33 and 3.67 are scores. The prompt must ask for it, as {{ answer }} does. With “weak” "
+                "and “strong”, the words are the thirds, and none goes beyond the ends of the scale."
+            ),
         ),
         "Whether scores have steps of a third: 3, 3.33, 3.67.",
         ValueKind.FLAG,
@@ -390,7 +407,8 @@ def _scale(judge: Judge) -> str:
     scale = judge.own_scale
     if scale is None:
         return "the dimension’s"
-    steps = " with weak and strong" if judge.scale_modifiers else " in thirds" if judge.scale_thirds else ""
+    steps = " with weak and strong" if judge.scale_modifiers else ""
+    steps += " in thirds" if judge.scale_thirds else ""
     table = f", read as {', '.join(f'{value:g}' for value in scale.table)}" if scale.table else ""
     return f"{scale.minimum} to {scale.maximum}{steps}{table}"
 

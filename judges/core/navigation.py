@@ -5,10 +5,15 @@ from django.utils.translation import gettext_noop
 from annotate.core.navigation import ADMINS, READERS, NewPages, Page
 
 _TRUST = (
+    Page(gettext_noop("Judges by dimension"), "results_page", READERS, ("verdicts",), tells=True),
     Page(gettext_noop("Verdicts"), "results_page", READERS, ("trust",), tells=True),
     Page(gettext_noop("Reliability"), "results_page", READERS, ("reliability",), tells=True),
     Page(gettext_noop("Replacement"), "results_page", READERS, ("replacement",), tells=True),
     Page(gettext_noop("Certificates"), "certificates", READERS, tells=True),
+)
+_ROUTING = (
+    Page(gettext_noop("Policies"), "routing", READERS, tells=True),
+    Page(gettext_noop("Routes"), "results_page", READERS, ("routes",), tells=True),
 )
 _PILOT = (
     Page(gettext_noop("Pilot"), "pilot", READERS, tells=True),
@@ -44,8 +49,8 @@ JUDGES_PAGES = (
                 beside=_LABORATORY,
                 tells=True,
             ),
-            Page(gettext_noop("Trust"), "results_page", READERS, ("trust",), beside=_TRUST, tells=True),
-            Page(gettext_noop("Routing"), "routing", READERS, tells=True),
+            Page(gettext_noop("Trust"), "results_page", READERS, ("verdicts",), beside=_TRUST, tells=True),
+            Page(gettext_noop("Routing"), "routing", READERS, beside=_ROUTING, tells=True),
         ],
         before="Results",
         icon="scale",

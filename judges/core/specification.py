@@ -37,6 +37,7 @@ class EndpointSpec:
 
     name: str
     base_url: str
+    dialect: str = Endpoint.Dialect.OPENAI
     key_variable: str = ""
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
@@ -67,6 +68,7 @@ class JudgeSpec:
     max_tokens_name: str = ""  # found out before the first run
     score_from: ScoreFrom = ScoreFrom.TEXT
     structured: bool = False
+    asks_again: bool = False
     top_p: float | None = None
     seed: int | None = None
     stop: Sequence[str] = field(default_factory=list)
@@ -91,6 +93,7 @@ class Scope:
 
     documents: how many documents are drawn; all where None. chosen: the ids of
     just these, in place of a draw. items: the ids of just these items, of both texts where two are compared.
+    units: by dimension id, the items that are asked about on it, of judges that score one text.
     """
 
     judges: Sequence[Judge]
@@ -99,6 +102,7 @@ class Scope:
     documents: int | None = None
     chosen: Sequence[int] | None = None
     items: Sequence[int] | None = None
+    units: Mapping[int, Sequence[int]] | None = None
 
 
 CONFIDENCE_LEVELS = (0.95, 0.9, 0.99)
@@ -160,6 +164,8 @@ class CalibrationSpec:
     """Everything that an admin says about a calibration; see `Calibration`.
 
     other: the MCQ judge that the judge is held against, where the confidence needs one. dimensions: keys.
+    stages: the judges that are asked next about what it does not decide, each with a judge to compare it
+    with or None.
     size: units of each dimension that calibrate; None takes what the plan needs. expected_error: None
     supposes half the risk.
     """
@@ -177,3 +183,4 @@ class CalibrationSpec:
     expected_error: float | None = None
     accepted_share: float = 0.5
     size: int | None = None
+    stages: Sequence[tuple[Judge, Judge | None]] = ()

@@ -28,7 +28,7 @@ from judges.core.access import (
     template_in,
 )
 from judges.core.judge_settings import names_of_settings
-from judges.core.models import Endpoint, Judge, PromptTemplate
+from judges.core.models import Endpoint, Judge, PromptTemplate, ScoreFrom
 from judges.core.specification import EndpointSpec, JudgeSpec
 from judges.endpoints.archiving import archive, delete_unused, unarchive
 from judges.endpoints.commands import (
@@ -544,7 +544,11 @@ class ArchiveOfJudge(ApiView):
 
 
 def _spec(project: Project, sent: dict[str, Any], standing: Judge | None = None) -> JudgeSpec:
-    usual = initial_judge(None, shipped=str(sent.get("template", "")).removeprefix(SHIPPED))
+    shipped = str(sent.get("template", "")).removeprefix(SHIPPED)
+    endpoint = next((each for each in endpoints_of(project) if each.pk == sent.get("endpoint")), None)
+    usual = initial_judge(None, shipped=shipped, endpoint=endpoint)
+    if sent.get("score_from") == ScoreFrom.PROBABILITIES:  # these are of plain replies
+        usual["structured"] = False
     if standing is not None:
         usual = {name: value for name, value in initial_judge(standing).items() if name in usual}
     sent = {**usual, **sent}

@@ -1,4 +1,4 @@
-"""Asking an OpenAI-compatible server one question after another."""
+"""Asking a server one question after another, in its dialect."""
 
 import asyncio
 import json
@@ -11,22 +11,16 @@ from typing import TYPE_CHECKING, Any
 from annotate.core.jobs import MaybePaidError
 from annotate.core.lazy_module import LazyModule
 from judges.endpoints.connections import client_of_many
-from judges.endpoints.failures import (
-    RequestFailed,
-    error_of_status,
-    in_sentences,
-    message_of,
-    no_server_sentence,
-)
+from judges.endpoints.dialects import DIALECTS
+from judges.endpoints.failures import ProviderError, RequestFailed, in_sentences, json_of, no_server_sentence
 from judges.endpoints.limits import seconds_until_reset
-from judges.endpoints.questions import COMPLETIONS, OTHER_NAME, USUAL_NAME, Question, Server, body_of
-from judges.endpoints.replies import Reply, replies_of
+from judges.endpoints.questions import OTHER_NAME, USUAL_NAME, Question, Server
+from judges.endpoints.replies import Reply
 
 if TYPE_CHECKING:
     import httpx2
-    import openai
 else:
-    httpx2, openai = LazyModule("httpx2"), LazyModule("openai")
+    httpx2 = LazyModule("httpx2")
 
 LONGEST_REST = 60.0  # seconds; limits are per minute, and what a longer one leaves is seen by its 429
 
@@ -36,16 +30,17 @@ class Client:
 
     def __init__(self, server: Server) -> None:
         self._server = server
+        self._dialect = DIALECTS[server.dialect]
         self._reasoning_models: set[str] = set()
-        self._http = client_of_many(server.base_url, server.key, server.timeout_seconds)
-        base = f"{server.base_url.rstrip('/')}/"
+        self._http = client_of_many(server, self._dialect.key_headers(server.key))
+        self._base = httpx2.URL(f"{server.base_url.rstrip('/')}/")
+        self._urls: dict[str, httpx2.URL] = {}  # by path: joining one takes a twentieth of a call
         self._headers = {
             "accept": "application/json",
             "content-type": "application/json",
-            "user-agent": f"AsyncOpenAI/Python {openai.__version__}",
+            "user-agent": "Concord",
+            **self._dialect.own_headers(),
         }
-        self._completions = httpx2.URL(base).join(COMPLETIONS.removeprefix("/v1/"))
-        self._models = httpx2.URL(base).join("models")
 
     async def close(self) -> None:
         """Close the connections."""
@@ -61,59 +56,57 @@ class Client:
         A server that does not know `n` gives one reply, with all the tokens.
         """
         began = time.perf_counter()
-        with in_sentences(self._server):
+        with in_sentences(self._server, self._dialect.kind):
             response = await self._complete(question)
-            completion = response.json()
-        if not isinstance(completion, dict) or "choices" not in completion:
-            raise RequestFailed(no_server_sentence(self._server))
-        replies = replies_of(completion, time.perf_counter() - began, question.n)
-        rest = min(seconds_until_reset(response.headers) or 0.0, LONGEST_REST)
+            answer = response.json()
+            if not isinstance(answer, dict):
+                raise RequestFailed(no_server_sentence(self._server, self._dialect.kind))
+            replies = self._dialect.replies(answer, time.perf_counter() - began, question.n)
+        if replies is None:
+            raise RequestFailed(no_server_sentence(self._server, self._dialect.kind))
+        rest = min(seconds_until_reset(response.headers, self._dialect.limits) or 0.0, LONGEST_REST)
         learned = OTHER_NAME if question.model in self._reasoning_models else USUAL_NAME
         name = question.max_tokens_name or learned
         return [replace(reply, rest=rest, max_tokens_name=name) for reply in replies]
 
     async def list_models(self) -> list[str]:
         """Return the names of the server's models in alphabetical order. Raises as asking does."""
-        with in_sentences(self._server):
-            listed = (await self._send("GET", self._models)).json()
-        rows = listed.get("data") if isinstance(listed, dict) else None
-        if not isinstance(rows, list):
-            raise RequestFailed(no_server_sentence(self._server))
-        names = {row["id"] for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)}
-        return sorted(names)
+        with in_sentences(self._server, self._dialect.kind):
+            listed = (await self._send("GET", self._dialect.models_path)).json()
+        names = self._dialect.models(listed) if isinstance(listed, dict) else None
+        if names is None:
+            raise RequestFailed(no_server_sentence(self._server, self._dialect.kind))
+        return sorted(set(names))
 
     async def _complete(self, question: Question) -> "httpx2.Response":
         """Ask; OpenAI's models that reason name the longest reply otherwise, and say so when asked."""
-        body = body_of(question)
+        body = self._dialect.body(question)
         if question.model in self._reasoning_models and USUAL_NAME in body:
             body[OTHER_NAME] = body.pop(USUAL_NAME)
         try:
-            return await self._post(body)
-        except openai.BadRequestError as error:
-            if OTHER_NAME not in message_of(error) or question.model in self._reasoning_models:
+            return await self._post(self._dialect.path(question), body)
+        except ProviderError as error:
+            is_new = self._dialect.renames_limit and question.model not in self._reasoning_models
+            if error.status != 400 or OTHER_NAME not in error.message or not is_new:
                 raise
         self._reasoning_models.add(question.model)
         return await self._complete(question)
 
-    async def _post(self, body: Mapping[str, Any]) -> "httpx2.Response":
-        """Send a body by the package's HTTP client; raises its errors.
+    async def _post(self, path: str, body: Mapping[str, Any]) -> "httpx2.Response":
+        """Send a body by the HTTP client alone.
 
-        `AsyncOpenAI.post` copies its options three times and makes each header and address anew, which takes
-        a third of a call's processor time; `chat.completions.create` looks through every field besides.
+        The providers' packages copy their options and make each header and address anew, which takes a third
+        of a call's processor time (docs/decisions/0042-dialects.md).
         """
         written = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-        return await self._send("POST", self._completions, written.encode())
+        return await self._send("POST", path, written.encode())
 
-    async def _send(self, method: str, url: "httpx2.URL", content: bytes | None = None) -> "httpx2.Response":
+    async def _send(self, method: str, path: str, content: bytes | None = None) -> "httpx2.Response":
+        url = self._urls.get(path) or self._urls.setdefault(path, self._base.join(path))
         request = self._http.build_request(method, url, content=content, headers=self._headers)
-        try:
-            response = await self._http.send(request)
-        except httpx2.TimeoutException as error:
-            raise openai.APITimeoutError(request=request) from error
-        except httpx2.HTTPError as error:
-            raise openai.APIConnectionError(request=request) from error
+        response = await self._http.send(request)
         if not response.is_success:
-            raise error_of_status(response)
+            raise self._dialect.error(response.status_code, response.headers, json_of(response))
         return response
 
 

@@ -36,12 +36,13 @@ from judges.core.models import (
 from judges.core.specification import EndpointSpec, JudgeSpec, ModelPriceSpec
 from judges.endpoints.addresses import refuse_address
 from judges.endpoints.client import ask_once, list_models_once
+from judges.endpoints.dialects import DIALECTS
 from judges.endpoints.encryption import UnreadableKeyError, encrypt, encrypt_again
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.keys import server_of
 from judges.endpoints.prices import prices_of
 from judges.endpoints.queries import was_asked
-from judges.endpoints.questions import OWN_FIELDS, Question
+from judges.endpoints.questions import Question
 from judges.endpoints.shipped import shipped_prompt
 from judges.methods import METHODS, Method
 from judges.methods.base import Message
@@ -271,6 +272,10 @@ def _refuse(
     project: Project, endpoint: EndpointSpec, *, has_key: bool, besides: Endpoint | None = None
 ) -> None:
     refuse_address(endpoint.base_url)
+    dialect = DIALECTS[endpoint.dialect]
+    if endpoint.samples_in_one_call and not dialect.takes_n:
+        message = gettext("{dialect} gives one reply a call.").format(dialect=dialect.kind.label)
+        raise InvalidValueError(message, fields={"samples_in_one_call": message})
     if endpoint.key_variable:
         _refuse_variable(project, endpoint, has_key=has_key)
     others = Endpoint.objects.filter(project=project).exclude(pk=besides.pk if besides else 0)
@@ -512,7 +517,10 @@ def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None 
         raise _invalid("template", gettext("This prompt belongs to another project."))
     if judge.structured and judge.score_from == ScoreFrom.PROBABILITIES:
         raise _invalid("structured", gettext("Probabilities are read in plain replies; choose one of both."))
-    if own := sorted(OWN_FIELDS & judge.extra_body.keys()):
+    dialect = DIALECTS[judge.endpoint.dialect]
+    if refused := dialect.refuses(judge):
+        raise _invalid(refused.field, refused.sentence)
+    if own := sorted(dialect.own_fields & judge.extra_body.keys()):
         raise _invalid(
             "extra_body", gettext("Concord sends {field} itself; leave it out here.").format(field=own[0])
         )

@@ -8,15 +8,18 @@ import asyncio
 import os
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
+from django.utils.translation import gettext
 from django.views.decorators.debug import sensitive_variables
 
 from annotate.core.lazy_module import LazyModule
+from annotate.core.outbound.guard import PrivateAddressError
 from judges.endpoints.addresses import ENDPOINT_GUARD, refuse_call
+from judges.endpoints.questions import Server
 
 if TYPE_CHECKING:
     import httpx2
@@ -29,18 +32,21 @@ RESOLVED_FOR = 30.0  # seconds
 # of another lab's account, or another key. Only these headers leave.
 SENT = frozenset(
     {
-        *("accept", "accept-encoding", "authorization", "connection", "content-length", "content-type"),
+        *("accept", "accept-encoding", "anthropic-version", "connection", "content-length", "content-type"),
         *("host", "idempotency-key", "transfer-encoding", "user-agent"),
+        *(f"x-goog-upload-{each}" for each in ("protocol", "command", "offset")),
+        *(f"x-goog-upload-header-content-{each}" for each in ("length", "type")),
     }
 )
 
 
 class Destination:
-    """The server of a client: where requests go, with which key."""
+    """The server of a client, and the headers with its key."""
 
-    def __init__(self, url: str, key: str) -> None:
+    def __init__(self, url: str, key_headers: Mapping[str, str]) -> None:
         self._url = url
-        self._key = key
+        self._origin = _origin(httpx2.URL(url))
+        self._key_headers = key_headers
         self._address = ""
         self._asked: httpx2.URL | None = None
         self._pointed: httpx2.URL | None = None
@@ -49,17 +55,27 @@ class Destination:
 
     def send_there(self, request: "httpx2.Request") -> None:
         """Point a request at a checked address of its host; raises OSError."""
+        self._refuse_other_hosts(request)
         if self._is_due():
             self._resolve(request)
         self._point(request)
 
     async def send_there_later(self, request: "httpx2.Request") -> None:
         """Do the same without holding up other requests."""
+        self._refuse_other_hosts(request)
         if self._is_due():
             async with self._resolving:
                 if self._is_due():
                     await asyncio.to_thread(self._resolve, request)
         self._point(request)
+
+    def _refuse_other_hosts(self, request: "httpx2.Request") -> None:
+        if _origin(request.url) != self._origin:  # a link in an answer; only this server gets the key
+            raise PrivateAddressError(
+                gettext("The server sent a link to {url}, where its key is not sent.").format(
+                    url=f"{request.url.scheme}://{request.url.netloc.decode()}"
+                )
+            )
 
     def _is_due(self) -> bool:
         return time.monotonic() - self._resolved_at >= RESOLVED_FOR
@@ -76,7 +92,7 @@ class Destination:
     def _point(self, request: "httpx2.Request") -> None:
         for name in set(request.headers) - SENT:
             del request.headers[name]
-        request.headers["authorization"] = f"Bearer {self._key}"
+        request.headers.update(self._key_headers)
         if request.url.scheme == "https":
             request.extensions = {**request.extensions, "sni_hostname": request.url.host}
         if request.url != self._asked:  # mostly it is that of the request before
@@ -85,19 +101,26 @@ class Destination:
         request.url = self._pointed
 
 
+def _origin(url: "httpx2.URL") -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port
+
+
 @sensitive_variables()
-def client_of_many(url: str, key: str, seconds: float) -> "httpx2.AsyncClient":
+def client_of_many(server: Server, key_headers: Mapping[str, str]) -> "httpx2.AsyncClient":
     """Return a client for many calls at the same time."""
     limits = openai.DEFAULT_CONNECTION_LIMITS
-    hook = Destination(url, key).send_there_later
-    client: httpx2.AsyncClient = openai.DefaultAioHttpClient(limits=limits, **_options(hook, seconds))
+    hook = Destination(server.base_url, key_headers).send_there_later
+    client: httpx2.AsyncClient = openai.DefaultAioHttpClient(
+        limits=limits, **_options(hook, server.timeout_seconds)
+    )
     return client
 
 
 @sensitive_variables()
-def client_of_one(url: str, key: str, seconds: float) -> "httpx2.Client":
+def client_of_one(server: Server, key_headers: Mapping[str, str]) -> "httpx2.Client":
     """Return a client for one request after the other."""
-    return httpx2.Client(**_options(Destination(url, key).send_there, seconds))
+    hook = Destination(server.base_url, key_headers).send_there
+    return httpx2.Client(**_options(hook, server.timeout_seconds))
 
 
 def _options(hook: Callable[..., Any], seconds: float) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""Letting a model write the evaluation steps of a prompt, one call for each dimension."""
+"""Letting a model write a part of a prompt: steps for each dimension, or the schema of SummEQuAL."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -14,25 +14,33 @@ from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
 from annotate.core.jobs import JobKind, TakenOverError, own_row, persistently, wake_worker
-from annotate.core.models import Dimension, User
+from annotate.core.models import Dimension, Document, Project, User
 from judges.core.models import Judge, PromptTemplate, StepsWriting
 from judges.endpoints.client import call_once
-from judges.endpoints.commands import edit_wording
+from judges.endpoints.commands import edit_template, edit_wording
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.keys import server_of
 from judges.endpoints.prices import prices_of
 from judges.endpoints.questions import Question, Server
 from judges.endpoints.replies import Reply
+from judges.methods import METHODS
+from judges.methods.base import Message
 from judges.methods.evaluation_steps import ask_for_steps, has_steps, steps_in, with_steps
+from judges.methods.proposed_schema import ask_for_schema, has_schema, schema_in, with_schema
 from judges.methods.readings import Unreadable
 
 LONGEST_STEPS = 800  # tokens
+EXAMPLES = 3  # documents for which a model proposes a schema
+SCHEMA = "schema"  # its key among replies, beside ids of dimensions
 Status = StepsWriting.Status
 
 
 @dataclass(frozen=True)
 class WrittenSteps:
-    """The steps for a dimension and the version of the prompt that has them, or why there are none."""
+    """The steps for a dimension and the version of the prompt that has them, or why there are none.
+
+    Of a schema, dimension is the word "schema", and steps are its lines.
+    """
 
     dimension: str
     template: PromptTemplate
@@ -49,7 +57,7 @@ def write_steps(
     replies: Mapping[str, str] | None = None,
     keep_reply: Callable[[str, str, Decimal | None], object] = lambda *_: None,
 ) -> Iterator[WrittenSteps]:
-    """Let a judge's model write the steps of each dimension that has no wording of its own yet.
+    """Let a judge's model write the steps of each dimension that has no wording of its own yet, or a schema.
 
     Each reply is a wording of the prompt as soon as it is there, in the next version where this one has
     judgments. A process that dies loses one call: who begins again goes on with the other dimensions. No
@@ -58,43 +66,69 @@ def write_steps(
     replies: earlier replies by the dimension's id, which are read instead of calling the model. keep_reply:
     takes the dimension's id, a new reply and its cost before anything reads the reply.
     """
-    if not has_steps(template.text):
-        raise InvalidValueError(
-            gettext("The prompt has no numbered steps behind a line “Evaluation steps:”.")
-        )
+    _refuse_without_part(template)
     if judge.endpoint is None:
         raise InvalidValueError(
             gettext("{judge} was imported and has no endpoint that could be asked.").format(judge=judge.name)
         )
     server, prices = server_of(judge.endpoint, calls_in_flight=1), prices_of(judge.endpoint, judge.model)
-    for dimension in current_guideline(template.project).scales:
-        if str(dimension.id) in template.wordings:
+    scales: Sequence[FrozenDimension | None] = current_guideline(template.project).scales
+    for dimension in [None] if writes_schema(template) else scales:
+        key = str(dimension.id) if dimension else SCHEMA
+        if key in template.wordings:
             continue
-        written = WrittenSteps(dimension.name, template, [])
-        text = (replies or {}).get(str(dimension.id))
+        written = WrittenSteps(dimension.name if dimension else SCHEMA, template, [])
+        text = (replies or {}).get(key)
         if text is None:
+            message = ask_for_steps(dimension) if dimension else ask_for_schema(_examples(template.project))
             try:
-                reply = _ask(server, judge, dimension)
+                reply = _ask(server, judge, message)
             except RequestFailed as error:
                 yield replace(written, problem=error.sentence)
                 continue
             cost = prices.cost(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
-            persistently(partial(keep_reply, str(dimension.id), reply.text, cost))
+            persistently(partial(keep_reply, key, reply.text, cost))
             text, written = reply.text, replace(written, cost=cost)
-        steps = steps_in(text)
+        steps = steps_in(text) if dimension else schema_in(text)
         if isinstance(steps, Unreadable):
             yield replace(written, problem=steps.reason)
             continue
-        own = Dimension.objects.get(pk=dimension.id)
-        wording = with_steps(template.text, steps)
-        template = edit_wording(template=template, dimension=own, text=wording, by=by)
+        if dimension:
+            own = Dimension.objects.get(pk=dimension.id)
+            wording = with_steps(template.text, steps)
+            template = edit_wording(template=template, dimension=own, text=wording, by=by)
+        else:
+            template = edit_template(template=template, text=with_schema(template.text, steps), by=by)
         yield replace(written, template=template, steps=steps)
 
 
-def _ask(server: Server, judge: Judge, dimension: FrozenDimension) -> Reply:
+def writes_schema(template: PromptTemplate) -> bool:
+    """Return whether a model writes the schema of this prompt, in one call, and no steps."""
+    return METHODS[template.method].takes_steps and has_schema(template.text)
+
+
+def has_written_part(template: PromptTemplate) -> bool:
+    """Return whether a model can write a part of this prompt."""
+    return has_steps(template.text) or writes_schema(template)
+
+
+def _refuse_without_part(template: PromptTemplate) -> None:
+    if not has_written_part(template):
+        raise InvalidValueError(
+            gettext("The prompt has no numbered steps behind a line “Evaluation steps:”, and no schema.")
+        )
+
+
+def _examples(project: Project) -> list[str]:
+    """Return the first documents of a project as texts."""
+    documents = Document.objects.filter(project=project).order_by("pk")[:EXAMPLES]
+    return ["\n\n".join(part["text"] for part in each.parts) for each in documents]
+
+
+def _ask(server: Server, judge: Judge, message: Message) -> Reply:
     question = Question(
         judge.model,
-        (ask_for_steps(dimension),),
+        (message,),
         temperature=judge.temperature,
         max_tokens=LONGEST_STEPS,
         max_tokens_name=judge.max_tokens_name,
@@ -126,10 +160,7 @@ def start_steps_writing(*, template: PromptTemplate, judge: Judge, by: User | No
     latest = latest_steps_writing(template)
     if latest and latest.status in StepsWriting.UNDER_WAY:
         return latest
-    if not has_steps(template.text):
-        raise InvalidValueError(
-            gettext("The prompt has no numbered steps behind a line “Evaluation steps:”.")
-        )
+    _refuse_without_part(template)
     if judge.endpoint_id is None:
         raise InvalidValueError(gettext("{name} is imported and calls no model.").format(name=judge.name))
     writing = StepsWriting.objects.create(template=template, judge=judge, created_by=by)

@@ -1,8 +1,9 @@
 """Why a server gave no answer, in sentences that never hold a key."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -10,30 +11,43 @@ from django.utils.translation import gettext
 
 from annotate.core.lazy_module import LazyModule
 from annotate.core.outbound.guard import PrivateAddressError
-from judges.endpoints.limits import retry_after, seconds_to_wait
 from judges.endpoints.questions import Server
 
 if TYPE_CHECKING:
     import aiohttp
     import httpx2
-    import openai
 else:
-    aiohttp, httpx2, openai = LazyModule("aiohttp"), LazyModule("httpx2"), LazyModule("openai")
+    aiohttp, httpx2 = LazyModule("aiohttp"), LazyModule("httpx2")
 
 logger = logging.getLogger(__name__)
 
-# As OpenAI, Azure, vLLM, llama.cpp and Ollama put it.
+# As OpenAI, Azure, vLLM, llama.cpp, Ollama, Anthropic and Gemini put it.
 TOO_LONG_WORDS = (
     *("context_length_exceeded", "exceed_context_size", "maximum context length", "context window"),
-    *("available context size", "context length"),
+    *("available context size", "context length", "prompt is too long", "request_too_large"),
+    "input token count",
 )
-FILTERED_WORDS = ("content_filter", "content_policy", "content management policy", "responsibleai")
+FILTERED_WORDS = (
+    *("content_filter", "content_policy", "content management policy", "responsibleai"),
+    *("moderation", "flagged_input"),
+)
+UNPAID_WORDS = (
+    *("insufficient_quota", "billing_error", "spend_limit_reached", "insufficient_balance"),
+    *("insufficient balance", "credit balance is too low"),
+)
+KEY_WORDS = ("api_key_invalid",)  # Gemini's 400
+DAILY_WORDS = ("perday",)  # in the name of a limit of Gemini's: no pause that it asks for is long enough
+OVERLOADED = 529  # Anthropic's own status
+OVERLOADED_PAUSE = 5.0  # seconds, where it does not say how long
+NO_SUCCESS = 400
 
 
 class RequestProblem(Enum):
-    """Why a server refuses one request and would take others."""
+    """A problem of one request or its reply; the server takes other requests."""
 
+    REFUSED = "refused"
     FILTERED = "filtered"
+    TRUNCATED = "truncated"
     TOO_LONG = "too_long"
 
 
@@ -73,33 +87,70 @@ class BatchUnknown(RequestFailed):
     """The server answers, and does not know a batch that it was given."""
 
 
+class ProviderError(Exception):
+    """An error that a server sends instead of a reply.
+
+    status: the status of HTTP, or the one inside an answer of 200. message: the server's words, if they have
+    the form of its dialect. codes: its codes and kinds of the error, in one text. wait: the seconds that all
+    calls should wait.
+    """
+
+    def __init__(self, status: int, *, message: str = "", codes: str = "", wait: float | None = None) -> None:
+        super().__init__(f"status {status}")
+        self.status = status
+        self.message = message
+        self.codes = codes
+        self.wait = wait
+
+    @property
+    def words(self) -> str:
+        """Its codes and message in lower case."""
+        return f"{self.codes} {self.message}".lower()
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The name of a dialect's servers, and the usual end of their URLs."""
+
+    label: str
+    url_ends_in: str
+
+
 @contextmanager
-def in_sentences(server: Server, unreadable: str = "") -> Iterator[None]:
+def in_sentences(server: Server, kind: Kind, unreadable: str = "") -> Iterator[None]:
     """Raise RequestFailed for what was not answered as it should be; `unreadable`: for what makes no sense.
 
     Whoever enters an address must not learn what speaks behind it, or the network around Concord could be
-    explored: only errors of OpenAI's form are shown, all others are one sentence here and a line of the log.
+    explored: only errors of the dialect's form are shown, all others are one sentence here and a line of the
+    log.
     """
     try:
         yield
     except PrivateAddressError as error:
         raise RequestFailed(str(error), fatal_for_run=True) from error
-    except openai.APIError as error:
-        raise _request_failed(error, server) from error
+    except ProviderError as error:
+        raise _request_failed(error, server, kind) from error
+    except httpx2.TimeoutException as error:
+        if isinstance(error, httpx2.ConnectTimeout):  # aiohttp calls a refused or lost connection that, too
+            _log(error, server)
+            raise RequestFailed(no_server_sentence(server, kind)) from error
+        raise RequestFailed(
+            gettext("No answer within {seconds:g} s.").format(seconds=server.timeout_seconds)
+        ) from error
     except (OSError, aiohttp.ClientError, httpx2.HTTPError) as error:
         _log(error, server)
-        raise RequestFailed(no_server_sentence(server)) from error
+        raise RequestFailed(no_server_sentence(server, kind)) from error
     except (ValueError, RecursionError) as error:  # no JSON, or nested too deeply
         _log(error, server)
-        raise RequestFailed(unreadable or no_server_sentence(server)) from error
+        raise RequestFailed(unreadable or no_server_sentence(server, kind)) from error
 
 
-def no_server_sentence(server: Server) -> str:
-    """Return the one sentence about whatever is no OpenAI-compatible server."""
+def no_server_sentence(server: Server, kind: Kind) -> str:
+    """Return the one sentence about whatever is no server of this dialect."""
     return gettext(
-        "No OpenAI-compatible server answers at {url}; check that it runs, and the address, "
-        "which often ends in /v1."
-    ).format(url=server.base_url)
+        "No {dialect} server answers at {url}; check that it runs, and the address, "
+        "which often ends in {ending}."
+    ).format(dialect=kind.label, url=server.base_url, ending=kind.url_ends_in)
 
 
 def _log(error: Exception, server: Server) -> None:
@@ -107,109 +158,104 @@ def _log(error: Exception, server: Server) -> None:
     logger.info("A call to %s failed: %s", server.base_url, cause)
 
 
-def _request_failed(error: "openai.APIError", server: Server) -> RequestFailed:
-    if isinstance(error, openai.APITimeoutError) and not _was_never_connected(error):
-        return RequestFailed(
-            gettext("No answer within {seconds:g} s.").format(seconds=server.timeout_seconds)
-        )
-    failed = _classify(error, _without_key(message_of(error), server.key))
-    if message_of(error):
+def _request_failed(error: ProviderError, server: Server, kind: Kind) -> RequestFailed:
+    failed = _classify(error, _without_key(error.message, server.key))
+    if error.message or failed.problem is RequestProblem.TOO_LONG:
         return failed
     _log(error, server)
     return RequestFailed(
-        no_server_sentence(server),
+        no_server_sentence(server, kind),
         fatal_for_run=failed.fatal_for_run,
         permanent=failed.permanent,
         wait=failed.wait,
     )
 
 
-def _problem(error: "openai.APIError", says: str) -> RequestProblem | None:
-    """Return what is wrong with a refused request, by OpenAI's codes or, without them, by the words."""
-    message = f"{error.code} {error.type} {says}".lower()
-    if any(words in message for words in TOO_LONG_WORDS):
-        return RequestProblem.TOO_LONG
-    return RequestProblem.FILTERED if any(words in message for words in FILTERED_WORDS) else None
+def failure_of(error: ProviderError) -> RequestFailed:
+    """Return the failure of one request of a batch."""
+    if not error.message:
+        return RequestFailed(gettext("The server failed and did not say why."))
+    return _classify(error, error.message)
 
 
-def _classify(error: "openai.APIError", says: str) -> RequestFailed:
-    if error.code == "insufficient_quota":  # OpenAI's own 429 that no waiting mends
+def _classify(error: ProviderError, says: str) -> RequestFailed:
+    status = error.status
+    if status == 402 or _has(error, UNPAID_WORDS) or (status == 429 and _has(error, DAILY_WORDS)):
         return RequestFailed(
             gettext("The account has nothing left to spend: {error}").format(error=says), fatal_for_run=True
         )
-    if isinstance(error, openai.RateLimitError):
+    if status in (429, OVERLOADED):
+        usual = 1.0 if status == 429 else OVERLOADED_PAUSE
         return RequestFailed(
-            gettext("The server asks to slow down: {error}").format(error=says),
-            wait=seconds_to_wait(error.response.headers) or 1.0,
+            gettext("The server asks to slow down: {error}").format(error=says), wait=error.wait or usual
         )
-    if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
+    if status == 413:
+        return RequestFailed(
+            gettext("The server refuses the request: {error}").format(
+                error=says or gettext("it is too long.")
+            ),
+            permanent=True,
+            problem=RequestProblem.TOO_LONG,
+        )
+    if status == 403 and _has(error, FILTERED_WORDS):  # of one text; OpenRouter moderates some models
+        return RequestFailed(
+            gettext("The server refuses the request: {error}").format(error=says),
+            permanent=True,
+            problem=RequestProblem.FILTERED,
+        )
+    if status in (401, 403) or _has(error, KEY_WORDS):
         return RequestFailed(
             gettext("The server refuses the key: {error}").format(error=says), fatal_for_run=True
         )
-    if isinstance(error, openai.NotFoundError):
+    if status == 404:
         return RequestFailed(
             gettext("The server does not know the model or address: {error}").format(error=says),
             fatal_for_run=True,
             unknown_model=True,
         )
-    if isinstance(error, openai.InternalServerError):
-        return RequestFailed(
-            gettext("The server failed: {error}").format(error=says), wait=retry_after(error.response.headers)
-        )
-    if isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
-        problem = _problem(error, says)
+    if status >= 500:
+        return RequestFailed(gettext("The server failed: {error}").format(error=says), wait=error.wait)
+    if status in (400, 422):
         return RequestFailed(
             gettext("The server refuses the request: {error}").format(error=says),
             permanent=True,
-            problem=problem,
+            problem=_problem(error),
         )
     return RequestFailed(gettext("The server's answer cannot be used: {error}").format(error=says))
 
 
-def error_of_status(response: "httpx2.Response") -> "openai.APIStatusError":
-    """Return the package's error for an answer that is no success, as the package itself raises it."""
-    kinds: dict[int, type[openai.APIStatusError]] = {
-        400: openai.BadRequestError,
-        401: openai.AuthenticationError,
-        403: openai.PermissionDeniedError,
-        404: openai.NotFoundError,
-        409: openai.ConflictError,
-        422: openai.UnprocessableEntityError,
-        429: openai.RateLimitError,
-    }
-    status = response.status_code
-    kind = kinds.get(status, openai.InternalServerError if status >= 500 else openai.APIStatusError)
+def _problem(error: ProviderError) -> RequestProblem | None:
+    """Return the problem of a refused request by its codes or words, None if neither is known."""
+    if _has(error, TOO_LONG_WORDS):
+        return RequestProblem.TOO_LONG
+    return RequestProblem.FILTERED if _has(error, FILTERED_WORDS) else None
+
+
+def _has(error: ProviderError, words: tuple[str, ...]) -> bool:
+    return any(each in error.words for each in words)
+
+
+def json_of(response: "httpx2.Response") -> Any:
+    """Return the JSON of an answer, None if it has none."""
     try:
-        body = response.json()
+        return response.json()
     except (ValueError, RecursionError):
-        body = None
-    said = body.get("error", body) if isinstance(body, dict) else body
-    return kind(f"Error code: {status}", response=response, body=said)
+        return None
 
 
-def message_of(error: "openai.APIError") -> str:
-    """Return what the server itself said where it said it as OpenAI does, vLLM included; else nothing."""
-    body = _json_of(error)
-    inner = body.get("error")
-    said = inner.get("message") if isinstance(inner, dict) else None
-    if body.get("object") == "error":
-        said = said or body.get("message")
-    return said if isinstance(said, str) else ""
+def error_inside(answer: Mapping[str, Any]) -> tuple[int, Mapping[str, Any]] | None:
+    """Return the status and object of an error inside an answer of 200; None if there is no error.
 
-
-def _json_of(error: "openai.APIError") -> dict[str, Any]:
-    if not isinstance(error, openai.APIStatusError):
-        return {}
-    try:
-        body = error.response.json()
-    except (ValueError, RecursionError):
-        return {}
-    return body if isinstance(body, dict) else {}
-
-
-def _was_never_connected(error: "openai.APITimeoutError") -> bool:
-    # With aiohttp a refused or lost connection is called a timeout of connecting too.
-    return isinstance(error.__cause__, httpx2.ConnectTimeout)
+    OpenRouter sends one when a model fails after the answer has begun, as a field of it or of the choice.
+    """
+    choices = answer.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else {}
+    for holder in (answer, choice if isinstance(choice, dict) else {}):
+        error = holder.get("error")
+        if isinstance(error, dict) and error:
+            code = error.get("code")
+            return (code if isinstance(code, int) and NO_SUCCESS <= code < 600 else 500), error
+    return None
 
 
 def _without_key(text: str, key: str) -> str:

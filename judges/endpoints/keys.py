@@ -27,6 +27,7 @@ def server_of(endpoint: Endpoint, *, calls_in_flight: int | None = None) -> Serv
         key=key_of(endpoint),
         timeout_seconds=endpoint.timeout_seconds,
         calls_in_flight=calls_in_flight or endpoint.calls_in_flight,
+        dialect=endpoint.dialect,
     )
 
 

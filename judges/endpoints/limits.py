@@ -1,8 +1,8 @@
 """What a provider's headers say about its limits: how long to wait, and what is left."""
 
 import re
-from collections.abc import Mapping
-from datetime import UTC
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
 
@@ -11,14 +11,21 @@ from django.utils import timezone
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
 PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
-REMAINING, RESET = "x-ratelimit-remaining-", "x-ratelimit-reset-"
-COUNTED = ("requests", "tokens")
+Limits = Sequence[tuple[str, str]]
+"""Two headers for each limit: what remains, and when the limit starts anew."""
+OPENAI_LIMITS: Limits = tuple(
+    (f"x-ratelimit-remaining-{each}", f"x-ratelimit-reset-{each}") for each in ("requests", "tokens")
+)
+ANTHROPIC_LIMITS: Limits = tuple(
+    (f"anthropic-ratelimit-{each}-remaining", f"anthropic-ratelimit-{each}-reset")
+    for each in ("requests", "tokens", "input-tokens", "output-tokens")
+)
 
 
-def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
+def seconds_to_wait(headers: Mapping[str, str], limits: Limits = OPENAI_LIMITS) -> float | None:
     """Return how long a server that refused a call for its limits wants no calls; None: it does not say."""
     wait = retry_after(headers)
-    return seconds_until_reset(headers) if wait is None else wait
+    return seconds_until_reset(headers, limits) if wait is None else wait
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -31,13 +38,16 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return _seconds_until(said) if seconds is None else seconds
 
 
-def seconds_until_reset(headers: Mapping[str, str]) -> float | None:
-    """Return when calls are taken again by `x-ratelimit-reset-*`, in seconds; None where some are left.
+def seconds_until_reset(headers: Mapping[str, str], limits: Limits = OPENAI_LIMITS) -> float | None:
+    """Return when calls are taken again, in seconds; None where some are left of each limit.
 
-    Of requests and tokens the later one of those of which nothing remains.
+    The latest reset of all used-up limits counts.
     """
-    used_up = [each for each in COUNTED if _number(headers.get(f"{REMAINING}{each}", "")) == 0]
-    resets = [_duration(headers.get(f"{RESET}{each}", "")) for each in used_up]
+    resets = [
+        duration(headers.get(reset, ""))
+        for remaining, reset in limits
+        if _number(headers.get(remaining, "")) == 0
+    ]
     return max((seconds for seconds in resets if seconds is not None), default=None)
 
 
@@ -49,18 +59,29 @@ def _number(said: str) -> float | None:
     return max(number, 0.0) if isfinite(number) else None
 
 
-def _duration(said: str) -> float | None:
-    """Return seconds from "6m0s", "120ms", or a plain number of seconds."""
+def duration(said: str) -> float | None:
+    """Return seconds from "6m0s", "120ms", a plain number of seconds, or a moment (RFC 3339)."""
     said = said.strip()
     if DURATION.fullmatch(said):
         return sum(float(number) * UNITS[unit] for number, unit in PART.findall(said))
-    return _number(said)
+    seconds = _number(said)
+    return _until_moment(said) if seconds is None else seconds
+
+
+def _until_moment(said: str) -> float | None:
+    try:
+        return _until(datetime.fromisoformat(said))
+    except ValueError:
+        return None
 
 
 def _seconds_until(date: str) -> float | None:
     try:
-        moment = parsedate_to_datetime(date)
+        return _until(parsedate_to_datetime(date))
     except ValueError:
         return None
+
+
+def _until(moment: datetime) -> float:
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max((moment - timezone.now()).total_seconds(), 0.0)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import urlsplit
 
 from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext
@@ -14,6 +15,7 @@ from annotate.core.outbound.permits import origin_of
 from annotate.questions import kind_of
 from judges.core.contents import contents_of, in_order_of_sample
 from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTemplate, ScoreFrom
+from judges.endpoints.dialects import DIALECTS
 from judges.methods import METHODS, Method
 from judges.methods.base import Message, Subject
 from judges.methods.reading.parts import fold_name
@@ -138,6 +140,8 @@ def refusal(judge: Judge, dimension: FrozenDimension) -> str | None:
     method, scale = METHODS[judge.method], judge.own_scale
     if reason := method.refuses_kind(dimension):
         return reason
+    if judge.endpoint is not None and (refused := DIALECTS[judge.endpoint.dialect].refuses(judge)):
+        return refused.sentence
     if scale is not None and (reason := scale.refuses(dimension)):
         return reason
     dimension = judge.rescale(dimension)
@@ -146,14 +150,22 @@ def refusal(judge: Judge, dimension: FrozenDimension) -> str | None:
     return method.refuses(dimension)
 
 
+_OF_DIMENSION = frozenset({"dimension", "definition", "guidelines", "points", "ends"})
+
+
 def refusal_of_scope(
     judge: Judge, dimensions: Sequence[FrozenDimension], all_dimensions: Sequence[FrozenDimension]
 ) -> str | None:
     """Return why a judge cannot judge these dimensions and no others, None where it can.
 
     One that asks about several in one call asks about all of them or none: with fewer it would be paid for
-    scores that nobody wants, in words that differ from run to run.
+    scores that nobody wants, in words that differ from run to run. A comparison that names no dimension would
+    be paid for again on each.
     """
+    if judge.asks_pairs and judge.template:
+        texts = [judge.template.text_about(each.id) for each in dimensions]
+        if any(texts.count(text) > 1 and not placeholders(text) & _OF_DIMENSION for text in texts):
+            return gettext("Its prompt names no dimension; choose one dimension for its answers.")
     if not judge.asks_several:
         return None
     asked = judge.dimensions_of_call(all_dimensions)
@@ -202,6 +214,29 @@ def _refusal_of_names(dimensions: Sequence[FrozenDimension], *, structured: bool
             "rename one, or ask for replies in text."
         )
     return None
+
+
+HOSTS_WITH_SCHEMAS = (
+    *(
+        "api.openai.com",
+        "api.mistral.ai",
+        "api.x.ai",
+        "api.fireworks.ai",
+        "generativelanguage.googleapis.com",
+    ),
+)
+"""Servers of which all present models take a JSON schema."""
+
+
+def has_structured_output(endpoint: Endpoint) -> bool:
+    """Return whether a server takes a JSON schema: its documentation says so, or it has answered with one.
+
+    One query, none for servers that are known.
+    """
+    if urlsplit(endpoint.base_url).hostname in HOSTS_WITH_SCHEMAS:
+        return True
+    answered = Judgment.objects.filter(judge__endpoint=endpoint, judge__structured=True)
+    return answered.filter(status=Judgment.Status.DONE).exists()
 
 
 # Prompts as a model would get them: templates and their versions, previewed on a real item.

@@ -4,21 +4,16 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.utils.translation import gettext
 
-from annotate.core.lazy_module import LazyModule
+from judges.core.models import Endpoint
 from judges.endpoints.connections import client_of_one
-from judges.endpoints.failures import RequestFailed, error_of_status, in_sentences
+from judges.endpoints.dialects import DIALECTS
+from judges.endpoints.failures import ProviderError, RequestFailed, in_sentences, json_of
 from judges.endpoints.questions import Server
 from judges.endpoints.replies import count_of, object_in
-
-if TYPE_CHECKING:
-    import httpx2
-    import openai
-else:
-    httpx2, openai = LazyModule("httpx2"), LazyModule("openai")
 
 BIAS = 100  # added to the logit of the token that has to come: no other one does
 
@@ -47,7 +42,8 @@ class TextProbabilities:
 
     def __init__(self, server: Server, model: str) -> None:
         self._server, self._model = server, model
-        self._http = client_of_one(server.base_url, server.key, server.timeout_seconds)
+        self._dialect = DIALECTS[Endpoint.Dialect.OPENAI]
+        self._http = client_of_one(server, self._dialect.key_headers(server.key))
         self._echoes: bool | None = None
 
     def close(self) -> None:
@@ -56,7 +52,9 @@ class TextProbabilities:
 
     def of_text(self, text: str) -> TextProbability:
         """Return how probable a text is. Raises RequestFailed, for good where the server cannot say."""
-        with in_sentences(self._server):
+        if self._server.dialect != Endpoint.Dialect.OPENAI:
+            raise RequestFailed(_cannot(self._server), fatal_for_run=True, permanent=True)
+        with in_sentences(self._server, self._dialect.kind):
             if self._echoes is not False:
                 found = self._by_echo(text)
                 if found is not None:
@@ -95,7 +93,9 @@ class TextProbabilities:
         root = self._server.base_url.rstrip("/").removesuffix("/v1")
         try:
             tokens = self._post(f"{root}/tokenize", {"content": text}).get("tokens")
-        except openai.NotFoundError as error:
+        except ProviderError as error:
+            if error.status != 404:
+                raise
             raise RequestFailed(_cannot(self._server), fatal_for_run=True, permanent=True) from error
         if not isinstance(tokens, list) or not all(isinstance(each, int) for each in tokens):
             raise RequestFailed(_cannot(self._server), fatal_for_run=True, permanent=True)
@@ -106,13 +106,9 @@ class TextProbabilities:
         return self._post(f"{self._server.base_url.rstrip('/')}/completions", {**usual, **asked})
 
     def _post(self, address: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        request = self._http.build_request("POST", address, json=body)
-        try:
-            response = self._http.send(request)
-        except httpx2.TimeoutException as error:
-            raise openai.APITimeoutError(request=request) from error
+        response = self._http.send(self._http.build_request("POST", address, json=body))
         if not response.is_success:
-            raise error_of_status(response)
+            raise self._dialect.error(response.status_code, response.headers, json_of(response))
         return object_in(json.loads(response.content))
 
 

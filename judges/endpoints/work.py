@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from annotate.core.guideline import FrozenDimension
+from judges.core.models import Endpoint
 from judges.endpoints.questions import Question
 from judges.methods.base import Method, Subject
 from judges.methods.readings import Reading
@@ -50,13 +51,15 @@ class Chain:
     """A judgment's calls, of which one is asked now.
 
     step: the name of that one. done: those before, as `Judgment.steps` keeps them, all paid in `spent`.
-    go_on: what a reply to this one leads to: the next step, or what all replies come to.
+    go_on: what a reply to this one leads to: the next step, or what all replies come to. is_last: whether an
+    unreadable reply to this one is not asked for once more.
     """
 
     step: str
     done: Sequence[Mapping[str, Any]]
     spent: Earlier | None
     go_on: Callable[[str], MethodStep | Reading]
+    is_last: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,13 @@ class JudgmentWork:
     shared: tuple[int, ...] | None = None
     chain: "Chain | None" = None
     subject: Subject | None = None
+    dialect: str = Endpoint.Dialect.OPENAI
     first_of: int | None = None
+
+    @property
+    def may_vary(self) -> bool:
+        """Whether an unreadable reply is asked for once more by the same call."""
+        return self.question.may_vary and not (self.chain and self.chain.is_last)
 
 
 @dataclass(frozen=True)
@@ -114,6 +123,7 @@ class Outcome:
     earlier: Earlier | None = None
     call: Call = field(default_factory=Call)
     steps: Sequence[Mapping[str, Any]] = ()
+    log_probabilities: Mapping[str, float] | None = None
     first_of: int | None = None
     model: str = ""
 

@@ -143,7 +143,8 @@ def _restoring_judgment(
     restored: Restored, row: Row, judges: dict[str, Judge], runs: dict[int, Run]
 ) -> Judgment:
     other = row["other_system"]
-    fields = JUDGMENTS.fields({"data": None, **row}) | {  # earlier versions export no data
+    missing = {"data": None, "log_probabilities": None}  # in exports of earlier versions
+    fields = JUDGMENTS.fields({**missing, **row}) | {
         "run": runs[row["run"]] if row["run"] is not None else None,
         "asked_dimensions": _ids(restored, row["asked_dimensions"]),
     }

@@ -18,8 +18,8 @@ SCALES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "1-10": ("1 to 10", {"scale_minimum": 1, "scale_maximum": 10}),
     "1-100": ("1 to 100", {"scale_minimum": 1, "scale_maximum": 100}),
     "1-5-words": (
-        "1 to 5 with weak and strong",
-        {"scale_minimum": 1, "scale_maximum": 5, "scale_modifiers": True},
+        "1 to 5 with weak and strong, 13 values",
+        {"scale_minimum": 1, "scale_maximum": 5, "scale_modifiers": True, "scale_thirds": True},
     ),
     "1-5-thirds": ("1 to 5 in thirds", {"scale_minimum": 1, "scale_maximum": 5, "scale_thirds": True}),
 }

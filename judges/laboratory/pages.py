@@ -60,6 +60,14 @@ BIASES_PAGE = ResultsPage(
     values_of,
     [ROUND, CORRECTED],
     filled_by="runs",
+    arrangement=Arrangement(
+        tabs={
+            "biases": gettext_lazy("Biases found"),
+            "severity": gettext_lazy("Severity and use of the range"),
+            "frequencies": gettext_lazy("Frequencies of scores"),
+        },
+        sorts={"frequencies": "-answers"},
+    ),
 )
 
 EXPERIMENTS_PAGE = ResultsPage(
@@ -78,6 +86,7 @@ EXPERIMENTS_PAGE = ResultsPage(
         tabs={
             "experiment": gettext_lazy("Variants"),
             "correlations": gettext_lazy("Correlations"),
+            "temperatures": gettext_lazy("Temperature"),
             "most": gettext_lazy("Best judge"),
             "pairs-of-judges": gettext_lazy("Between judges"),
         },

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from annotate.core.guideline import FrozenDimension
@@ -11,14 +11,14 @@ from judges.methods import scales
 from judges.methods.probabilities import weighted_mean
 from judges.methods.reading.pattern import read_by_pattern
 from judges.methods.readings import Readable, Reading, Unreadable
-from judges.methods.template import END_OF_SYSTEM, check, render
+from judges.methods.template import END_OF_SYSTEM, check, render, shared_beginning
 
 __all__ = ["Message", "Method", "Readable", "Reading", "Subject", "Unreadable"]
 
 COMMON = frozenset(
     {
         *("document", "dimension", "definition", "guidelines", "minimum", "maximum", "points", "answer"),
-        *("reference", END_OF_SYSTEM),
+        *("ends", "reference", END_OF_SYSTEM),
     }
 )
 
@@ -42,6 +42,7 @@ class Message:
 
     role: str
     content: str
+    shared: int = field(default=0, compare=False)  # characters at its beginning that all items have
 
 
 class Method(ABC):
@@ -160,6 +161,10 @@ class Method(ABC):
         """Return how many calls a value takes, as far as that is known before the first."""
         return 1
 
+    def follow_up(self, dimension: FrozenDimension) -> str:  # noqa: ARG002
+        """Return what to send after a reply without a readable answer; empty: nothing."""
+        return ""
+
     @abstractmethod
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:
         """Return the value of a reply in plain text, or why it has none."""
@@ -211,7 +216,8 @@ class Method(ABC):
 def chat(template: str, values: Mapping[str, str], *, required: Iterable[str]) -> list[Message]:
     """Return a filled template as messages: a system message, where it has one, and the user's."""
     system, user = render(template, values, required=required)
-    return [*([Message("system", system)] if system else []), Message("user", user)]
+    asked = Message("user", user, shared=shared_beginning(template, values))
+    return [*([Message("system", system)] if system else []), asked]
 
 
 def about_subject(subject: Subject) -> dict[str, str]:
@@ -236,4 +242,5 @@ def about_dimension(dimension: FrozenDimension) -> dict[str, str]:
         "maximum": str(dimension.scale_maximum),
         "points": scales.points(dimension),
         "answer": scales.answer(dimension),
+        "ends": scales.ends_in_words(dimension),
     }

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 from annotate.core.guideline import FrozenDimension
 from judges.methods.base import Method
 from judges.methods.probabilities import weighted_mean_of_first
-from judges.methods.reading.choices import Choices, choice_position, read_choice, read_json_choice
+from judges.methods.reading.forms import Choices, choice_forms
+from judges.methods.reading.reader import position, read
 from judges.methods.readings import Reading
 from judges.methods.scoring import object_schema
 
@@ -42,15 +43,20 @@ class ChoiceMethod(Method):
 
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:
         """Return the value of the option that a reply chooses."""
-        return read_choice(reply, self.choices(dimension))
+        return read(reply, choice_forms(self.choices(dimension)))
+
+    def follow_up(self, dimension: FrozenDimension) -> str:
+        """Ask for the letter alone."""
+        letters = [option.letter for option in self.options(dimension)]
+        return f"State only the letter of your choice, from {letters[0]} to {letters[-1]}."
 
     def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
         """Return the value of the option that a JSON reply chooses."""
-        return read_json_choice(reply, self.choices(dimension))
+        return read(reply, choice_forms(self.choices(dimension)), structured=True)
 
     def answer_position(self, reply: str, dimension: FrozenDimension) -> int | None:
         """Return where the choice begins."""
-        return choice_position(reply, self.choices(dimension))
+        return position(reply, choice_forms(self.choices(dimension)))
 
     def weighted_score_of_first(
         self, tokens: Iterable[Mapping[str, float]], dimension: FrozenDimension

@@ -4,7 +4,7 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.translation import gettext
 from judges.methods import scales
 from judges.methods.choosing import ChoiceMethod, Option
-from judges.methods.reading.choices import Choices
+from judges.methods.reading.forms import Choices
 from judges.methods.wording import DEFINITION, PAIR, paragraphs
 
 TEMPLATE = paragraphs(

@@ -6,7 +6,8 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.translation import gettext
 from judges.methods import scales
 from judges.methods.choosing import ChoiceMethod, Option
-from judges.methods.reading.choices import Choices
+from judges.methods.reading.forms import Choices
+from judges.methods.template import placeholders
 from judges.methods.wording import DEFINITION, MATERIAL, paragraphs
 
 TEMPLATE = paragraphs(
@@ -32,7 +33,13 @@ class MultipleChoice(ChoiceMethod):
     label = "Multiple choice"
     paper_name = "MCQ"
     default_template = TEMPLATE
-    required = frozenset({"text", "options"})
+    own_placeholders = frozenset({"options", "scored_options"})
+
+    def check(self, template: str) -> None:
+        """Raise a ValueError that says what is wrong with a template, if anything is."""
+        super().check(template)
+        if not placeholders(template) & self.own_placeholders:
+            raise ValueError("The template needs the placeholder {{ options }} or {{ scored_options }}.")
 
     def refuses(self, dimension: FrozenDimension) -> str | None:
         """Return that a scale has more points than there are letters, if so."""
@@ -57,13 +64,23 @@ class MultipleChoice(ChoiceMethod):
         return Choices(tuple(letters.items()), tuple(labels.items()))
 
     def own_values(self, dimension: FrozenDimension) -> dict[str, str]:
-        """Return the options and their first and last letter."""
-        letters = [option.letter for option in self.options(dimension)]
-        return super().own_values(dimension) | {"answer": f"from {letters[0]} to {letters[-1]}"}
+        """Return the options, also with their scores, and their first and last letter."""
+        options = self.options(dimension)
+        return super().own_values(dimension) | {
+            "answer": f"from {options[0].letter} to {options[-1].letter}",
+            "scored_options": "\n".join(_with_score(dimension, option) for option in options),
+        }
 
 
 def _text(dimension: FrozenDimension, value: int) -> str:
     return scales.meaning(dimension, value) or f"{value} on the scale {scales.extent(dimension)}"
+
+
+def _with_score(dimension: FrozenDimension, option: Option) -> str:
+    """Return 'D: Well ordered. Score: Four.', as in the paper."""
+    described = scales.meaning(dimension, int(option.value)).rstrip(".")
+    score = f"Score: {scales.in_words(int(option.value)).capitalize()}."
+    return f"{option.letter}: {described}. {score}" if described else f"{option.letter}: {score}"
 
 
 METHOD = MultipleChoice()

@@ -30,9 +30,10 @@ class OwnScale:
     """Integers from minimum to maximum, by which a judge is asked about every dimension.
 
     modifiers: whether a reply may say "weak 4" (0.33 less) or "strong 4" (0.33 more). thirds: whether it may
-    say 3.33 or 3.67, which has no ends beyond those of the scale. table: the value of the
-    dimension for each point, the lowest first; empty: linear, the lowest answer to the dimension's lowest
-    value and the highest to its highest.
+    say 3.33 or 3.67. Modifiers alone reach beyond the ends: 1 to 5 has 15 values, from "weak 1" to "strong
+    5". With thirds they do not: 1 to 5 has 13 values (Stureborg et al., 2024, table 2). table: the value of
+    the dimension for each point, the lowest first; empty: linear, the lowest answer to the dimension's
+    lowest value and the highest to its highest.
     """
 
     minimum: int
@@ -44,7 +45,7 @@ class OwnScale:
     @property
     def ends(self) -> tuple[float, float]:
         """The lowest and the highest answer, with their modifiers."""
-        reach = MODIFIER if self.modifiers else 0.0
+        reach = MODIFIER if self.modifiers and not self.thirds else 0.0
         return self.minimum - reach, self.maximum + reach
 
     @property
@@ -59,8 +60,6 @@ class OwnScale:
             )
         if self.modifiers and self.minimum < 0:
             return gettext("“Weak” and “strong” need a scale without negative numbers.")
-        if self.modifiers and self.thirds:
-            return gettext("Thirds are said by “weak” and “strong” or by numbers; choose one of both.")
         return self._problem_of_table(points) if self.table else ""
 
     def _problem_of_table(self, points: int) -> str:

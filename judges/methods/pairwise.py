@@ -7,7 +7,7 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.translation import gettext
 from judges.methods.choosing import Option
 from judges.methods.h2h import FIRST, OPTIONS, SECOND, HeadToHead
-from judges.methods.reading.choices import Choices
+from judges.methods.reading.forms import Choices
 from judges.methods.wording import DEFINITION, PAIR, paragraphs
 
 TEMPLATE = paragraphs(

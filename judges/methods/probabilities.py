@@ -65,6 +65,16 @@ def weighted_mean_of_first(
     return None
 
 
+def answer_logprobs(top_logprobs: Mapping[str, float], candidates: Mapping[str, float]) -> dict[str, float]:
+    """Return the log-probabilities of the candidates among the likeliest tokens, the likeliest first.
+
+    Tokens that are one answer are added up; four decimals are kept.
+    """
+    chances = _chances(top_logprobs, candidates)
+    likeliest = sorted(chances.items(), key=lambda each: (-each[1], each[0]))
+    return {candidate: round(math.log(chance), 4) for candidate, chance in likeliest if chance > 0}
+
+
 def _chances(top_logprobs: Mapping[str, float], candidates: Mapping[str, float]) -> dict[str, float]:
     written = {candidate.casefold(): candidate for candidate in candidates}
     chances: dict[str, float] = {}

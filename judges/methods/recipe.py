@@ -8,6 +8,7 @@ dimension a call; the reply is cut off behind its first number.
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from annotate.core.guideline import FrozenDimension
 from judges.methods.scoring import ScoreMethod
 from judges.methods.wording import MATERIAL, paragraphs
 
@@ -37,6 +38,7 @@ class Recipe(ScoreMethod):
     key = "recipe"
     label = "The recipe: 1 to 10, score first"
     default_template = TEMPLATE
+    own_placeholders = frozenset({"aspects"})
     asks_reasons = False
     max_tokens = 20
     usual_settings: ClassVar[Mapping[str, Any]] = {
@@ -44,6 +46,11 @@ class Recipe(ScoreMethod):
         "scale_minimum": 1,
         "scale_maximum": 10,
     }
+
+    def own_values(self, dimension: FrozenDimension) -> dict[str, str]:
+        """Return the guidelines as aspects to consider, empty without any."""
+        guidelines = dimension.guidelines.strip()
+        return {"aspects": f"Aspects to consider:\n{guidelines}" if guidelines else ""}
 
 
 METHOD = Recipe()

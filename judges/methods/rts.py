@@ -25,6 +25,7 @@ class ReasonThenScore(ScoreMethod):
     label = "Reason, then score"
     paper_name = "RTS"
     default_template = TEMPLATE
+    max_tokens = 128  # as in the release
 
 
 METHOD = ReasonThenScore()

@@ -9,6 +9,9 @@ MODIFIER = 0.33
 """By how much "strong 4" is more than 4, and "weak 4" less."""
 
 
+NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
 @dataclass(frozen=True)
 class ScaledDimension(FrozenDimension):
     """A dimension as a judge with a scale of its own is asked about it."""
@@ -29,7 +32,7 @@ def takes_thirds(dimension: FrozenDimension) -> bool:
 
 def ends(dimension: FrozenDimension) -> tuple[float, float]:
     """Return the lowest and the highest value that a reply can give."""
-    reach = MODIFIER if takes_modifiers(dimension) else 0.0
+    reach = MODIFIER if takes_modifiers(dimension) and not takes_thirds(dimension) else 0.0
     return dimension.scale_minimum - reach, dimension.scale_maximum + reach
 
 
@@ -83,16 +86,41 @@ def answer(dimension: FrozenDimension) -> str:
     if is_named(dimension):
         return "the name of one of these: " + "; ".join(name_of(dimension, v) for v in dimension.whole_values)
     if takes_modifiers(dimension):
-        return (
+        words = (
             f"a number {extent(dimension)}, with the word weak before it where it is a little less, or "
             "strong where it is a little more"
         )
+        ends = f"; there is no weak {dimension.scale_minimum} and no strong {dimension.scale_maximum}"
+        return words + ends if takes_thirds(dimension) else words
     if takes_thirds(dimension):
         first = dimension.scale_minimum
         return f"a number {extent(dimension)} in steps of a third: {first}, {first}.33, {first}.67, and so on"
     if len(dimension.whole_values) == 2:
         return f"either {dimension.scale_minimum} or {dimension.scale_maximum}"
     return f"a number from {dimension.scale_minimum} to {dimension.scale_maximum}"
+
+
+def ends_in_words(dimension: FrozenDimension) -> str:
+    """Return 'from one to five, where one means “A pile” and five means “One text”'."""
+    if is_named(dimension):
+        return answer(dimension)
+    first, last = in_words(dimension.scale_minimum), in_words(dimension.scale_maximum)
+    is_plain = not (takes_modifiers(dimension) or takes_thirds(dimension))
+    values = f"from {first} to {last}" if is_plain else answer(dimension)
+    lowest, highest = ends_in_quotes(dimension)
+    return f"{values}, where {first} means {lowest} and {last} means {highest}"
+
+
+def ends_in_quotes(dimension: FrozenDimension) -> tuple[str, str]:
+    """Return what the lowest and the highest point are called."""
+    points = dimension.point(dimension.scale_minimum), dimension.point(dimension.scale_maximum)
+    first, last = (point and (point.label.strip() or point.description.strip()) for point in points)
+    return f"“{first}”" if first else "the lower end", f"“{last}”" if last else "the upper end"
+
+
+def in_words(number: int) -> str:
+    """Return a number up to ten as a word, others in digits."""
+    return NUMBERS[number] if 0 <= number < len(NUMBERS) else str(number)
 
 
 def extent(dimension: FrozenDimension) -> str:

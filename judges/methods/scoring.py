@@ -7,8 +7,8 @@ from annotate.core.guideline import FrozenDimension
 from judges.methods import scales
 from judges.methods.base import Method
 from judges.methods.own_scale import write_modifiers_as_numbers
-from judges.methods.reading.reader import position, read, read_json
-from judges.methods.reading.score_forms import forms_of
+from judges.methods.reading.forms import score_forms
+from judges.methods.reading.reader import position, read
 from judges.methods.readings import Reading
 
 # The score that a reply states on a dimension.
@@ -16,12 +16,12 @@ from judges.methods.readings import Reading
 
 def read_score(reply: str, dimension: FrozenDimension) -> Reading:
     """Return the score that a reply states, and its reasons."""
-    return read(_with_numbers(reply, dimension), forms_of(dimension))
+    return read(_with_numbers(reply, dimension), score_forms(dimension))
 
 
 def read_json_score(reply: str, dimension: FrozenDimension) -> Reading:
     """Return the score of a reply that is to be JSON."""
-    return read_json(_with_numbers(reply, dimension), forms_of(dimension))
+    return read(_with_numbers(reply, dimension), score_forms(dimension), structured=True)
 
 
 def _with_numbers(reply: str, dimension: FrozenDimension) -> str:
@@ -30,7 +30,7 @@ def _with_numbers(reply: str, dimension: FrozenDimension) -> str:
 
 def score_position(reply: str, dimension: FrozenDimension) -> int | None:
     """Return where the stated score begins."""
-    return position(reply, forms_of(dimension))
+    return position(reply, score_forms(dimension))
 
 
 MOST_LISTED = 101
@@ -46,6 +46,10 @@ class ScoreMethod(Method):
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:
         """Return the score that a reply states."""
         return read_score(reply, dimension)
+
+    def follow_up(self, dimension: FrozenDimension) -> str:
+        """Ask for the score alone."""
+        return ask_for_score(dimension)
 
     def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
         """Return the score of a JSON reply."""
@@ -66,6 +70,11 @@ class ScoreMethod(Method):
         return {scales.name_of(dimension, value): float(value) for value in dimension.whole_values}
 
 
+def ask_for_score(dimension: FrozenDimension) -> str:
+    """Return the question for nothing but the score on a dimension."""
+    return f"State only the score of {dimension.name}: {scales.answer(dimension)}."
+
+
 def score_schema(dimension: FrozenDimension) -> dict[str, Any]:
     """Return the schema of a score alone."""
     if scales.is_named(dimension):
@@ -74,8 +83,8 @@ def score_schema(dimension: FrozenDimension) -> dict[str, Any]:
             "enum": [scales.name_of(dimension, value) for value in dimension.whole_values],
         }
     if scales.takes_modifiers(dimension):
-        words = (f"{word}{value}" for value in dimension.whole_values for word in ("weak ", "", "strong "))
-        return {"type": "string", "enum": list(words)}
+        words = [f"{word}{value}" for value in dimension.whole_values for word in ("weak ", "", "strong ")]
+        return {"type": "string", "enum": words[1:-1] if scales.takes_thirds(dimension) else words}
     if scales.takes_thirds(dimension):
         thirds = (value + third for value in dimension.whole_values for third in (0, 0.33, 0.67))
         return {"type": "number", "enum": [each for each in thirds if each <= dimension.scale_maximum]}

@@ -34,7 +34,7 @@ class StarRating(ScoreMethod):
     default_template = TEMPLATE
     asks_reasons = False
     takes_modifiers = False
-    max_tokens = 64
+    max_tokens = 128  # as in the release of Shen et al. (2023)
 
     def refuses(self, dimension: FrozenDimension) -> str | None:
         """Return that this is nothing that stars can count, if so."""
@@ -47,6 +47,16 @@ class StarRating(ScoreMethod):
                 dimension=dimension.name
             )
         return None
+
+    def own_values(self, dimension: FrozenDimension) -> dict[str, str]:
+        """Return the ends of the scale, counted in stars."""
+        first, last = _stars(dimension.scale_minimum), _stars(dimension.scale_maximum)
+        lowest, highest = scales.ends_in_quotes(dimension)
+        return {"ends": f"from {first} to {last}, where {first} is {lowest} and {last} are {highest}"}
+
+
+def _stars(count: int) -> str:
+    return f"{scales.in_words(count)} {'star' if count == 1 else 'stars'}"
 
 
 METHOD = StarRating()

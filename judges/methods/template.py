@@ -50,6 +50,16 @@ def render(template: str, values: Mapping[str, str], *, required: Iterable[str])
     return "".join(system).strip(), user
 
 
+def shared_beginning(template: str, values: Mapping[str, str]) -> int:
+    """Return the number of characters before the first material in the user's message."""
+    user = _system_and_user(template)[-1]
+    found = (match for match in PLACEHOLDER.finditer(user) if match[1].strip() in MATERIAL)
+    first = next(found, None)
+    if first is None:
+        return 0
+    return len(_fill(user[: first.start()], values, frozenset()))
+
+
 @lru_cache(maxsize=256)  # a run asks thousands of questions by one template
 def _checked_parts(
     template: str, known: frozenset[str], required: frozenset[str]

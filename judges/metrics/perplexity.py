@@ -15,40 +15,48 @@ from annotate.core.errors import InvalidValueError
 from annotate.core.models import Item, User
 from judges.core.errors import MetricRefusedError
 from judges.core.material import outputs_of
-from judges.core.models import Judge, Metric, MetricValue
+from judges.core.models import DOCUMENT_PERPLEXITY, Judge, Metric, MetricValue
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.keys import server_of
 from judges.endpoints.prices import prices_of
 from judges.endpoints.text_probabilities import TextProbabilities, TextProbability
 
-SAYS = "exponential of minus the mean log-probability of a text’s tokens but the first, under {model}"
+SAYS = "exponential of minus the mean log-probability of a {text}’s tokens but the first, under {model}"
 
 
 @dataclass(frozen=True)
 class AskedText:
-    """What came of asking about a text: its perplexity, or why it has none; cost where prices are known."""
+    """What came of asking about a text: its perplexity, or why it has none; cost where prices are known.
 
-    item: Item
+    name: of the output or the document. values: the number of new values.
+    """
+
+    name: str
     perplexity: float | None
     problem: str = ""
     cost: Decimal | None = None
+    values: int = 0
 
 
-def texts_without_perplexity(judge: Judge) -> QuerySet[Item]:
-    """Return the items whose text has no perplexity under a judge's model yet, in their order."""
-    values = MetricValue.objects.filter(
-        metric__project=judge.project, metric__name=metric_name(judge), item=OuterRef("pk")
-    )
+def items_without_perplexity(judge: Judge, *, of_documents: bool = False) -> QuerySet[Item]:
+    """Return the items without a value under a judge's model, in their order."""
+    name = metric_name(judge, of_documents=of_documents)
+    values = MetricValue.objects.filter(metric__project=judge.project, metric__name=name, item=OuterRef("pk"))
     return outputs_of(judge.project).filter(~Exists(values)).order_by("pk")
 
 
-def metric_name(judge: Judge) -> str:
+def metric_name(judge: Judge, *, of_documents: bool = False) -> str:
     """Return what the metric of a judge's model is called."""
-    return f"Perplexity under {judge.model}"[: Metric._meta.get_field("name").max_length]
+    measured = DOCUMENT_PERPLEXITY if of_documents else "Perplexity"
+    return f"{measured} under {judge.model}"[: Metric._meta.get_field("name").max_length]
 
 
-def measure_perplexities(*, judge: Judge, by: User | None = None) -> Iterator[AskedText]:
+def measure_perplexities(
+    *, judge: Judge, of_documents: bool = False, by: User | None = None
+) -> Iterator[AskedText]:
     """Ask a judge's model about each text that has no perplexity yet, and keep each value at once.
+
+    of_documents: ask about each document once, and give all of its outputs the value.
 
     No transaction is open during a call: a process that dies loses one text, and who begins again goes on
     with the others. A text that the model refuses, as one that is too long, has none. Raises
@@ -60,38 +68,51 @@ def measure_perplexities(*, judge: Judge, by: User | None = None) -> Iterator[As
             gettext("{judge} was imported and has no endpoint that could be asked.").format(judge=judge.name)
         )
     server, prices = server_of(judge.endpoint, calls_in_flight=1), prices_of(judge.endpoint, judge.model)
-    metric, kept = _metric(judge), 0
+    metric, kept = _metric(judge, of_documents=of_documents), 0
     try:
         with closing(TextProbabilities(server, judge.model)) as asked:
             # Keys first: no cursor stays open over calls that take seconds.
-            for pk in list(texts_without_perplexity(judge).values_list("pk", flat=True)):
-                item = Item.objects.select_related("document", "system").get(pk=pk)
+            items = items_without_perplexity(judge, of_documents=of_documents)
+            rows = list(items.values_list("document" if of_documents else "pk", "pk"))
+            texts: dict[int, list[int]] = {}
+            for text, pk in rows:
+                texts.setdefault(text, []).append(pk)
+            for own in texts.values():
+                item = Item.objects.select_related("document", "system").get(pk=own[0])
+                name = item.document.key
+                if not of_documents and item.system:
+                    name = f"{item.system.name} on {name}"
                 try:
-                    found = asked.of_text(item.text)
+                    found = asked.of_text(_text_of_document(item) if of_documents else item.text)
                 except RequestFailed as error:
                     if not error.permanent or error.fatal_for_run:
                         raise
-                    yield AskedText(item, None, error.sentence)
+                    yield AskedText(name, None, error.sentence)
                     continue
-                kept += _keep(metric, item, found)
+                new = sum(_keep(metric, pk, found) for pk in own)
+                kept += new
                 problem = (
                     ""
                     if found.log_probabilities
                     else gettext("The text is one token, which has none before it.")
                 )
                 cost = prices.cost(found.input_tokens, 0, None)
-                yield AskedText(item, found.perplexity, problem, cost)
+                yield AskedText(name, found.perplexity, problem, cost, new)
     finally:
         if kept:
             record(judge.project, "metrics.computed", metric.name, after={"values": kept}, by=by)
 
 
+def _text_of_document(item: Item) -> str:
+    return "\n\n".join(part["text"] for part in item.document.parts)
+
+
 @transaction.atomic
-def _metric(judge: Judge) -> Metric:
-    project, source = lock_project(judge.project), SAYS.format(model=judge.model)
-    metric, _ = Metric.objects.get_or_create(
-        project=project, name=metric_name(judge), defaults={"source": source}
-    )
+def _metric(judge: Judge, *, of_documents: bool) -> Metric:
+    project = lock_project(judge.project)
+    source = SAYS.format(text="document" if of_documents else "text", model=judge.model)
+    name = metric_name(judge, of_documents=of_documents)
+    metric, _ = Metric.objects.get_or_create(project=project, name=name, defaults={"source": source})
     if metric.source != source:
         raise MetricRefusedError(
             gettext("“{metric}” is another metric already ({source}); remove that one first.").format(
@@ -101,10 +122,10 @@ def _metric(judge: Judge) -> Metric:
     return metric
 
 
-def _keep(metric: Metric, item: Item, found: TextProbability) -> bool:
+def _keep(metric: Metric, item: int, found: TextProbability) -> bool:
     if found.perplexity is None:
         return False
     _, is_new = MetricValue.objects.get_or_create(
-        metric=metric, item=item, defaults={"value": found.perplexity}
+        metric=metric, item_id=item, defaults={"value": found.perplexity}
     )
     return is_new

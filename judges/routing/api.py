@@ -17,10 +17,12 @@ from annotate.core.models import Project
 from annotate.core.page import request_user
 from judges.core.access import OF_JUDGES, calibration_in, policy_in, project_for_routing
 from judges.core.errors import CalibrationRefusedError
-from judges.core.models import Calibration, Certificate, RoutingPolicy
+from judges.core.models import Calibration, Certificate, CertifiedStage, RoutingPolicy
 from judges.core.policy_settings import POLICY_SETTINGS, names_of_policy_settings
 from judges.core.specification import CalibrationSpec
+from judges.core.stages import JudgeToAsk
 from judges.results.queries.pairings import measured_judges
+from judges.routing.commands.asking import ask_waiting_judges
 from judges.routing.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
 from judges.routing.commands.policies import (
     follow_proposal,
@@ -92,13 +94,30 @@ class PolicyRow(serializers.ModelSerializer[RoutingPolicy]):
         )
 
 
+class JudgeToAskRow(serializers.Serializer[Any]):
+    """A judge of a later stage that has to judge some units first."""
+
+    judge = serializers.CharField(source="judge.name")
+    units = serializers.SerializerMethodField(help_text="How many.")
+
+    def get_units(self, waiting: JudgeToAsk) -> int:
+        """Return the number of units."""
+        return len(waiting.units)
+
+
 class PartRow(serializers.Serializer[Any]):
-    """Units of the dimensions on which people have rated some of this part."""
+    """Units with a value of the judge that go to people, or that stay."""
 
     units = serializers.IntegerField()
     rated = serializers.IntegerField(help_text="Of these, by people.")
     wrong = serializers.IntegerField(help_text="Of the rated: the judge is more than a point off.")
-    expected_wrong = serializers.FloatField(help_text="Of all, if the others are wrong as often.")
+    expected_wrong = serializers.FloatField(
+        help_text="Of all with a forecast: each unit is wrong as often as the rated ones of its system."
+    )
+    of_dimension = serializers.IntegerField(
+        help_text="Units of systems without ratings: the error rate of their dimension is their forecast."
+    )
+    without_forecast = serializers.IntegerField(help_text="Units of dimensions without ratings.")
 
 
 class GainRow(serializers.Serializer[Any]):
@@ -130,6 +149,29 @@ class DimensionVerdictRow(serializers.Serializer[Any]):
     )
 
 
+class ThresholdStepRow(serializers.Serializer[Any]):
+    """What stays with the judge on a dimension at an r."""
+
+    threshold = serializers.FloatField(help_text="r.")
+    kept = serializers.IntegerField(help_text="Units that stay.")
+    expected_wrong = serializers.FloatField(help_text="Of them, those expected to be wrong.")
+    expected_share = serializers.FloatField(
+        allow_null=True, help_text="The expected share of wrong units; null if nothing stays or is rated."
+    )
+    without_forecast = serializers.IntegerField(help_text="Of them, units without a forecast.")
+    ratings_saved = serializers.IntegerField(help_text="About how many ratings, after audits.")
+    refusal = serializers.CharField(allow_null=True, help_text="The reason against this r, or null.")
+
+
+class AdviceRow(serializers.Serializer[Any]):
+    """The r that Concord would choose on a dimension, with the curve over r."""
+
+    dimension = serializers.CharField()
+    threshold = serializers.FloatField(allow_null=True, help_text="Null: no r.")
+    says = serializers.CharField(help_text="The reason. A forecast, not a guarantee.")
+    steps = ThresholdStepRow(many=True, help_text="By increasing r.")
+
+
 class PolicyDetail(serializers.Serializer[Any]):
     """A policy with what it would do with the judgments as they are now."""
 
@@ -144,11 +186,17 @@ class PolicyDetail(serializers.Serializer[Any]):
     )
     ratings = serializers.IntegerField(help_text="Still to be asked of people, audits included.")
     gain = GainRow(source="decided.gain", allow_null=True, help_text="Null where people have rated nothing.")
+    advice = AdviceRow(many=True, source="advice_rows", help_text="On r, by dimension, of a draft by R.")
     warnings = serializers.ListField(child=serializers.CharField(), help_text="What to know before routing.")
     verdicts = DimensionVerdictRow(many=True, help_text="By dimension; none of a withdrawn policy.")
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="Units by why they go.")
     refusal = serializers.CharField(help_text="Why it cannot be routed; empty where it can.")
     digest = serializers.CharField(help_text="Of the plan: send it as `shown` to route just this.")
+    to_ask = JudgeToAskRow(
+        source="decided.to_ask",
+        many=True,
+        help_text="Judges of the next stage that have to judge units first.",
+    )
 
 
 class StepInput(Input):
@@ -195,14 +243,17 @@ class PolicyStep(ApiView):
     """A step of a policy."""
 
     about = "policies"
-    steps = ("route", "follow", "withdraw")
+    steps = ("ask", "route", "follow", "withdraw")
 
     @writes(PolicyDetail, accepts=StepInput)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
-        """Route what was shown, follow a proposal that was shown, or withdraw."""
+        """Ask the next judges, route what was shown, follow a proposal that was shown, or withdraw."""
         policy = policy_in(project_for_routing(request.user, slug), pk)
         shown, by = self.check(StepInput)["shown"], request_user(request)
-        if step == "route":
+        if step == "ask":
+            waiting = routing_plan(policy, policy.project).decided.to_ask
+            ask_waiting_judges(project=policy.project, waiting=waiting, by=by)
+        elif step == "route":
             policy = route(policy=policy, by=by, shown=shown)
         elif step == "follow":
             follow_proposal(policy=policy, by=by, shown=shown)
@@ -238,6 +289,16 @@ class CalibrationRow(serializers.ModelSerializer[Calibration]):
         )
 
 
+class CertifiedStageRow(serializers.ModelSerializer[CertifiedStage]):
+    """What one judge of several decides."""
+
+    judge = serializers.CharField(source="judge.name")
+
+    class Meta:
+        model = CertifiedStage
+        fields = ("position", "judge", "threshold", "accepted", "errors")
+
+
 class CertificateRow(serializers.ModelSerializer[Certificate]):
     """What was found on a dimension: a threshold, or the reason why all units go to people."""
 
@@ -248,6 +309,7 @@ class CertificateRow(serializers.ModelSerializer[Certificate]):
         help_text="The same test of a judge of one value, and of one with its values dealt anew.",
     )
     error_model = serializers.DictField(allow_null=True)
+    stages = CertifiedStageRow(many=True, help_text="Of a calibration with several judges.")
 
     class Meta:
         model = Certificate
@@ -275,6 +337,7 @@ class CalibrationDetail(serializers.Serializer[Any]):
     calibration = CalibrationRow()
     dimensions = CertifiedDimensionRow(many=True)
     can_route = serializers.BooleanField(help_text="Whether a policy can follow it.")
+    to_ask = JudgeToAskRow(many=True, help_text="Judges that have to judge the sample before `compute`.")
 
 
 class DimensionPlanRow(serializers.Serializer[Any]):
@@ -354,14 +417,19 @@ class CalibrationStep(ApiView):
     """A step of a calibration."""
 
     about = "certificates"
-    steps = ("compute", "withdraw")
+    steps = ("ask", "compute", "withdraw")
 
     @writes(CalibrationDetail)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
-        """Compute the certificates from the ratings, once, or withdraw the sample: compute, withdraw."""
+        """Ask later judges about the sample, compute the certificates, once, or withdraw the sample."""
         calibration = calibration_in(project_for_routing(request.user, slug), pk)
-        act = compute_certificates if step == "compute" else withdraw_calibration
-        act(calibration=calibration, by=request_user(request))
+        by = request_user(request)
+        if step == "ask":
+            waiting = calibration_state(calibration).to_ask
+            ask_waiting_judges(project=calibration.project, waiting=waiting, by=by)
+        else:
+            act = compute_certificates if step == "compute" else withdraw_calibration
+            act(calibration=calibration, by=by)
         return _certificates(calibration_in(calibration.project, pk))
 
 

@@ -12,11 +12,12 @@ from judges.core.material import names_of_scales, scales_of
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.policy_settings import POLICY_SETTINGS, PolicySection, names_of_policy_settings
 from judges.core.specification import CalibrationSpec, PolicySpec, by_certificates
-from judges.results.queries.pairings import of_method
+from judges.results.queries.pairings import of_method, scoring_judges
 
 # What a calibration tests: which judge, which loss, which guarantee, and how large a sample.
 
 SHARE = {"step": "any"}
+FURTHER_STAGES = (2, 3)
 
 
 class CalibrationForm(forms.Form):
@@ -104,6 +105,13 @@ class CalibrationForm(forms.Form):
             field = self.fields[name]
             assert isinstance(field, forms.ModelChoiceField)
             field.queryset = measured.select_related("endpoint", "template")
+        # A later judge may have judged nothing yet.
+        asked = scoring_judges(project)
+        for number in FURTHER_STAGES:
+            for name in (f"judge_{number}", f"other_{number}"):
+                field = self.fields[name]
+                assert isinstance(field, forms.ModelChoiceField)
+                field.queryset = asked.select_related("endpoint", "template")
         dimensions = self.fields["dimensions"]
         assert isinstance(dimensions, forms.MultipleChoiceField)
         dimensions.choices, has_others = names_of_scales(project)
@@ -120,6 +128,18 @@ class CalibrationForm(forms.Form):
         return [self[name] for name in names]
 
     @property
+    def stages(self) -> list[forms.BoundField]:
+        """Return the judges that are asked next."""
+        return [self[f"{name}_{number}"] for number in FURTHER_STAGES for name in ("judge", "other")]
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a third judge without a second."""
+        data: dict[str, Any] = super().clean() or self.cleaned_data
+        if data.get("judge_3") and not data.get("judge_2"):
+            self.add_error("judge_2", _("Choose the second judge before the third."))
+        return data
+
+    @property
     def further(self) -> list[forms.BoundField]:
         """Return what plans the sample."""
         return [self[name] for name in ("expected_error", "accepted_share", "size", "raters", "name")]
@@ -129,7 +149,26 @@ class CalibrationForm(forms.Form):
         data = dict(self.cleaned_data)
         if data["loss"] != Calibration.Loss.OTHER_SIDE:
             data["cut"] = None
-        return CalibrationSpec(**data)
+        chosen = [(data.pop(f"judge_{number}"), data.pop(f"other_{number}")) for number in FURTHER_STAGES]
+        return CalibrationSpec(**data, stages=[(judge, other) for judge, other in chosen if judge])
+
+
+for _number in FURTHER_STAGES:
+    CalibrationForm.base_fields |= {
+        f"judge_{_number}": forms.ModelChoiceField(
+            Judge.objects.none(),
+            required=False,
+            label=_("Judge {number}").format(number=_number),
+            empty_label=_("none: the rest goes to people"),
+            help_text=_("Judges what the judges before it are not sure of."),
+        ),
+        f"other_{_number}": forms.ModelChoiceField(
+            Judge.objects.none(),
+            required=False,
+            label=_("Compare judge {number} with").format(number=_number),
+            empty_label=_("none"),
+        ),
+    }
 
 
 USUAL_TEST = {

@@ -3,13 +3,29 @@
 from collections.abc import Iterable, Sequence
 
 from django.urls import reverse
+from django.utils.text import get_text_list
 from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
 
-from agreement.reliability import Ground, JudgeVerdict, Shown, Use
+from agreement import Coefficient
+from agreement.reliability import Ground, JudgeUse, JudgeVerdict, ReplacementControl, Shown, Use
 from annotate.core.models import Project
+from annotate.results.arrangement import Arrangement, Tables
 from annotate.results.page import Section
 from annotate.results.registry import Chosen, ResultsPage
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import (
+    BAD,
+    DIMENSION,
+    GOOD,
+    OPEN,
+    PARTLY,
+    Cell,
+    Column,
+    ColumnKind,
+    Table,
+    figure,
+    text,
+)
 from judges.core.models import Calibration, RoutingPolicy
 from judges.results.tables.columns import number_or_reason
 from judges.results.tables.corrected import with_count_of_corrected
@@ -21,11 +37,9 @@ from judges.routing.queries.trust import TrustEvidence, trust_in
 from judges.routing.queries.verdicts import KeptDimension
 
 _SAYS = gettext_noop(
-    "Uses: what the judge’s values can be used for, by its error next to a second person’s. Units it may "
-    "decide: those that need no person. Three findings rule a judge out: a contradicting audit, "
-    "alpha with people at or below 0, and too many wrong values among rated units. Otherwise the strongest "
-    "evidence decides about units: a valid certificate, then the replacement test and the error on single "
-    "texts, then whether R predicts agreement with people. Routing uses the same verdict."
+    "A contradicting audit, alpha with people at or below 0, and too many wrong values rule a judge out. "
+    "Else the strongest evidence decides: a certificate, the replacement test with the error on single "
+    "texts, then R. Below the verdict: other uses that its error allows."
 )
 _EVIDENCE = gettext_noop(
     "Each value links to its page. R is the correlation of the judge with the same model’s judge of the "
@@ -39,6 +53,26 @@ _NOT_RATED_TWICE = gettext_noop("No ratings yet: alpha needs the Round I ratings
 _NO_CERTIFICATE = gettext_noop("This judge has no computed calibration for this dimension.")
 
 
+_WORDS = {
+    Use.ALL: (GOOD, gettext_noop("all units")),
+    Use.PART: (PARTLY, gettext_noop("some units")),
+    Use.UNKNOWN: (OPEN, gettext_noop("not known")),
+    Use.REFUSED: (BAD, gettext_noop("no unit")),
+}
+_OTHER_USES = {
+    JudgeUse.RANK: gettext_noop("ranks systems"),
+    JudgeUse.SCORE: gettext_noop("scores texts"),
+    JudgeUse.MEANS: gettext_noop("corrects means"),
+}
+
+
+def verdict_cell(verdict: JudgeVerdict, *, link: str = "") -> Cell:
+    """Return the units that a judge may decide, in a word."""
+    tone, word = _WORDS[verdict.use]
+    uses = [gettext(_OTHER_USES[each.use]) for each in verdict.granted]
+    return Cell(gettext(word), key=str(verdict.use), tone=tone, note=", ".join(uses), link=link)
+
+
 def trust_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return the verdict on each dimension, and what it rests on."""
     judge = chosen_judge(project, chosen)
@@ -48,20 +82,21 @@ def trust_sections(project: Project, chosen: Chosen) -> list[Section]:
         gettext("Use of {judge} by dimension").format(judge=judge.name),
         [
             DIMENSION,
-            Column("uses", gettext("Uses"), ColumnKind.TEXT),
-            Column("verdict", gettext("Units it may decide"), ColumnKind.TEXT),
+            Column("use", gettext("May decide"), ColumnKind.TEXT),
+            Column("verdict", gettext("Reason"), ColumnKind.TEXT),
             Column("next", gettext("Next step"), ColumnKind.TEXT),
         ],
         [
             [
                 _name(each),
-                _uses(each.verdict),
+                verdict_cell(each.verdict),
                 text(each.verdict.says),
                 _next_step(project, each),
             ]
             for each in found
         ],
         says=gettext(_SAYS),
+        parameters={"judge": judge.name},
     )
     columns = [
         DIMENSION,
@@ -75,13 +110,44 @@ def trust_sections(project: Project, chosen: Chosen) -> list[Section]:
     uses = _uses_table(project, found)
     first = [verdicts, uses] if uses.rows else [verdicts]
     sections = [Section(gettext("Verdict"), "", first), *rests_on]
-    sections = with_reason_for_scales(sections, project, gettext(_SCALES_ONLY))
+    sections = with_reason_for_scales(sections, project, gettext(SCALES_ONLY))
     return with_count_of_corrected(sections, [judge], chosen)
 
 
-_SCALES_ONLY = gettext_noop(
+SCALES_ONLY = gettext_noop(
     "Verdicts are about scales; the table “Other questions” compares judges and people on the others."
 )
+
+
+def answer_trust(tables: Tables) -> str:
+    """Return the dimensions on which the judge may decide all, some or no units."""
+    table = tables.get("verdicts")
+    if table is None or not table.rows:
+        return ""
+    names = {
+        use: get_text_list(
+            [str(row[0].value) for row in table.rows if row[1].key == str(use)], gettext("and")
+        )
+        for use in Use
+    }
+    decides = [
+        gettext(message).format(dimensions=names[use]) for use, message in _DECIDES.items() if names[use]
+    ]
+    found = []
+    if decides:
+        message = gettext("{judge} may decide {units}.")
+        found.append(message.format(judge=table.parameters["judge"], units="; ".join(decides)))
+    if names[Use.UNKNOWN]:
+        message = gettext("Whether {judge} may decide {dimensions} is not known.")
+        found.append(message.format(judge=table.parameters["judge"], dimensions=names[Use.UNKNOWN]))
+    return " ".join(found)
+
+
+_DECIDES = {
+    Use.ALL: gettext_noop("all units of {dimensions}"),
+    Use.PART: gettext_noop("some units of {dimensions}"),
+    Use.REFUSED: gettext_noop("no unit of {dimensions}"),
+}
 
 
 def uses_in_words(verdict: JudgeVerdict) -> str:
@@ -123,10 +189,6 @@ def _uses_table(project: Project, found: Sequence[TrustEvidence]) -> Table:
     return Table("uses", gettext("Uses and reasons"), columns, rows, heads=2, says=says)
 
 
-def _uses(verdict: JudgeVerdict) -> Cell:
-    return text(uses_in_words(verdict), key=" ".join(each.use.name.lower() for each in verdict.granted))
-
-
 def _name(each: TrustEvidence) -> Cell:
     return text(each.dimension.name, key=each.dimension.key)
 
@@ -159,23 +221,31 @@ def _evidence(project: Project, each: TrustEvidence) -> Iterable[list[Cell]]:
         link = reverse(route, args=[project.slug, *arguments])
         return [_name(each), text(name, key=key, link=link), value, text(says)]
 
+    alphas, among = gettext("Alpha with people"), gettext("Alpha among people")
+    yield row(alphas, "alpha", *_with_interval(each.alpha.with_mean), "results_page", "judges")
+    yield row(among, "among-people", *_with_interval(each.alpha.among_people), "results_page", "judges")
+    replacement, controls = gettext("Replacement"), gettext("Beyond controls")
+    yield row(replacement, "replacement", *_replacement(each), "results_page", "replacement")
+    yield row(controls, "controls", *_controls(each), "results_page", "replacement")
     yield row("R", "indicator", *_indicator(each), "results_page", "reliability")
     yield row("P", "agreement", *_agreement(each), "results_page", "judges")
-    yield row(
-        gettext("Alpha with people"), "alpha", figure(each.alpha.with_mean), "", "results_page", "judges"
-    )
     yield row(gettext("Bias"), "bias", *_bias(each), "results_page", "judges")
     change = gettext("Change of alpha")
     yield row(change, "one-more-rater", *_one_more_rater(each), "results_page", "replacement")
-    replacement = gettext("Replacement")
-    yield row(replacement, "replacement", *_replacement(each), "results_page", "replacement")
     certificate = gettext("Certificate")
     if each.calibration is not None:
         yield row(certificate, "certificate", *_certificate(each), "certificate", each.calibration.pk)
     else:
         yield row(certificate, "certificate", Cell(reason=gettext(_NO_CERTIFICATE)), "", "certificates")
-    if each.policy is not None and (each.policy.audit or each.policy.errors):
-        yield row(gettext("Routing"), "routing", *_routing(each.policy), "routing")
+    yield row(gettext("Audit"), "routing", *_routing(each.policy), "routing")
+
+
+def _with_interval(found: Coefficient) -> tuple[Cell, str]:
+    if found.interval is None:
+        return figure(found), ""
+    message = gettext("{level:g} % interval {low:.2f} to {high:.2f}.")
+    low, high = found.interval.low, found.interval.high
+    return figure(found), message.format(level=100 * found.interval.confidence_level, low=low, high=high)
 
 
 def _indicator(each: TrustEvidence) -> tuple[Cell, str]:
@@ -190,7 +260,7 @@ def _indicator(each: TrustEvidence) -> tuple[Cell, str]:
 def _agreement(each: TrustEvidence) -> tuple[Cell, str]:
     if each.dimension.is_named:
         return Cell(reason=gettext("The values are category names, which have no order.")), ""
-    return figure(each.correlation), ""
+    return _with_interval(each.correlation)
 
 
 def _one_more_rater(each: TrustEvidence) -> tuple[Cell, str]:
@@ -218,6 +288,26 @@ def _replacement(each: TrustEvidence) -> tuple[Cell, str]:
     return number_or_reason(each.test.winning_rate, why), each.test.verdict_reason
 
 
+def _controls(each: TrustEvidence) -> tuple[Cell, str]:
+    """Return the gain over the control that the judge beats least, and whether it beats all."""
+    controls = list(each.test.controls.values()) if each.test else []
+    if not controls:
+        return Cell(reason=gettext(_NOT_RATED)), ""
+
+    def lower_bound(control: ReplacementControl) -> float:
+        return control.interval[0] if control.interval else -1.0
+
+    least = min(controls, key=lower_bound)
+    low, high = least.interval or (None, None)
+    why = "" if least.interval else gettext("Too few documents, or the same difference in each.")
+    unbeaten = [control.answers for control in controls if not control.is_beaten]
+    message = gettext("Not shown to beat: {controls}.").format(controls="; ".join(unbeaten))
+    return (
+        Cell(least.gain, low=low, high=high, interval_reason=why),
+        message if unbeaten else gettext("It beats every control; the value is of the one nearest to it."),
+    )
+
+
 def _certificate(each: TrustEvidence) -> tuple[Cell, str]:
     state = each.certificate
     assert state is not None  # so the caller says
@@ -226,16 +316,20 @@ def _certificate(each: TrustEvidence) -> tuple[Cell, str]:
     return Cell(state.certificate.kept_share), " ".join([*lapsed, state.says, *state.warnings])
 
 
-def _routing(policy: KeptDimension) -> tuple[Cell, str]:
+def _routing(policy: KeptDimension | None) -> tuple[Cell, str]:
+    if policy is None:
+        return Cell(reason=gettext("No policy routes units by this judge.")), ""
     found, message = policy.errors, gettext("By the ratings before routing, the judge is {errors}.")
     if policy.audit is not None:
         found = policy.audit
         message = gettext("The audit contradicts the policy: the judge is {errors}.")
-    assert found is not None  # so the caller says
+    if found is None:
+        return Cell(reason=gettext("The audit does not contradict the policy.")), ""
     return Cell(found.share, count=found.rated), message.format(errors=found)
 
 
-def _version(project: Project) -> Sequence[object]:
+def version_of_trust(project: Project) -> Sequence[object]:
+    """Return a value that changes with a judge, a rating, a certificate or a policy."""
     computed = Calibration.objects.filter(project=project).order_by("pk")
     routed = RoutingPolicy.objects.filter(project=project).order_by("pk")
     return [
@@ -253,8 +347,14 @@ TRUST_PAGE = ResultsPage(
         "change of alpha, the replacement test, certificates and routing; with the next step."
     ),
     trust_sections,
-    _version,
+    version_of_trust,
     values_of,
     [JUDGE, ROUND, CORRECTED],
     filled_by="judges",
+    arrangement=Arrangement(
+        tabs={"verdicts": _("Verdicts"), "evidence": _("Evidence"), "uses": _("Uses and reasons")},
+        in_words=("verdicts", "evidence", "uses"),
+        has_chart=False,
+        answer=answer_trust,
+    ),
 )

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -23,6 +24,7 @@ from judges.core.page import add_refusal, render_judges
 from judges.core.specification import PolicySpec, by_certificates
 from judges.results.queries.kept_indicators import IndicatorsNotKeptError
 from judges.results.queries.pairings import measured_judges
+from judges.routing.commands.asking import ask_waiting_judges
 from judges.routing.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
 from judges.routing.commands.policies import (
     draft_policy,
@@ -33,6 +35,7 @@ from judges.routing.commands.policies import (
     withdraw_policy,
     within_budget,
 )
+from judges.routing.curves import curve_of_advice
 from judges.routing.forms import (
     CalibrationForm,
     CertifiedRoutingForm,
@@ -42,6 +45,7 @@ from judges.routing.forms import (
     usual_calibration,
     usual_values,
 )
+from judges.routing.queries.asking import asking_of
 from judges.routing.queries.calibration_plans import draw_plan
 from judges.routing.queries.certificate_tables import certificates_tables
 from judges.routing.queries.certificates import calibration_state, calibrations_of
@@ -83,7 +87,12 @@ def certificate(request: Request, slug: str, pk: int) -> HttpResponse:
     """Show a calibration: how far its sample is, then its certificates and what has changed since."""
     project = project_for_reader(request.user, slug)
     state = calibration_state(calibration_in(project, pk))
-    context = {"state": state, "tables": certificates_tables(state)}
+    context = {
+        "state": state,
+        "tables": certificates_tables(state),
+        "asking": asking_of(project, state.to_ask),
+        "ask_url": reverse("certificate_step", args=[slug, pk, "ask"]),
+    }
     return render_judges(request, project, "judges/routing/certificate.html", context)
 
 
@@ -100,10 +109,14 @@ def certificate_table(request: Request, slug: str, pk: int, key: str, format: st
 @login_required
 @require_POST
 def certificate_step(request: Request, slug: str, pk: int, step: str) -> HttpResponse:
-    """Compute the certificates, withdraw the sample, or make a draft of a policy that follows them."""
+    """Ask later judges, compute, withdraw the sample, or make a draft of a policy that follows it."""
     project = project_for_routing(request.user, slug)
     calibration, by = calibration_in(project, pk), request_user(request)
     try:
+        if step == "ask":
+            waiting = calibration_state(calibration).to_ask
+            run = ask_waiting_judges(project=project, waiting=waiting, by=by)
+            return redirect("run", slug, run.pk)
         if step == "compute":
             compute_certificates(calibration=calibration, by=by)
         elif step == "withdraw":
@@ -161,7 +174,7 @@ def _draw(request: Request, project: Project, form: CalibrationForm) -> HttpResp
 Planned = tuple[RoutingPlan | None, KeptPage | None]
 """A plan, or the page of results whose figures it waits for."""
 AnyForm = RoutingForm | CertifiedRoutingForm
-DRAFT, ROUTED = RoutingPolicy.Status.DRAFT, RoutingPolicy.Status.ROUTED
+DRAFT = RoutingPolicy.Status.DRAFT
 
 
 @login_required
@@ -195,22 +208,25 @@ def routing_policy(request: Request, slug: str, pk: int) -> HttpResponse:
     if policy.status == DRAFT and may_change_judges(request.user, project):
         return _policies_enter(request, project, form_of(policy, _post_data(request), project), policy)
     plan, computing = _plan_or_page(project, lambda _preview: policy)
-    context: dict[str, Any] = {"policy": policy, "plan": plan, "state": routing_state(policy, project)}
-    context["computing"] = computing
-    verdict = context["state"].verdict if context["state"] else plan and plan.verdict
-    context["verdict"] = verdict
-    if plan and policy.status == ROUTED and plan.round and plan.round.is_open and not plan.refusal:
-        context["proposal"] = proposal_of(policy, plan)
+    state = routing_state(policy, project)
+    context: dict[str, Any] = {"policy": policy, "plan": plan, "state": state, "computing": computing}
+    context |= _asking(project, policy, plan)
+    context["verdict"] = state.verdict if state else plan and plan.verdict
+    if plan and state and plan.round and plan.round.is_open and not plan.refusal:
+        context["proposal"] = proposal_of(policy, plan, state.verdict)
     return render_judges(request, project, "judges/routing/policy.html", context)
 
 
 @login_required
 @require_POST
 def routing_step(request: Request, slug: str, pk: int, step: str) -> HttpResponse:
-    """Route a draft as the page shows it, follow a proposal, or withdraw."""
+    """Ask the next judges, route a draft as the page shows it, follow a proposal, or withdraw."""
     project = project_for_routing(request.user, slug)
     policy, by, shown = policy_in(project, pk), request_user(request), request.POST.get("shown", "")
     try:
+        if step == "ask":
+            waiting = routing_plan(policy, project).decided.to_ask
+            return redirect("run", slug, ask_waiting_judges(project=project, waiting=waiting, by=by).pk)
         if step == "route":
             _route_as_shown(request, project, policy)
         elif step == "follow":
@@ -222,6 +238,14 @@ def routing_step(request: Request, slug: str, pk: int, step: str) -> HttpRespons
     except DomainError as error:
         messages.error(request, error.message)
     return redirect("routing_policy", slug, pk)
+
+
+def _asking(project: Project, policy: RoutingPolicy | None, plan: RoutingPlan | None) -> dict[str, Any]:
+    """Return the run that a stored policy waits for."""
+    if policy is None or plan is None:
+        return {}
+    ask_url = reverse("routing_step", args=[project.slug, policy.pk, "ask"])
+    return {"asking": asking_of(project, plan.decided.to_ask), "ask_url": ask_url}
 
 
 def _route_as_shown(request: Request, project: Project, policy: RoutingPolicy) -> None:
@@ -258,8 +282,10 @@ def _policies_enter(
         "judges/routing/policy_form.html#preview" if request.htmx else "judges/routing/policy_form.html"
     )
     context: dict[str, Any] = {"form": form, "policy": policy, "plan": plan, "computing": computing}
+    context["curve"] = curve_of_advice(plan) if plan else None
     context["has_pair"] = has_judge_pair(project)
     context["may_enter"] = context["has_pair"] or isinstance(form, CertifiedRoutingForm)
+    context |= _asking(project, policy, plan)
     return render_judges(request, project, template, context, status=status)
 
 

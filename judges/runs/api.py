@@ -126,6 +126,12 @@ class JudgmentRow(serializers.ModelSerializer[Judgment]):
     mapped_value = serializers.FloatField(
         allow_null=True, help_text="On the dimension's scale; null where the judge has no scale of its own."
     )
+    log_probabilities = serializers.DictField(
+        child=serializers.FloatField(),
+        allow_null=True,
+        help_text="Natural logarithms of the probabilities of the answers at the token of the answer; "
+        "null where the value is read from the text.",
+    )
     parameters = serializers.DictField(help_text="The request as sent, without its messages.")
     messages = serializers.ListField(
         child=serializers.DictField(), allow_null=True, help_text="As sent; null unless the run keeps them."
@@ -151,6 +157,7 @@ class JudgmentRow(serializers.ModelSerializer[Judgment]):
                 "messages",
                 "asked_dimensions",
                 "steps",
+                "log_probabilities",
                 "finish_reason",
                 "refusal",
                 "returned_model",

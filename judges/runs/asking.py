@@ -4,20 +4,23 @@ import asyncio
 import hashlib
 import json
 import random
+import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, zip_longest
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 
 from judges.core.models import Judgment
 from judges.endpoints.client import Client
-from judges.endpoints.failures import RequestFailed
-from judges.endpoints.questions import Question, body_of
+from judges.endpoints.dialects import DIALECTS
+from judges.endpoints.failures import RequestFailed, RequestProblem
+from judges.endpoints.questions import Question
 from judges.endpoints.replies import Reply, Token, shares_of
 from judges.endpoints.work import Call, JudgmentWork, Outcome
 from judges.methods.base import Readable, Reading, Unreadable
+from judges.methods.probabilities import answer_logprobs
 from judges.methods.reading.plain import answer_start
 from judges.methods.steps import MethodStep
 from judges.runs.pacing import FailedCall, RateLimiter, RunMustStop, Stopped
@@ -26,6 +29,7 @@ MAX_ATTEMPTS = 8
 MAX_WAITS = 100  # as often is a judgment put off because the server asks to slow down
 FIRST_PAUSE = 0.5  # seconds; doubled at each failed call, with jitter
 LONGEST_PAUSE = 30.0
+REFUSED_SCHEMA = re.compile(r"response_format|json_schema|structured output", re.IGNORECASE)
 LATE = 1.0  # seconds by which the client may be late with its own timeout
 
 
@@ -51,7 +55,7 @@ async def ask_together(
     left = []
     for work, reply in zip_longest(works, replies or []):
         first = _outcome_of_sample(work, reply, len(works)) if reply else None
-        if first and (first.status == Judgment.Status.DONE or not work.question.may_vary):
+        if first and (first.status != Judgment.Status.UNREADABLE or not work.may_vary):
             deliver(first)
         else:
             left.append(Asking([work], first))
@@ -238,9 +242,8 @@ class _Unanswered:
         """Read a reply, or its share; None where it has no usable score and the next one may have one."""
         self._spent = _with_usage(self._work, self._spent, reply)
         outcome = _read_reply(self._work, reply, self._spent)
-        may_vary = self._work.question.may_vary
         is_unreadable = outcome.status == Judgment.Status.UNREADABLE
-        if not is_unreadable or self._unreadable is not None or not may_vary:
+        if not is_unreadable or self._unreadable is not None or not self._work.may_vary:
             return outcome
         self._unreadable = outcome
         return None
@@ -286,9 +289,14 @@ async def _answer(work: JudgmentWork, client: Client, pace: RateLimiter, longest
                 raise
             if error.fatal_for_run:
                 raise RunMustStop(error.sentence) from error
+            if error.permanent and question.schema and REFUSED_SCHEMA.search(error.sentence):
+                advice = gettext("Turn structured output off for the judge, or choose another model.")
+                raise RunMustStop(f"{error.sentence} {advice}") from error
             if not error.permanent:
                 pace.last_failure = FailedCall(error.sentence, asked_to_wait=error.wait is not None)
-            elif question.n == 1:  # all may be refused for the same reason; several samples for being several
+            # All may be refused for the same reason; several samples for being several, and a filter looks at
+            # each text.
+            elif question.n == 1 and error.problem is not RequestProblem.FILTERED:
                 pace.refusals.note_refusal(error.sentence)
             if error.wait is not None:
                 pace.back_off(model, began=began, seconds=error.wait)
@@ -324,7 +332,7 @@ def _with_usage(work: JudgmentWork, spent: Outcome, reply: Reply) -> Outcome:
         cached_tokens=_sum(spent.cached_tokens, reply.cached_tokens),
         reasoning_tokens=_sum(spent.reasoning_tokens, reply.reasoning_tokens),
         seconds=reply.seconds,
-        call=answered_call(spent.call, work.question, reply),
+        call=answered_call(spent.call, work, reply),
     )
 
 
@@ -334,13 +342,15 @@ def _sum(before: int | None, now: int | None) -> int | None:
 
 def _read_reply(work: JudgmentWork, reply: Reply, spent: Outcome) -> Outcome:
     reading = read(work, reply)
+    problem, why = problem_of(reply)
     if isinstance(reading, MethodStep):
-        return _behind_step(work, reply, spent)
-    said = replace(spent, reply=reply.text)
+        if work.method.takes_steps or problem in ("", Judgment.Problem.TRUNCATED):
+            return _behind_step(work, reply, spent)
+        reading = Unreadable(gettext("No score was found."))  # a refusal is not followed up
+    said = replace(spent, reply=reply.text, log_probabilities=log_probabilities(work, reply))
     if isinstance(reading, Readable):
         done = replace(said, status=Judgment.Status.DONE, reason="", data=reading.data)
         return replace(done, value=reading.value, rationale=reading.rationale)
-    problem, why = problem_of(reply)
     reason = f"{why} {reading.reason}" if why else reading.reason
     return replace(said, status=Judgment.Status.UNREADABLE, value=None, reason=reason, problem=problem)
 
@@ -369,13 +379,21 @@ def problem_of(reply: Reply) -> tuple[str, str]:
 
     Only what the server says counts: nothing is guessed from the words of a reply.
     """
-    if reply.refusal:
+    if reply.problem is RequestProblem.REFUSED and reply.refusal:
         return Judgment.Problem.REFUSED, gettext("The model refuses: {refusal}").format(refusal=reply.refusal)
-    if reply.finish_reason == "content_filter":
-        return Judgment.Problem.FILTERED, gettext("The provider's content filter ended the reply.")
-    if reply.finish_reason == "length":
-        return Judgment.Problem.TRUNCATED, gettext("The reply was cut off at the judge's limit of tokens.")
+    if reply.problem is not None:
+        return reply.problem.value, str(WHY[reply.problem])
+    if reply.tool:
+        return "", gettext("The model called the tool {tool} instead of answering.").format(tool=reply.tool)
     return "", ""
+
+
+WHY = {
+    RequestProblem.REFUSED: gettext_lazy("The model refuses."),
+    RequestProblem.FILTERED: gettext_lazy("The provider's content filter ended the reply."),
+    RequestProblem.TRUNCATED: gettext_lazy("The reply was cut off at the judge's limit of tokens."),
+    RequestProblem.TOO_LONG: gettext_lazy("The model's context was full before the reply ended."),
+}
 
 
 def read(work: JudgmentWork, reply: Reply) -> MethodStep | Reading:
@@ -409,12 +427,19 @@ def _read_probabilities(work: JudgmentWork, reply: Reply) -> Reading:
 
 
 def _read_at(position: int, tokens: Sequence[Token], work: JudgmentWork) -> Reading:
+    token = _token_at(position, tokens)
+    if token is None:
+        return Unreadable(gettext("The probabilities end before the answer."))
+    return work.method.weighted_score(token.top_logprobs, work.dimension)
+
+
+def _token_at(position: int, tokens: Sequence[Token]) -> Token | None:
     end = 0
     for token in tokens:
         end += len(token.text)
         if position < end:
-            return work.method.weighted_score(token.top_logprobs, work.dimension)
-    return Unreadable(gettext("The probabilities end before the answer."))
+            return token
+    return None
 
 
 def _read_first_options(work: JudgmentWork, reply: Reply, tokens: Sequence[Token]) -> Reading | None:
@@ -422,15 +447,33 @@ def _read_first_options(work: JudgmentWork, reply: Reply, tokens: Sequence[Token
 
     So is read what names no option, and what names one by its label, at which no letter is likely.
     """
+    return work.method.weighted_score_of_first(_behind_thinking(reply, tokens), work.dimension)
+
+
+def _behind_thinking(reply: Reply, tokens: Sequence[Token]) -> list[Mapping[str, float]]:
+    """Return the likeliest tokens at each place of the answer; an empty list if there is no answer."""
     start = answer_start(reply.text)
     if isinstance(start, Unreadable):
-        return None
+        return []
     ends = accumulate(len(token.text) for token in tokens)
-    answer = [token.top_logprobs for token, end in zip(tokens, ends, strict=True) if end > start]
-    return work.method.weighted_score_of_first(answer, work.dimension)
+    return [token.top_logprobs for token, end in zip(tokens, ends, strict=True) if end > start]
 
 
-MESSAGES = "messages"
+def log_probabilities(work: JudgmentWork, reply: Reply) -> Mapping[str, float] | None:
+    """Return the log-probabilities of the answers at the token of the reply's answer; None if there is none.
+
+    Without a stated answer, the first token with a probable answer counts.
+    """
+    if not work.question.wants_probabilities or reply.tokens is None:
+        return None
+    candidates = work.method.candidates(work.dimension)
+    position = work.method.answer_position(reply.text, work.dimension)
+    token = None if position is None else _token_at(position, reply.tokens)
+    found = answer_logprobs(token.top_logprobs, candidates) if token else {}
+    others = (answer_logprobs(each, candidates) for each in _behind_thinking(reply, reply.tokens))
+    return found or next(filter(None, others), None)
+
+
 LONGEST_REASON, LONGEST_NAME = 40, 200  # characters that the columns hold
 
 
@@ -442,19 +485,19 @@ def messages_hash(messages: Sequence[Mapping[str, str]]) -> str:
 
 def call_of(work: JudgmentWork) -> Call:
     """Return what is sent for a judgment."""
-    body = body_of(work.question)
-    messages = body.pop(MESSAGES)
+    messages = [{"role": each.role, "content": each.content} for each in work.question.messages]
+    parameters = DIALECTS[work.dialect].parameters(work.question)
     kept = messages if work.keeps_messages else None
     several = [each.id for each in work.together] if work.shared else []
-    return Call(body, messages_hash(messages), kept, asked_dimensions=several)
+    return Call(parameters, messages_hash(messages), kept, asked_dimensions=several)
 
 
-def answered_call(call: Call, question: Question, reply: Reply) -> Call:
+def answered_call(call: Call, work: JudgmentWork, reply: Reply) -> Call:
     """Return a call with what the server says of its answer, and the name of the longest reply it took."""
     parameters = call.parameters
     if reply.max_tokens_name and reply.max_tokens_name not in parameters:
-        parameters = body_of(replace(question, max_tokens_name=reply.max_tokens_name))
-        del parameters[MESSAGES]
+        question = replace(work.question, max_tokens_name=reply.max_tokens_name)
+        parameters = DIALECTS[work.dialect].parameters(question)
     return replace(
         call,
         parameters=parameters,

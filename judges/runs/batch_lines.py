@@ -4,17 +4,16 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import IO, Any
+from typing import IO
 
 from django.utils.translation import gettext
 
-from judges.endpoints.failures import RequestFailed
-from judges.endpoints.questions import COMPLETIONS, body_of
-from judges.endpoints.replies import Reply, reply_of
+from judges.endpoints.dialects.base import Dialect
+from judges.endpoints.failures import RequestFailed, failure_of
+from judges.endpoints.replies import Reply
 from judges.endpoints.work import JudgmentWork
 from judges.runs.queries.work import work_of
 
-MOST_BYTES = 200_000_000  # in one file, at OpenAI
 PORTION = 500  # judgments that are in memory at the same time
 
 
@@ -26,16 +25,18 @@ class WrittenRequests:
     judgments: int = 0
 
 
-def write_requests(judgments: list[int], into: IO[bytes]) -> WrittenRequests:
+def write_requests(judgments: list[int], into: IO[bytes], dialect: Dialect, batch: str) -> WrittenRequests:
     """Write the judgments' requests in their order, as many as fit into a file, one at least.
 
     A request that gives several judgments is named by the first of them.
     """
     written, size = WrittenRequests(), 0
     for works in _calls(judgments):
-        line = _request(works[0])
+        key = dialect.batch_key(batch, works[0].judgment)
+        request = dialect.batch_request(key, works[0].question)
+        line = json.dumps(request, ensure_ascii=False).encode() + b"\n"
         size += len(line)
-        if written.requests and size > MOST_BYTES:
+        if written.requests and size > dialect.batch_bytes:
             return written
         into.write(line)
         written = WrittenRequests(written.requests + 1, written.judgments + len(works))
@@ -55,45 +56,22 @@ def _calls(judgments: list[int]) -> Iterator[list[JudgmentWork]]:
         yield begun
 
 
-def _request(work: JudgmentWork) -> bytes:
-    request = {
-        "custom_id": str(work.judgment),
-        "method": "POST",
-        "url": COMPLETIONS,
-        "body": body_of(work.question),
-    }
-    return json.dumps(request, ensure_ascii=False).encode() + b"\n"
-
-
-def portions(lines: Iterable[bytes]) -> Iterator[dict[int, Reply | str]]:
-    """Yield what lines of a batch's output say, some at a time: a reply, or a sentence why there is none."""
-    said = (each for line in lines if (each := _outcome(line)) is not None)
+def portions(lines: Iterable[bytes], dialect: Dialect) -> Iterator[dict[int, Reply | RequestFailed]]:
+    """Yield what lines of a batch's output say, some at a time: replies, or why there is none."""
+    said = (each for line in lines if (each := _outcome(line, dialect)) is not None)
     while portion := dict(islice(said, PORTION)):
         yield portion
 
 
-def _outcome(line: bytes) -> tuple[int, Reply | str] | None:
+def _outcome(line: bytes, dialect: Dialect) -> tuple[int, Reply | RequestFailed] | None:
     """Return the judgment that a line is about and its reply; None for a line that names no judgment."""
     try:
-        said = json.loads(line)
-        judgment = int(said["custom_id"])
+        said = dialect.batch_line(json.loads(line))
+        judgment = dialect.judgment_of(said.key)
     except (ValueError, TypeError, KeyError):
         return None
-    response = said.get("response")
-    if not isinstance(response, dict) or response.get("status_code") != 200:
-        return judgment, _failure(said, response)
-    try:
-        return judgment, reply_of(response.get("body"))
-    except RequestFailed as error:
-        return judgment, error.sentence
-
-
-def _failure(said: dict[str, Any], response: object) -> str:
-    """Return why a request had no reply in the provider's words, which stand at either of two places."""
-    body = response.get("body") if isinstance(response, dict) else None
-    for error in (said.get("error"), body.get("error") if isinstance(body, dict) else None):
-        if isinstance(error, dict) and error.get("message"):
-            return gettext("The server failed: {error}").format(
-                error=str(error["message"]).replace(chr(0), "")
-            )
-    return gettext("The server failed and did not say why.")
+    if said.error is not None:
+        return judgment, failure_of(said.error)
+    if said.reply is None:
+        return judgment, RequestFailed(gettext("The batch's output has no completion for this request."))
+    return judgment, said.reply

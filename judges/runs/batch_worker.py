@@ -18,7 +18,9 @@ from django.utils.translation import gettext, gettext_lazy
 
 from judges.core.errors import KeyMissingError
 from judges.core.models import Batch, Run
-from judges.endpoints.batch_client import BatchClient, RemoteBatch
+from judges.endpoints.dialects import DIALECTS
+from judges.endpoints.dialects.base import Dialect
+from judges.endpoints.dialects.batches import BatchClient, RemoteBatch, Submission
 from judges.endpoints.failures import BatchUnknown, RequestFailed
 from judges.endpoints.keys import server_of
 from judges.runs.batch_lines import portions, write_requests
@@ -65,7 +67,7 @@ def _advance(batch: Batch) -> None:
 
 
 def _take_steps(batch: Batch) -> None:
-    with closing(BatchClient(server_of(batch.endpoint))) as client:
+    with closing(_dialect(batch).batches(server_of(batch.endpoint))) as client:
         goes_on = True
         while goes_on and batch.is_open and _may_go_on(batch):
             goes_on = STEPS[Status(batch.status)](batch, client)
@@ -89,7 +91,7 @@ def _upload(batch: Batch, client: BatchClient) -> bool:
         batches.drop(batch, gettext("The run was cancelled before this was uploaded."))
         return False
     with TemporaryFile() as file:
-        written = write_requests(judgments, file)
+        written = write_requests(judgments, file, _dialect(batch), str(batch.pk))
         if written.judgments < len(judgments):
             batches.shorten(batch, kept=judgments[: written.judgments])
         if written.requests != batch.requests:
@@ -100,25 +102,43 @@ def _upload(batch: Batch, client: BatchClient) -> bool:
     return True
 
 
+def _dialect(batch: Batch) -> Dialect:
+    return DIALECTS[batch.endpoint.dialect]
+
+
+def _create(batch: Batch, client: BatchClient) -> RemoteBatch:
+    """Submit a batch; where nothing was uploaded, its requests are written once more, in the same order."""
+    if client.uploads:
+        return client.create(batch.input_file, str(batch.pk), Submission(batch.model))
+    judgments = list(batches.judgments_in(batch).order_by("pk").values_list("pk", flat=True))
+    with TemporaryFile() as file:
+        write_requests(judgments, file, _dialect(batch), str(batch.pk))
+        file.seek(0)
+        return client.create(batch.input_file, str(batch.pk), Submission(batch.model, file))
+
+
 def _submit(batch: Batch, client: BatchClient) -> bool:
     if _was_cancelled(batch):
         batches.drop(batch, gettext("The run was cancelled before this was submitted."))
         return False
     # Written before the call: whoever goes on after a crash sees that the provider may have it already.
     batches.note(batch, status=Status.SUBMITTING)
-    return _note_submitted(batch, client.create(batch.input_file, str(batch.pk)))
+    return _note_submitted(batch, _create(batch, client))
 
 
 def _submit_again(batch: Batch, client: BatchClient) -> bool:
     """Go on where a worker died, or lost the connection, while it submitted."""
-    # The batch carries its own key as metadata, so it is found by what we wrote, not by an id never received.
-    found = client.find(str(batch.pk), batch.created_at - CLOCKS_DIFFER)
+    # The batch carries its own key, so it is found by what we wrote, not by an id never received.
+    others = Batch.objects.filter(endpoint=batch.endpoint_id).exclude(provider_id="")
+    known = set(others.values_list("provider_id", flat=True))
+    since = batch.created_at - CLOCKS_DIFFER
+    found = client.find(str(batch.pk), since, requests=batch.requests, known=known)
     if found is not None:
         return _note_submitted(batch, found)
     if _was_cancelled(batch):
         batches.drop(batch, gettext("The run was cancelled before this was submitted."))
         return False
-    return _note_submitted(batch, client.create(batch.input_file, str(batch.pk)))
+    return _note_submitted(batch, _create(batch, client))
 
 
 def _note_submitted(batch: Batch, remote: RemoteBatch) -> bool:
@@ -157,17 +177,21 @@ def _look(batch: Batch, client: BatchClient) -> bool:
 
 def _collect(batch: Batch, client: BatchClient) -> bool:
     remote = client.look(batch.provider_id)
-    replies, why = 0, str(WITHOUT_REPLY.get(remote.status, NO_REPLY))
+    replies, why, fatal = 0, str(WITHOUT_REPLY.get(remote.status, NO_REPLY)), ""
     for file in remote.files:
         with TemporaryFile() as lines:
             client.download(file, lines)
             lines.seek(0)
             # In portions, each stored by itself: a worker that dies here collects only what is left.
-            for portion in portions(lines):
+            for portion in portions(lines, _dialect(batch)):
                 batches.store(batch=batch, said=portion)
-                failures = [each for each in portion.values() if isinstance(each, str)]
-                replies, why = replies + len(portion) - len(failures), next(iter(failures), why)
+                failures = [each for each in portion.values() if isinstance(each, RequestFailed)]
+                replies += len(portion) - len(failures)
+                why = next((each.sentence for each in failures), why)
+                fatal = next((each.sentence for each in failures if each.fatal_for_run), fatal)
     batches.close(batch, without_reply=why)
+    if fatal:
+        leases.stop_run(batch.run, fatal)
     if remote.status == "cancelled":
         leases.stop_run(
             batch.run,

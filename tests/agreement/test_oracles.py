@@ -37,7 +37,15 @@ NO_STATISTICS = {
     ),
     # losses, confidences, grids and rules of decision
     *("another_point", "more_than_one_point", "at_cut", "squared_distance", "usual_value", "closeness"),
-    *("steadiness", "largest_probability", "cross_fitted_loss", "fold_numbers", "grid_of", "grid_between"),
+    *(
+        "steadiness",
+        "largest_probability",
+        "cross_fitted_loss",
+        "fold_numbers",
+        "grid_of",
+        "grid_between",
+        "paths_of",
+    ),
     *("decide", "judge_verdict", "find_uses", "advice", "safety_warnings", "beyond_batch", "cut_to_scale"),
     *("projected_widths", "projected_guaranteed_widths", "observed_domain"),
     *("why_no_components", "why_not_latent", "why_not_severity"),

@@ -41,7 +41,7 @@ ROWS = {
     "agreement/reliability/indicator.py": "R and P of one system",
     "agreement/reliability/judge_error.py": "uses of a judge",
     "agreement/studentised.py": "R and P of one system",
-    "agreement/reliability/selective.py": "certificates for further documents",
+    "agreement/reliability/fixed_sequence.py": "certificates for further documents",
     AND_QUERIES: NOT_SIMULATED,
 }
 OF_COEFFICIENTS = {

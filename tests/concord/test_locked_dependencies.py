@@ -8,7 +8,7 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
-LOCKS = ("requirements.txt", "requirements-dev.txt", "requirements-metrics.txt")
+LOCKS = ("requirements.txt", "requirements-dev.txt", "requirements-metrics.txt", "requirements-dialects.txt")
 INSTALLERS = {"uv", "pip", "setuptools", "wheel"}  # by what the lists are installed
 PINNED = re.compile(r"^([\w.-]+)==(\S+)(?: ; [^\n\\]+)?((?: \\\n    --hash=sha256:[0-9a-f]{64})*)$", re.M)
 PYTHONS = ("3.11.0", "3.11.2", "3.12.0", "3.13.0", "3.14.0")

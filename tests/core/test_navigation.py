@@ -52,6 +52,7 @@ def test_no_page_is_in_two_places():
         ("results/laboratory/", ["Judges", "Laboratory", "Self-consistency"]),
         ("judges/pilot/", ["Judges", "Pilot", "Pilot"]),
         ("results/pilot/", ["Judges", "Pilot", "Method comparison"]),
+        ("results/verdicts/", ["Judges", "Trust", "Judges by dimension"]),
         ("results/trust/", ["Judges", "Trust", "Verdicts"]),
         ("results/reliability/", ["Judges", "Trust", "Reliability"]),
         ("results/replacement/", ["Judges", "Trust", "Replacement"]),

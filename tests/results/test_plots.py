@@ -89,6 +89,13 @@ TABLES = {
         [[text("Fluency"), Cell(1), *figures(0.3)], [text("Fluency"), Cell(2), *figures(0.5)]],
         heads=2,
     ),
+    "curves": Table(
+        "curves",
+        "Curves",
+        [DIMENSION, Column("temperature", "temperature"), *columns("with", "without")],
+        [[text("Fluency"), Cell(0.0), *figures(0.3, 0.2)], [text("Fluency"), Cell(0.7), *figures(0.5, None)]],
+        heads=2,
+    ),
     "calibration": Table(
         "calibration",
         "Calibration",

@@ -20,6 +20,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "current": True,
         "computed_at": "2026-11-20T10:00:00Z",
         "problem": "",
+        "answer": "Alpha of Round I is 0.61 to 0.80: 1 of 4 dimensions reach .80 (reliable), "
+        "3 reach .667 (tentative).",
         "warnings": [],
         "sections": [
             {

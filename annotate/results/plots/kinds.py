@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from annotate.core.translation import gettext
-from annotate.results.plots.pairs import calibration, curve, movement, quality, scatter, widths
+from annotate.results.plots.pairs import calibration, curve, curves, movement, quality, scatter, widths
 from annotate.results.plots.said import describe_row, figure_of
 from annotate.results.plots.style import (
     INK,
@@ -211,6 +211,7 @@ KINDS: Mapping[str, Callable[[Table], Figure]] = {
     "quality": quality,
     "widths": widths,
     "curve": curve,
+    "curves": curves,
     "calibration": calibration,
 }
 """By the name of the plot in a table."""

@@ -111,22 +111,47 @@ def curve(table: Table) -> Figure:
     names = list(dict.fromkeys(row[0].value for row in table.rows))
     figure, listed = panels(len(names), 2.1)
     for axes, name in zip(listed, names, strict=True):
-        known = [row[1:3] for row in table.rows if row[0].value == name and row[2].value is not None]
-        across = [_value(each) for each, _ in known]
-        axes.plot(across, [_value(up) for _, up in known], color=SERIES[0], marker="o", markersize=3)
-        band = [
-            (_value(each), up.low, up.high)
-            for each, up in known
-            if up.low is not None and up.high is not None
-        ]
-        if band:
-            at, low, high = zip(*band, strict=True)
-            axes.fill_between(at, low, high, color=SERIES[0], alpha=0.15, linewidth=0)
+        _draw_curve(axes, [row for row in table.rows if row[0].value == name], 2)
         axes.set_ylim(bottom=0)
         axes.set_xlim(left=0)
         _label_axes(axes, name, table.columns[1].name, table.columns[2].name)
     equalize_ranges(listed, "x", "y")
     return figure
+
+
+def curves(table: Table) -> Figure:
+    """Draw a curve for each column, panels by dimension."""
+    names = list(dict.fromkeys(row[0].value for row in table.rows))
+    figure, listed = panels(len(names), 2.1)
+    for axes, name in zip(listed, names, strict=True):
+        own = [row for row in table.rows if row[0].value == name]
+        for place, column in enumerate(table.columns[2:]):
+            _draw_curve(axes, own, place + 2, column.name)
+        axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+        axes.set_xlim(left=0)
+        _label_axes(axes, name, table.columns[1].name, wrap_label(table.title, 40))
+    equalize_ranges(listed, "x", "y")
+    if listed:
+        figure.legend(*listed[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure
+
+
+def _draw_curve(axes: Axes, rows: Sequence[Sequence[Cell]], place: int, label: str = "") -> None:
+    """Draw the values of a column, the first from the third on, against those of the second."""
+    series = (place - 2) % len(SERIES)
+    known = [(_value(row[1]), row[place]) for row in rows if row[place].value is not None]
+    axes.plot(
+        [across for across, _ in known],
+        [_value(up) for _, up in known],
+        color=SERIES[series],
+        marker=MARKERS[series],
+        markersize=3,
+        label=label,
+    )
+    band = [(across, up.low, up.high) for across, up in known if up.low is not None and up.high is not None]
+    if band:
+        at, low, high = zip(*band, strict=True)
+        axes.fill_between(at, low, high, color=SERIES[series], alpha=0.15, linewidth=0)
 
 
 def calibration(table: Table) -> Figure:

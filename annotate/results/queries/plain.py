@@ -29,6 +29,7 @@ def plain_result(result: Result, kept: KeptPage, *, most_rows: int | None = None
     most_rows: how many rows of a table at most; `rows_in_all` says how many it has.
     current: whether the figures are those of the data as they are now; a worker computes them otherwise.
     """
+    tables = {each.key: each for each in kept.tables}
     return {
         **plain_page(result.page),
         "chosen": result.chosen,
@@ -39,6 +40,7 @@ def plain_result(result: Result, kept: KeptPage, *, most_rows: int | None = None
         "current": kept.is_current,
         "computed_at": kept.row.computed_at,
         "problem": kept.row.problem,
+        "answer": result.page.arrangement.answer(tables) if tables else "",
         "warnings": kept.warnings,
         "sections": [_plain_section(section, most_rows) for section in kept.sections],
     }

@@ -26,6 +26,7 @@ class Calibration(models.Model):
         CLOSENESS = "closeness", _("closeness of the two judges")
         STEADINESS = "steadiness", _("steadiness over its samples")
         LARGEST_PROBABILITY = "largest_probability", _("share of its most frequent value over its samples")
+        CHOSEN_PROBABILITY = "chosen_probability", _("probability of the value that it gives")
         ERROR_MODEL = "error_model", _("a model of its errors, fitted on ratings of its own")
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="calibrations")
@@ -91,10 +92,36 @@ class Calibration(models.Model):
         return f"calibration {self.pk}"
 
 
+class CalibrationStage(models.Model):
+    """A further judge of a calibration: it is asked about what the judges before it do not decide.
+
+    The first stage is the calibration's own judge, so positions begin with 2. `other`: the judge that it is
+    compared with, where the confidence needs one.
+    """
+
+    calibration = models.ForeignKey(Calibration, models.CASCADE, related_name="stages")
+    position = models.PositiveSmallIntegerField()
+    judge = models.ForeignKey("judges.Judge", models.PROTECT, related_name="+")
+    other = models.ForeignKey("judges.Judge", models.PROTECT, null=True, related_name="+")
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint("calibration", "position", name="one_stage_at_a_position"),
+            models.UniqueConstraint("calibration", "judge", name="a_judge_is_one_stage"),
+            models.CheckConstraint(condition=Q(position__gte=2), name="further_stages_begin_with_two"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.position}. {self.judge}"
+
+
 class Certificate(models.Model):
     """What a calibration found on one dimension: a threshold, or why all units go to humans. Never changed.
 
     units: of the batch, those that the judge has a confidence for. kept: those at or above the threshold.
+    With several judges, `stages` say what each decides, `threshold` is the first of theirs, `kept` is what
+    the sample lets expect, and `error_model` is empty.
     rated, missing: calibration units with and without a rating. accepted, errors: ratings among the kept
     units, and those that count against the judge. steps: the thresholds tested. controls: the same test on a
     constant and a shuffled judge. ceiling: the loss of one person against the others.
@@ -139,3 +166,33 @@ class Certificate(models.Model):
     def kept_share(self) -> float:
         """The share of the batch that stays with the judge."""
         return self.kept / self.units if self.units else 0.0
+
+
+class CertifiedStage(models.Model):
+    """What one judge of several decides under a certificate, the first judge included. Never changed.
+
+    threshold: None if it decides nothing. accepted, errors: of the rated units of the sample.
+    """
+
+    certificate = models.ForeignKey(Certificate, models.CASCADE, related_name="stages")
+    position = models.PositiveSmallIntegerField()
+    judge = models.ForeignKey("judges.Judge", models.PROTECT, related_name="+")
+    threshold = models.FloatField(null=True)
+    accepted = models.PositiveIntegerField()
+    errors = models.PositiveIntegerField()
+    error_model = models.JSONField(null=True)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint("certificate", "position", name="one_certified_stage_at_a_position"),
+            models.CheckConstraint(
+                condition=Q(errors__lte=models.F("accepted")), name="stage_errors_are_of_accepted_units"
+            ),
+            models.CheckConstraint(
+                condition=Q(threshold__isnull=False) | Q(accepted=0), name="stages_accept_by_a_threshold"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.position}. {self.judge}"

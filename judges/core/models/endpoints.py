@@ -2,14 +2,25 @@
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 
 class Endpoint(models.Model):
-    """An OpenAI-compatible server: where it is, what it allows and what it costs. Not its key."""
+    """A server of models with its URL, interface, limits and prices. Its key is elsewhere."""
+
+    class Dialect(models.TextChoices):
+        """The interface of a server; see judges.endpoints.dialects."""
+
+        OPENAI = "openai", _("OpenAI-compatible")
+        ANTHROPIC = "anthropic", _("Anthropic Messages")
+        GEMINI = "gemini", _("Gemini")
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="endpoints")
     name = models.CharField(max_length=80)
     base_url = models.URLField(max_length=300)
+    dialect = models.CharField(
+        max_length=9, choices=Dialect.choices, default=Dialect.OPENAI, db_default=Dialect.OPENAI
+    )
     key_variable = models.CharField(
         max_length=80, blank=True, help_text="The name of the environment variable that holds the key."
     )

@@ -97,6 +97,11 @@ class Judge(models.Model):
     )
     score_from = models.CharField(max_length=13, choices=ScoreFrom.choices, default=ScoreFrom.TEXT)
     structured = models.BooleanField(default=False, help_text="Ask for JSON of a given shape.")
+    asks_again = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether a reply without a readable score is followed up by one more call.",
+    )
     scale_minimum = models.SmallIntegerField(
         null=True, help_text="Of a scale of its own; empty: that of the dimension."
     )
@@ -185,6 +190,11 @@ class Judge(models.Model):
     def takes_steps(self) -> bool:
         """Whether a value takes several calls."""
         return self.method in METHODS and METHODS[self.method].takes_steps
+
+    @property
+    def follows_up(self) -> bool:
+        """Whether it sends one more call after an unreadable reply; probabilities are of one call."""
+        return self.asks_again and self.score_from == ScoreFrom.TEXT and not self.takes_steps
 
     @property
     def asks_of_documents(self) -> bool:

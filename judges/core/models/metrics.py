@@ -2,6 +2,9 @@
 
 from django.db import models
 
+DOCUMENT_PERPLEXITY = "Document perplexity"
+"""How names of metrics begin that give each output the perplexity of its document."""
+
 
 class Metric(models.Model):
     """A measure of texts, such as ROUGE or a length; it has one value for an item, whatever the dimension."""

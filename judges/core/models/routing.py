@@ -153,6 +153,41 @@ class RoutedUnit(models.Model):
         return f"unit {self.item_id}/{self.dimension_id} of {self.policy_id}"
 
 
+class StageDecision(models.Model):
+    """Which judge decides a unit that stays, of a policy whose calibration has several judges."""
+
+    policy = models.ForeignKey(RoutingPolicy, models.CASCADE, related_name="stage_decisions")
+    item = models.ForeignKey("annotate.Item", models.PROTECT, related_name="+")
+    dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="+")
+    judge = models.ForeignKey("judges.Judge", models.PROTECT, related_name="+")
+    confidence = models.FloatField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("policy", "item", "dimension", name="one_stage_decides_a_unit"),
+        ]
+
+    def __str__(self) -> str:
+        return f"unit {self.item_id}/{self.dimension_id} by {self.judge_id}"
+
+
+class StoppedStage(models.Model):
+    """A judge of several that an audit contradicted: its units went to people, and no later ones stay."""
+
+    policy = models.ForeignKey(RoutingPolicy, models.CASCADE, related_name="stopped_stages")
+    judge = models.ForeignKey("judges.Judge", models.PROTECT, related_name="+")
+    reason = models.TextField()
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("policy", "judge", name="a_stage_stops_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.reason
+
+
 class CalibrationUnit(models.Model):
     """A unit whose ratings settled a policy's r or a calibration's threshold, and report on neither.
 

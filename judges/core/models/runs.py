@@ -1,5 +1,6 @@
 """Runs and their judgments: the plan, the leases and the results are all in the database."""
 
+import math
 from decimal import Decimal
 from typing import cast
 
@@ -189,6 +190,11 @@ class Judgment(models.Model):
         default=list,
         help_text="Ids of all dimensions of its call, in the order of the prompt; empty: its own alone.",
     )
+    log_probabilities = models.JSONField(
+        null=True,
+        help_text="The natural logarithms of the probabilities of the answers at the token of the answer, "
+        "by the answer; empty if the text gave the value.",
+    )
     finish_reason = models.CharField(max_length=40, blank=True, help_text="In the server's words.")
     refusal = models.TextField(blank=True, help_text="The model's words, where it says that it refuses.")
     returned_model = models.CharField(max_length=200, blank=True, help_text="As the server names it.")
@@ -293,6 +299,12 @@ class Judgment(models.Model):
     def calls_made(self) -> int:
         """The number of calls made for it; steps known before needed no call."""
         return self.attempts + sum(int(step.get("calls", 1)) for step in self.steps)
+
+    @property
+    def answer_probabilities(self) -> list[tuple[str, float]]:
+        """The probabilities of the answers that it was read from, the likeliest first."""
+        found = (self.log_probabilities or {}).items()
+        return sorted(((name, math.exp(each)) for name, each in found), key=lambda each: -each[1])
 
     @property
     def mapped_value(self) -> float | None:

@@ -1,5 +1,6 @@
 """An endpoint, and what to try it with."""
 
+import json
 from dataclasses import MISSING, fields
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,20 +15,23 @@ from annotate.core.errors import InvalidValueError
 from judges.core.models import Endpoint
 from judges.core.specification import EndpointSpec, ModelPriceSpec
 from judges.endpoints.commands import KEY_SUFFIX, LONGEST_KEY, refuse_key, refuse_other_variables
+from judges.endpoints.dialects import DIALECTS
 
-CALLS_PATH = "/chat/completions"
+CALLS_PATHS = ("/chat/completions", "/messages", "/models")
 SECRETS = ("key", "password")
 KNOWN_SERVERS = (
     ("OpenAI", "https://api.openai.com/v1"),
     ("Azure OpenAI", "https://RESOURCE.openai.azure.com/openai/v1"),
-    ("Anthropic", "https://api.anthropic.com/v1"),
-    ("Gemini", "https://generativelanguage.googleapis.com/v1beta/openai"),
+    ("Anthropic", DIALECTS[Endpoint.Dialect.ANTHROPIC].usual_url),
+    ("Gemini", DIALECTS[Endpoint.Dialect.GEMINI].usual_url),
+    ("Gemini, OpenAI-compatible", "https://generativelanguage.googleapis.com/v1beta/openai"),
     ("OpenRouter", "https://openrouter.ai/api/v1"),
     ("Together", "https://api.together.xyz/v1"),
     ("vLLM, --port 8001", "http://127.0.0.1:8001/v1"),
     ("llama.cpp", "http://127.0.0.1:8080/v1"),
     ("Ollama", "http://127.0.0.1:11434/v1"),
 )
+USUAL_URLS = {key: dialect.usual_url for key, dialect in DIALECTS.items()}
 PRICES = ("input_price", "output_price", "cached_price")
 
 
@@ -35,13 +39,24 @@ class EndpointForm(forms.Form):
     """Everything about an endpoint; an entered key goes in and never comes out."""
 
     name = forms.CharField(max_length=80, widget=forms.TextInput(attrs={"dir": "auto"}))
+    dialect = forms.ChoiceField(
+        label=_("Interface"),
+        required=False,
+        choices=Endpoint.Dialect.choices,
+        widget=forms.Select(attrs={"data-fills": "base_url", "data-values": json.dumps(USUAL_URLS)}),
+        help_text=_("How the server is called. Most servers are OpenAI-compatible."),
+    )
     base_url = forms.CharField(
         label=_("Address"),
+        required=False,
         max_length=300,
         widget=forms.TextInput(
             attrs={"inputmode": "url", "list": "known-servers", "placeholder": "https://api.openai.com/v1"}
         ),
-        help_text=_("The base URL of the OpenAI-compatible API. It usually ends in /v1."),
+        help_text=_(
+            "The base URL of the interface. It usually ends in /v1. Leave it empty for Anthropic's or "
+            "Gemini's own URL."
+        ),
     )
     key = forms.CharField(
         label=_("API key"),
@@ -146,9 +161,18 @@ class EndpointForm(forms.Form):
         self.add_error("password", problem)
         self.add_error("key", gettext("Nothing was saved yet. Enter the key again, with your password."))
 
+    def clean_dialect(self) -> str:
+        """Return the interface, by default the one that most servers have."""
+        return self.cleaned_data["dialect"] or Endpoint.Dialect.OPENAI
+
     def clean_base_url(self) -> str:
         """Refuse what is no address, and what would put a key into the database."""
         url: str = self.cleaned_data["base_url"].rstrip("/")
+        dialect = self.cleaned_data.get("dialect", Endpoint.Dialect.OPENAI)
+        if not url and dialect != Endpoint.Dialect.OPENAI:  # that one is of many servers
+            return DIALECTS[dialect].usual_url
+        if not url:
+            raise forms.ValidationError(self.fields["name"].error_messages["required"], code="required")
         try:
             parts = urlsplit(url)
             known = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
@@ -163,7 +187,7 @@ class EndpointForm(forms.Form):
                     "this project's judges sees it. Enter the key in its own field."
                 )
             )
-        return url.removesuffix(CALLS_PATH)
+        return next((url.removesuffix(each) for each in CALLS_PATHS if url.endswith(each)), url)
 
     @sensitive_variables()
     def clean_key(self) -> str:

@@ -12,6 +12,7 @@ from annotate.core.models import Dimension, System
 from judges.core.judge_settings import JUDGE_SETTINGS, SettingSection, names_of_settings
 from judges.core.models import CallOrder, Endpoint, Judge, PromptTemplate, ScoreFrom
 from judges.core.specification import JudgeSpec
+from judges.endpoints.queries import has_structured_output
 from judges.endpoints.shipped import shipped_prompt, shipped_prompts_of
 from judges.methods import METHODS
 from judges.methods.variants import VARIANTS
@@ -178,14 +179,20 @@ def dimensions_line(names: Iterable[str]) -> str:
 
 
 def initial_of(
-    judge: Judge | None, dimensions: Sequence[Dimension] = (), *, shipped: str = ""
+    judge: Judge | None,
+    dimensions: Sequence[Dimension] = (),
+    *,
+    shipped: str = "",
+    endpoint: Endpoint | None = None,
 ) -> dict[str, Any]:
     """Return what the form starts with: the judge as it is, or usual settings.
 
-    shipped: the key of a text as shipped, to start with the settings of the source of its method.
+    shipped: the key of a text as shipped, to start with the settings of the source of its method. endpoint:
+    of a new judge, which gets structured output where its server has it.
     """
     if judge is None:
         usual = {"temperature": 0, "samples": 1, "score_from": ScoreFrom.TEXT, "template": f"{SHIPPED}rts"}
+        usual |= {"asks_again": True, "structured": bool(endpoint and has_structured_output(endpoint))}
         if shipped not in {*METHODS, *VARIANTS}:
             return usual
         settings = METHODS[shipped_prompt(shipped).method].usual_settings

@@ -23,6 +23,7 @@ from judges.core.specification import JudgeSpec
 from judges.endpoints.commands import add_judge, add_judge_pair, update_judge
 from judges.endpoints.forms.judges import JudgeForm, initial_of
 from judges.endpoints.queries import endpoints_of, judges_of, judgments_by_status, method_label, templates_of
+from judges.endpoints.shipped import shipped_prompts_of
 from judges.endpoints.views.archiving import archive_or_restore, delete_and_lead_to
 from judges.methods import METHODS
 
@@ -94,15 +95,18 @@ def _edit(
 ) -> HttpResponse:
     counts = judgments_by_status(edited) if edited else []
     dimensions = list(project.dimensions.all())
+    endpoints = endpoints_of(project, archived=None if edited else False)
     form = JudgeForm(
         request.POST if request.method == "POST" else None,
-        endpoints=endpoints_of(project, archived=None if edited else False),
+        endpoints=endpoints,
         templates=templates_of(project),
         dimensions=dimensions,
         systems=list(project.systems.order_by("name")),
         reads=bool(counts) or not may_change_judges(request.user, project),
         may_be_pair=edited is None,
-        initial=initial_of(edited, dimensions, shipped=request.GET.get("like", "")),
+        initial=initial_of(
+            edited, dimensions, shipped=request.GET.get("like", ""), endpoint=endpoints.first()
+        ),
     )
     status = 422 if form.is_bound else 200
     try:
@@ -117,5 +121,6 @@ def _edit(
     context: dict[str, Any] = {"form": form, "judge": edited, "counts": counts}
     context |= {"method": edited and method_label(edited)}
     context |= {"panel": Panel.objects.filter(judge=edited).first() if edited else None}
-    context |= {"like": [method for method in METHODS.values() if method.usual_settings]}
+    with_settings = (key for key, method in METHODS.items() if method.usual_settings)
+    context |= {"like": [prompt for key in with_settings for prompt in shipped_prompts_of(key)]}
     return render_judges(request, project, "judges/endpoints/judge.html", context, status=status)

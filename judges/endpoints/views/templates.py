@@ -21,7 +21,12 @@ from judges.core.access import dimension_in, may_change_judges, project_for_judg
 from judges.core.models import PromptTemplate, StepsWriting
 from judges.core.page import add_refusal, render_judges
 from judges.endpoints.commands import create_template, edit_template, edit_wording
-from judges.endpoints.evaluation_steps import latest_steps_writing, start_steps_writing
+from judges.endpoints.evaluation_steps import (
+    has_written_part,
+    latest_steps_writing,
+    start_steps_writing,
+    writes_schema,
+)
 from judges.endpoints.forms.templates import ShownOnForm, StepsForm, TemplateForm
 from judges.endpoints.queries import (
     keys_of_dimensions,
@@ -35,7 +40,6 @@ from judges.endpoints.queries import (
 )
 from judges.endpoints.shipped import ShippedPrompt, shipped_prompt, shipped_prompts_of
 from judges.methods import METHODS, Method
-from judges.methods.evaluation_steps import has_steps
 from judges.methods.reading.pattern import problem_of_pattern
 
 
@@ -139,11 +143,13 @@ class StepsOfPage:
     """What a prompt's page says of its evaluation steps: what was asked for last, and whether one may ask.
 
     form: None where no judge can be asked, or the reader may not. calls: how many dimensions have no wording.
+    is_schema: whether the model writes a schema instead, in one call.
     """
 
     latest: StepsWriting | None
     form: StepsForm | None
     calls: int
+    is_schema: bool
 
     @property
     def moves(self) -> bool:
@@ -178,14 +184,14 @@ def template_steps(request: Request, slug: str, pk: int) -> HttpResponse:
 
 def _steps_of(request: Request, project: Project, edited: PromptTemplate) -> StepsOfPage | None:
     """Return what the page says of steps, nothing for a prompt that has none."""
-    if not has_steps(edited.text):
+    if not has_written_part(edited):
         return None
     judges = usable_judges(project)
     may_ask = may_change_judges(request.user, project) and judges.exists()
     keys = set(keys_of_dimensions(project.pk))
-    calls = len(keys - {int(pk) for pk in edited.wordings})
+    calls = 1 if writes_schema(edited) else len(keys - {int(pk) for pk in edited.wordings})
     form = StepsForm(None, judges=judges) if may_ask and calls else None
-    return StepsOfPage(latest_steps_writing(edited), form, calls)
+    return StepsOfPage(latest_steps_writing(edited), form, calls, writes_schema(edited))
 
 
 def _entered_data(request: Request) -> tuple[Any, Any]:

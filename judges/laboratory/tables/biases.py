@@ -32,6 +32,7 @@ from annotate.results.page import Section
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.core.models import Judge
+from judges.laboratory.tables.frequencies import frequencies_sections
 from judges.results.queries.calls import AskedPlaces, asked_places
 from judges.results.queries.texts import ItemTexts, texts_of, version_of_texts
 from judges.results.tables.calls import (
@@ -213,7 +214,7 @@ _NEEDS_PERPLEXITY = gettext_lazy(
     "Metrics)."
 )
 _BY_RATING = gettext_lazy(
-    "Mean perplexity of the outputs at each rating; a value between two points counts as the "
+    "Mean perplexity at each rating of an output; a value between two points counts as the "
     "nearer one. Both columns use the same outputs. If a judge prefers familiar outputs, its "
     "means fall more steeply with the rating than people’s."
 )
@@ -285,7 +286,7 @@ class _Page:
 def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return every bias of every judge, with a summary in front.
 
-    Raises NoJudgesError where there is no judge. Fourteen queries, and one more for each judge that compares.
+    Raises NoJudgesError where there is no judge. Fifteen queries, and one more for each judge that compares.
     """
     found = compared_values(project, chosen)
     texts = texts_of(project)
@@ -298,9 +299,13 @@ def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
         page.add(_FAMILIARITY, [], str(_NEEDS_PERPLEXITY))
     else:
         page.add(_FAMILIARITY, _slopes(amounts, familiar, "perplexity", gettext("Slope on log perplexity")))
-        page.sections.append(
-            Section(gettext("Perplexity by rating"), "", [_by_rating(amounts, familiar)], "by-rating")
-        )
+        title = gettext("Mean perplexity by rating")
+        by_rating = _by_rating(amounts, familiar, "by-rating", title)
+        page.sections.append(Section(gettext("Perplexity by rating"), "", [by_rating], "by-rating"))
+    if texts.log_document_perplexity is not None:
+        title = gettext("Mean perplexity of documents by rating")
+        by_rating = _by_rating(amounts, texts.log_document_perplexity, "documents-by-rating", title)
+        page.sections.append(Section(title, "", [by_rating], "documents-by-rating"))
     page.add(_FAMILY, [_Row(each.names, [_family(each, texts)]) for each in amounts])
     page.add(_ANCHORING, list(_anchoring(found)), str(_NEEDS_DIMENSIONS))
     _add_calls(page, amounts, asked_places(found.judges, texts.items))
@@ -324,6 +329,7 @@ def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
     )
     page.add(_OPTIONS, list(_options(amounts)), str(_NEEDS_OPTIONS))
     page.add(_ROUND, [_Row(each.names, _round_numbers(each)) for each in amounts])
+    page.sections += frequencies_sections(found)
     page.add(_REPEATS, [_Row(each.names, [_spread(each)]) for each in amounts])
     for each in found.with_names:
         page.unknown[each.judge.name, each.dimension.name] = [str(_NAMED)]
@@ -355,7 +361,9 @@ def _slopes(scored: Sequence[Scored], values: npt.NDArray[np.float64], name: str
     ]
 
 
-def _by_rating(scored: Sequence[Scored], log_perplexity: npt.NDArray[np.float64]) -> Table:
+def _by_rating(
+    scored: Sequence[Scored], log_perplexity: npt.NDArray[np.float64], key: str, title: str
+) -> Table:
     columns = [
         JUDGE,
         DIMENSION,
@@ -369,9 +377,7 @@ def _by_rating(scored: Sequence[Scored], log_perplexity: npt.NDArray[np.float64]
         found = perplexity_by_rating(each.scores, log_perplexity, points, generator=each.stream)
         for point, means in zip(points.tolist(), found, strict=True):
             rows.append([*each.names, Cell(point), *map(figure, means)])
-    return Table(
-        "by-rating", gettext("Mean perplexity by rating"), columns, rows, heads=3, says=str(_BY_RATING)
-    )
+    return Table(key, title, columns, rows, heads=3, says=str(_BY_RATING))
 
 
 def _family(each: Scored, texts: ItemTexts) -> Bias:

@@ -1,5 +1,6 @@
 """Variants of a judge beside each other: on the same items, with cost and time, and tests between any two."""
 
+import re
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -13,6 +14,7 @@ from annotate.results.page import Section
 from annotate.results.registry import Chosen, Parameter
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.core.errors import NoJudgesError
+from judges.core.judge_settings import names_of_settings
 from judges.core.models import Judge, Run
 from judges.results.queries.spending import Spent, spent_by_judges
 from judges.results.tables.between_judges import tables_between_judges
@@ -23,6 +25,7 @@ from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.parameters import SHARED, Options, counts_corrected
 
 ALL = "all"
+_TEMPERATURE = re.compile(r" · temperature [\d.]+")  # as `variants_of` names it
 _SAYS = gettext_lazy(
     "Only items with values of all judges count. Cost and time cover all answers, or the answers of the "
     "chosen run; time is the mean of a call."
@@ -74,6 +77,7 @@ def experiments_sections(project: Project, chosen: Chosen) -> list[Section]:
     amounts, named = found.with_amounts, found.with_names
     spent = spent_by_judges(judges, run, with_corrected=counts_corrected(chosen))
     tables = [_variants(amounts, spent, chosen), _plot(amounts, chosen)] if amounts else []
+    tables += _temperatures(amounts, chosen)
     tables += category_tables(named) if named else []
     tests = [*tables_between_judges(found), *_groups(amounts, chosen)]
     sections = [Section(gettext("Variants"), str(_SAYS), tables, "variants")]
@@ -148,6 +152,51 @@ def _plot(scored: Sequence[Scored], chosen: Chosen) -> Table:
     return Table(
         "correlations", gettext("Correlation with people by variant"), columns, rows, plot="intervals"
     )
+
+
+def _temperatures(scored: Sequence[Scored], chosen: Chosen) -> list[Table]:
+    """Return correlations by temperature (Stureborg and others 2024, figure 6), if two were used.
+
+    Judges of a curve differ in temperature only. At temperature 0 all samples are alike, so one sample
+    stands for any number.
+    """
+    judges = list({each.judge.pk: each.judge for each in scored}.values())
+    curves: dict[tuple[object, ...], list[Judge]] = {}
+    for judge in judges:
+        if judge.temperature:
+            curves.setdefault((*_settings(judge), judge.samples), []).append(judge)
+    for settings, own in curves.items():
+        own += [each for each in judges if each.temperature == 0 and _settings(each) == settings[:-1]]
+    lines = [(own[0], {judge.temperature: judge.pk for judge in reversed(own)}) for own in curves.values()]
+    lines = [(judge, found) for judge, found in lines if len(found) > 1]
+    if not lines:
+        return []
+    temperatures = sorted({temperature or 0.0 for _, found in lines for temperature in found})
+    cells = {(each.judge.pk, each.dimension.key): _correlation(each, chosen) for each in scored}
+    nothing = Cell(reason=gettext("No judge has this temperature on this dimension."))
+    rows = [
+        [
+            text(name, key=key),
+            Cell(temperature),
+            *(cells.get((found.get(temperature, 0), key), nothing) for _, found in lines),
+        ]
+        for key, name in {each.dimension.key: each.dimension.name for each in scored}.items()
+        for temperature in temperatures
+    ]
+    columns = [
+        DIMENSION,
+        Column("temperature", gettext("temperature"), decimals=2),
+        *(Column(f"judge-{judge.pk}", _TEMPERATURE.sub("", judge.name)) for judge, _ in lines),
+    ]
+    title = gettext("Correlation with people by temperature")
+    return [Table("temperatures", title, columns, rows, heads=2, plot="curves")]
+
+
+def _settings(judge: Judge) -> tuple[object, ...]:
+    """Return what the judges of a curve have in common, besides the number of samples."""
+    names = set(names_of_settings()) - {"temperature", "samples", "max_tokens_name", "reference"}
+    values = (str(getattr(judge, name)) for name in sorted(names))
+    return judge.model, judge.endpoint_id, judge.template_id, judge.reference_id, *values
 
 
 def _groups(scored: Sequence[Scored], chosen: Chosen) -> list[Table]:

@@ -1,4 +1,4 @@
-"""manage.py certify PROJECT plan|draw|compute|show|withdraw."""
+"""manage.py certify PROJECT plan|draw|ask|compute|show|withdraw."""
 
 import json
 import sys
@@ -12,9 +12,10 @@ from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
 from judges.core.access import OF_JUDGES
 from judges.core.material import scales_of
-from judges.core.models import Calibration, Judge
+from judges.core.models import Calibration, CertifiedStage, Judge
 from judges.core.specification import CalibrationSpec
 from judges.results.queries.pairings import first_judge, judge_called, measured_judges
+from judges.routing.commands.asking import ask_waiting_judges
 from judges.routing.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
 from judges.routing.queries.calibration_plans import DrawPlan, draw_plan
 from judges.routing.queries.certificates import CalibrationState, calibration_state
@@ -32,10 +33,18 @@ class Command(ConcordCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the step and, for plan and draw, the test."""
         parser.add_argument("project", help="the project's short name, as in its address")
-        parser.add_argument("step", choices=["plan", "draw", "compute", "show", "withdraw"])
+        parser.add_argument("step", choices=["plan", "draw", "ask", "compute", "show", "withdraw"])
         parser.add_argument("--name", help="of the calibration; default: the newest, or a new number")
         parser.add_argument("--judge", metavar="NAME", help="whose values may stay; else an RTS judge")
         parser.add_argument("--other", metavar="NAME", help="the MCQ judge for comparison")
+        parser.add_argument(
+            "--then",
+            metavar="NAME",
+            nargs="+",
+            action="append",
+            default=[],
+            help="a judge for the rest, and the judge to compare it with; repeatable",
+        )
         parser.add_argument(
             "--dimension", action="append", metavar="KEY", help="once per dimension; else all"
         )
@@ -69,7 +78,10 @@ class Command(ConcordCommand):
 
     def _compute_or_show(self, calibration: Calibration, options: dict[str, Any]) -> None:
         if not options["dry_run"]:
-            if options["step"] == "compute":
+            if options["step"] == "ask":
+                waiting = calibration_state(calibration).to_ask
+                ask_waiting_judges(project=calibration.project, waiting=waiting, by=None)
+            elif options["step"] == "compute":
                 compute_certificates(calibration=calibration, by=None)
             elif options["step"] == "withdraw":
                 withdraw_calibration(calibration=calibration, by=None)
@@ -139,7 +151,21 @@ def state_as_text(state: CalibrationState) -> list[str]:
         verdict = "lapsed" if each.lapses else "certified" if each.valid else "all units go to people"
         lines.append(f"{each.dimension.key}: {verdict}. {each.says}")
         lines += [f"  {warning}" for warning in each.warnings]
+        lines += [f"  {stage_as_text(stage)}" for stage in each.certificate.stages.all()]
+    lines += [
+        f"{each.judge} has to judge {amount(len(each.units))} units of the sample." for each in state.to_ask
+    ]
     return [*lines, *(f"Changed since the draw: {sentence}" for sentence in state.lapses)]
+
+
+def stage_as_text(stage: CertifiedStage) -> str:
+    """Return what a judge of several decides."""
+    if stage.threshold is None:
+        return f"{stage.judge} decides nothing."
+    return (
+        f"{stage.judge} decides at a confidence of {stage.threshold:.3f} or more; in the sample "
+        f"{amount(stage.accepted)} units, {amount(stage.errors)} wrong."
+    )
 
 
 def _format_needed(ratings: int | None) -> str:
@@ -180,7 +206,16 @@ def _spec(project: Project, options: dict[str, Any]) -> CalibrationSpec:
         accepted_share=options["accepted_share"],
         size=options["size"],
         raters=options["raters"] or project.raters_per_item,
+        stages=[_stage(project, names) for names in options["then"]],
     )
+
+
+def _stage(project: Project, names: list[str]) -> tuple[Judge, Judge | None]:
+    if len(names) > 2:
+        raise CommandError("--then takes a judge and at most one judge to compare it with.")
+    judges = list(Judge.objects.filter(project=project).order_by("name"))
+    judge, *others = (judge_called(judges, name) for name in names)
+    return judge, others[0] if others else None
 
 
 def chosen_judge(project: Project, name: str | None) -> Judge:

@@ -16,6 +16,7 @@ from judges.results.queries.pairings import judge_called
 class Command(ConcordCommand):
     """Lets a judge's model write the evaluation steps of its prompt, once for each dimension (G-Eval).
 
+    For a prompt of SummEQuAL, the model proposes the schema in one call, for the first three documents.
     They become wordings of the prompt, of its next version where this one has judgments. Dimensions with a
     wording of their own are left alone, so a command that was stopped goes on. The exit code is 1 where a
     dimension has no steps.

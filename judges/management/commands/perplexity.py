@@ -27,6 +27,9 @@ class Command(ConcordCommand):
         parser.add_argument("project", help="the project's short name, as in its address")
         parser.add_argument("--json", action="store_true", help="print what was measured as JSON")
         parser.add_argument("--judge", required=True, metavar="NAME", help="whose model and endpoint")
+        parser.add_argument(
+            "--documents", action="store_true", help="measure the documents instead of the outputs"
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         """Ask about each text that has no value, and print how many there are."""
@@ -34,19 +37,21 @@ class Command(ConcordCommand):
         values, costs, problems = 0, list[Decimal | None](), []
         try:
             judge = judge_called(list(judges), options["judge"])
-            for each in measure_perplexities(judge=judge):
-                values += each.perplexity is not None
+            of_documents = options["documents"]
+            name = metric_name(judge, of_documents=of_documents)
+            for each in measure_perplexities(judge=judge, of_documents=of_documents):
+                values += each.values
                 costs.append(each.cost)
                 if each.problem:
-                    problems.append(f"{each.item.system.name} on {each.item.document.key}: {each.problem}")
+                    problems.append(f"{each.name}: {each.problem}")
         except RequestFailed as error:
             raise CommandError(f"{error.sentence} Kept: {values:,} new values; run it again.") from error
         if options["json"]:
             known = [cost for cost in costs if cost is not None]
             cost = f"{sum(known, Decimal(0)):f}" if len(known) == len(costs) else None
-            said = {"metric": metric_name(judge), "values": values, "problems": problems, "cost": cost}
+            said = {"metric": name, "values": values, "problems": problems, "cost": cost}
             self.stdout.write(json.dumps(said, ensure_ascii=False))
         else:
-            self.stdout.write(f"{metric_name(judge)}: {values:,} new value{'' if values == 1 else 's'}.")
+            self.stdout.write(f"{name}: {values:,} new value{'' if values == 1 else 's'}.")
         if problems:
             raise CommandError("\n".join(problems))

@@ -16,8 +16,9 @@ from judges.core.material import scales_of
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.policy_settings import POLICY_SETTING
 from judges.core.specification import CONFIDENCE_LEVELS, PolicySpec, by_certificates
+from judges.routing.commands.asking import ask_waiting_judges
 from judges.routing.commands.policies import draft_policy, make_policy, route, within_budget
-from judges.routing.queries.kept_units import ExpectedGain, KeptAgreement
+from judges.routing.queries.kept_units import KeptAgreement
 from judges.routing.queries.preview import RoutingPlan, routing_plan
 from judges.routing.queries.units import CertifiedDimension, PolicyCell
 from judges.templatetags.judging import amount, duration
@@ -81,6 +82,9 @@ class Command(ConcordCommand):
             "--risk", type=float, default=_default("risk"), metavar="SHARE", help="accepted share of errors"
         )
         parser.add_argument("--name", default="", help="of the policy")
+        parser.add_argument(
+            "--ask", action="store_true", help="start the run that a route of several judges waits for"
+        )
         parser.add_argument("--dry-run", action="store_true", help="show the steps and write nothing")
         parser.add_argument("--json", action="store_true", help="print the plan as JSON")
 
@@ -90,7 +94,10 @@ class Command(ConcordCommand):
         spec = _certified_policy(project, options) if options["certificates"] else _spec(project, options)
         policy = draft_policy(project, spec)
         plan = routing_plan(policy, project)
-        if not options["dry_run"]:
+        if options["ask"] and not options["dry_run"]:
+            run = ask_waiting_judges(project=project, waiting=plan.decided.to_ask, by=None)
+            self.stderr.write(f"Run {run.pk} asks about {amount(run.judgments.count())} judgments.")
+        elif not options["dry_run"]:
             if plan.refusal:
                 raise CommandError(plan.refusal)
             policy = _route(project, spec)
@@ -131,20 +138,10 @@ def plan_as_text(plan: RoutingPlan, policy: RoutingPolicy) -> list[str]:
         f"{amount(plan.kept)} units stay with the judge, {amount(plan.audited)} of them audited{share}; "
         f"{amount(plan.sent)} go to people. {amount(plan.items)} items, {amount(plan.ratings)} ratings, "
         f"time {time}.",
-        *_gain_lines(plan.decided.gain),
+        *([plan.decided.gain.says] if plan.decided.gain else []),
+        *[f"{each.dimension.key}: {each.says}" for each in plan.advice],
+        *([plan.advice_caveat] if plan.advice else []),
         ending,
-    ]
-
-
-def _gain_lines(gain: ExpectedGain | None) -> list[str]:
-    if gain is None:
-        return []
-    sent, kept = gain.sent, gain.kept
-    return [
-        f"Where people have rated, the judge is more than a point off on {sent.wrong} of {sent.rated} units "
-        f"that go to them, and on {kept.wrong} of {kept.rated} that stay: about "
-        f"{amount(round(sent.expected_wrong))} wrong values are corrected, "
-        f"{amount(round(kept.expected_wrong))} stay."
     ]
 
 
@@ -164,6 +161,7 @@ def plan_as_dict(plan: RoutingPlan, policy: RoutingPolicy) -> dict[str, Any]:
         "ratings": plan.ratings,
         "seconds": plan.seconds,
         "gain": asdict(plan.decided.gain) if plan.decided.gain else None,
+        "advice": plan.advice_rows,
         "threshold": plan.policy.threshold,
         "seed": plan.policy.seed,
         "calibration": plan.policy.calibration.name if plan.policy.calibration else None,

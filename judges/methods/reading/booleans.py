@@ -1,23 +1,26 @@
 """Replies that say yes or no: to one question, or to each of several that are numbered."""
 
-import json
 import re
 from typing import Any
 
 from annotate.core.translation import gettext
 from judges.methods.reading.plain import answer_start, plain
-from judges.methods.reading.reader import REFUSES
+from judges.methods.reading.reader import nothing_found
+from judges.methods.reading.structured import json_value
 from judges.methods.readings import Unreadable
 
 YES = frozenset(("yes", "true", "y", "supported", "consistent", "correct", "1"))
 NO = frozenset(("no", "false", "n", "unsupported", "not supported", "inconsistent", "incorrect", "0"))
 WORDS = r"yes|no|true|false|not\s+supported|unsupported|supported|inconsistent|consistent"
-# The whole reply, its first words, its last ones, or what stands behind "Answer:".
-FIRST = re.compile(rf"\W{{0,40}}(?P<word>{WORDS})\b", re.IGNORECASE)
-LABELLED = re.compile(
-    rf"\b(?:answer|verdict|conclusion)\s*(?:is)?\s*[:=-]?\s*(?P<word>{WORDS})\b", re.IGNORECASE
+# What stands behind "Answer:"; the first words; the last ones.
+FORMS = tuple(
+    re.compile(form.replace("WORD", rf"(?P<word>{WORDS})"), re.IGNORECASE)
+    for form in (
+        r"\b(?:answer|verdict|conclusion)\s*(?:is)?\s*[:=-]?\s*WORD\b",
+        r"\A\W{0,40}WORD\b",
+        r"(?:^|[\n.:;,]\s*|\bis\s+)WORD\W{0,40}\Z",
+    )
 )
-LAST = re.compile(rf"(?:^|[\n.:;,]\s*|\bis\s+)(?P<word>{WORDS})\W{{0,40}}\Z", re.IGNORECASE)
 NUMBERED = re.compile(
     rf"^\W{{0,20}}(?P<number>\d{{1,3}})\s?[.):-].*?\b(?P<word>{WORDS})\b", re.IGNORECASE | re.MULTILINE
 )
@@ -32,20 +35,11 @@ def read_yes_or_no(reply: str) -> bool | Unreadable:
     if isinstance(found, dict) and (answer := _boolean(found)) is not None:
         return answer
     text = plain(reply, start).text.strip()
-    for pattern in (LABELLED, FIRST, LAST):
-        said = {_means(match["word"]) for match in pattern.finditer(text)} if pattern is LABELLED else set()
-        match = (
-            None if pattern is LABELLED else pattern.match(text) if pattern is FIRST else pattern.search(text)
-        )
-        said |= {_means(match["word"])} if match else set()
-        if len(said) == 1:
-            return said.pop()
+    for form in FORMS:
+        said = {_boolean(match["word"]) is True for match in form.finditer(text)}
         if said:
-            return Unreadable(gettext("The reply says yes and no."))
-    refuses = REFUSES.search(text)
-    return Unreadable(
-        gettext("The reply refuses to judge.") if refuses else gettext("The reply says neither yes nor no.")
-    )
+            return said.pop() if len(said) == 1 else Unreadable(gettext("The reply says yes and no."))
+    return nothing_found(text, gettext("The reply says neither yes nor no."))
 
 
 def read_answers(reply: str, count: int) -> list[bool] | Unreadable:
@@ -56,36 +50,19 @@ def read_answers(reply: str, count: int) -> list[bool] | Unreadable:
     start = answer_start(reply)
     if isinstance(start, Unreadable):
         return start
-    answers = _in_json(reply[start:])
-    if answers is None:
-        text = plain(reply, start).text
-        lines = {int(match["number"]): _means(match["word"]) for match in NUMBERED.finditer(text)}
-        wanted = [lines.get(number) for number in range(1, count + 1)]
-        answers = [each for each in wanted if each is not None] if len(lines) == count else []
-    if len(answers) != count:
-        return Unreadable(
-            gettext("The reply has {answers} answers to {questions} questions.").format(
-                answers=len(answers), questions=count
-            )
-        )
-    return answers
-
-
-def _means(word: str) -> bool:
-    return " ".join(word.casefold().split()) in YES
-
-
-def _in_json(text: str) -> list[bool] | None:
-    found = json_value(text)
+    found = json_value(reply[start:])
     if isinstance(found, dict):
         inner = [each for each in found.values() if isinstance(each, list | dict)]
-        found = inner[0] if len(found) == 1 and inner else list(found.values())
-    if isinstance(found, dict):
-        found = list(found.values())
+        found = inner[0] if len(found) == 1 and inner else found
+        found = list(found.values()) if isinstance(found, dict) else found
     if not isinstance(found, list):
-        return None
-    answers = [_boolean(each) for each in found]
-    return [each for each in answers if each is not None] if None not in answers else []
+        lines = {int(match["number"]): match["word"] for match in NUMBERED.finditer(plain(reply, start).text)}
+        found = [lines.get(number) for number in range(1, count + 1)] if len(lines) == count else []
+    answers = [answer for answer in map(_boolean, found) if answer is not None]
+    if len(answers) == len(found) == count:
+        return answers
+    said = gettext("The reply has {answers} answers to {questions} questions.")
+    return Unreadable(said.format(answers=len(answers) if len(answers) == len(found) else 0, questions=count))
 
 
 def _boolean(said: Any) -> bool | None:
@@ -93,18 +70,5 @@ def _boolean(said: Any) -> bool | None:
         said = next((said[name] for name in ("answer", "value", "yes", "supported") if name in said), None)
     if isinstance(said, bool):
         return said
-    word = str(said).strip().casefold().rstrip(".")
+    word = " ".join(str(said).casefold().split()).rstrip(".")
     return True if word in YES else False if word in NO else None
-
-
-def json_value(text: str) -> Any:
-    """Return the longest JSON list or object in a text, None where there is none."""
-    decoder, best, length = json.JSONDecoder(), None, 0
-    for match in list(re.finditer(r"[\[{]", text))[:50]:
-        try:
-            found, end = decoder.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            continue
-        if end - match.start() > length:
-            best, length = found, end - match.start()
-    return best

@@ -7,15 +7,14 @@ from typing import Any
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.translation import gettext
-from judges.methods.reading.languages import SCORE
 from judges.methods.reading.plain import answer_start
 from judges.methods.reading.reader import REFUSES
 from judges.methods.reading.structured import ANSWERS, REASONS, objects
+from judges.methods.reading.table import PIECES
 from judges.methods.readings import Readable, Reading, Unreadable
 
 NAMING = ("dimension", "quality", "criterion", "aspect", "metric", "name")
 """Fields by which an object in a list says what it scores."""
-
 SUFFIX = re.compile(r" (?:score|rating|grade)\Z")
 # A label begins a line, behind bullets and numbers, or follows a comma, semicolon or bar of a table. It takes
 # no other line and no number but that of a list, which would be the score of the label before. Lengths have
@@ -24,38 +23,28 @@ _BULLETS = r"(?:[^\S\n]|[>*_#`•()\[\]\"“-]){0,10}?"
 _LISTED = rf"{_BULLETS}(?:\d{{1,2}}[.)]{_BULLETS})?"
 BEFORE = rf"(?:^|[\n,;，；|]){_LISTED}"
 AFTER = r"[\s*_`\"”]{0,6}(?:\([^()\n]{0,60}\)[\s*_`]{0,6})?[:：=|–—-]"
-
-# Another label, of something that is no dimension of the call ("Overall score: 3"), and what is none.
-OTHER_LABEL = re.compile(
-    rf"\n\|?{_LISTED}(?P<words>[^\W\d](?:[\w'’/&-]|[^\S\n]){{0,60}})[*_`\"”]{{0,6}}"
-    r"(?:[^\S\n]?\([^()\n]{0,60}\)[*_`]{0,6})?[^\S\n]?[:：=|](?P<then>[^\n]*)"
-)
-# The same within a line, where only a number alone tells a label from a clause with a colon.
-OTHER_LABEL_WITHIN = re.compile(
-    r"[.,;，；。|/–—-][*_`\"”]{0,6}[^\S\n]{0,3}[*_`\"“]{0,6}(?P<words>[^\W\d](?:[\w'’&]|[^\S\n]){0,40})[*_`\"”]{0,6}"
-    r"(?:[^\S\n]?\([^()\n]{0,60}\)[*_`]{0,6})?[^\S\n]?[:：=](?=(?P<then>[^\n]{0,40}))"
+# Labels of what is no dimension of the call ("Overall score: 3"). Within a line only a number alone tells a
+# label from a clause with a colon; on a line of its own, so does its length.
+LABEL = re.compile(
+    rf"(?:\n\|?{_LISTED}|[.,;，；。|/–—-][*_`\"”]{{0,6}}[^\S\n]{{0,3}}[*_`\"“]{{0,6}})"
+    r"(?P<words>[^\W\d](?:[\w'’/&-]|[^\S\n]){0,60}?)[*_`\"”]{0,6}(?:[^\S\n]?\([^()\n]{0,60}\)[*_`]{0,6})?"
+    r"[^\S\n]?[:：=|](?=(?P<then>[^\n]{0,60}))"
 )
 CONCLUDES = re.compile(r"(?:so|thus|therefore|hence|in|to|i|we|my|it|this)\b", re.IGNORECASE)
 OF_A_SCORE = "|".join(
     (
-        r"(?:score|rating|grade|mark|point|star)s?",
-        *ANSWERS,
-        *REASONS,
+        *(r"(?:score|rating|grade|mark|point|star)s?", PIECES["OTHER_SCORE"], *ANSWERS, *REASONS),
         r"(?:comment|note|evidence|example|strength|weakness|issue|error|assessment|evaluation)(?:e?s)?",
-        SCORE,
     )
 )
 MOST_WORDS = 4  # of a label, unless nothing or a number follows; more words are a sentence with a colon
 NOTHING_OR_NUMBER = re.compile(r"[\s*_`|]*(?:\Z|\d)")
-
 # A first line that says all there is: no score applies, or it is a number that is none on the scale.
-FIRST_LINE = re.compile(r"[\s*_`|\"”]*[^\n]*")
 NOT_APPLICABLE = re.compile(
     r"[\W_]*(?:\Z|n\s?/\s?a(?!\w)|n\.\s?a\.|k\.\s?a\.|不适用|不適用|該当なし|"
     r"(?:none|null|nil|na|unknown|entfällt)[\W_]*\Z|no\s+(?:score|rating|grade)\b|"
-    r"(?:(?:it|this)\s+)?(?:is\s+)?(?:not|nicht)\s+"
-    r"(?:applicable|assessable|available|scor(?:e)?able|rated|scored|anwendbar|bewertbar)\b|"
-    r"(?:(?:it|this)\s+)?(?:cannot|can't|can’t|could\s+not)\s+be\s+"
+    r"(?:(?:it|this)\s+)?(?:is\s+)?(?:not|nicht)\s+(?:applicable|assessable|available|scor(?:e)?able|rated|scored|"
+    r"anwendbar|bewertbar)\b|(?:(?:it|this)\s+)?(?:cannot|can't|can’t|could\s+not)\s+be\s+"
     r"(?:judged|rated|scored|graded|assessed|evaluated|determined)\b)",
     re.IGNORECASE,
 )
@@ -63,7 +52,6 @@ NUMBER_ALONE = re.compile(
     r"[\s*_`|\"”(\[]*[-+]?\d+(?:[.,]\d+)?(?:\s*(?:/|out\s+of)\s*\d+)?\s?%?(?:\s(?:points?|stars?))?[*_`\])]*"
     r"\s*(?:\Z|[^\w\s])"
 )
-
 Reader = Callable[[str], Reading]
 
 
@@ -80,26 +68,21 @@ def read_part(
     read: reads a text that is about this dimension alone. Where the dimension is scored more than once, all
     scores must be the same. A reply about one dimension only needs no label.
     """
-    start = answer_start(reply)
+    start, name = answer_start(reply), dimension.name
     if isinstance(start, Unreadable):
         return start
     answer = reply[start:]
-    if fields := list(_fields(answer, dimension, dimensions)):
-        return _common([read(field) for field in fields])
-    if structured:
-        return Unreadable(
-            gettext("The reply has no JSON object with a score of {dimension}.").format(
-                dimension=dimension.name
-            )
-        )
-    if parts := list(_parts(answer, dimension.name, [each.name for each in dimensions])):
-        return _common([_read_lines(dimension.name, part, read) for part in parts])
-    if len(dimensions) == 1:
+    readings = [read(field) for field in _fields(answer, dimension, dimensions)]
+    if not readings and structured:
+        said = gettext("The reply has no JSON object with a score of {dimension}.")
+        return Unreadable(said.format(dimension=name))
+    readings = readings or [
+        _read_lines(name, part, read) for part in _parts(answer, name, [each.name for each in dimensions])
+    ]
+    if not readings and len(dimensions) == 1:
         return read(answer)
-    return Unreadable(gettext("The reply gives no score of {dimension}.").format(dimension=dimension.name))
-
-
-def _common(readings: Sequence[Reading]) -> Reading:
+    if not readings:
+        return Unreadable(gettext("The reply gives no score of {dimension}.").format(dimension=name))
     readable = [reading for reading in readings if isinstance(reading, Readable)]
     if len({reading.value for reading in readable}) > 1:
         return Unreadable(gettext("Two different scores were found."))
@@ -108,46 +91,31 @@ def _common(readings: Sequence[Reading]) -> Reading:
 
 def _read_lines(name: str, part: str, read: Reader) -> Reading:
     """Read the line of the label, and where it leaves the score open all that follows up to another label."""
-    part = part[: _end_of_part(name, part)]
-    line = FIRST_LINE.match(part)
-    first_line = line[0] if line else ""
-    if nothing := NOT_APPLICABLE.match(first_line):
-        first_line = nothing[0]
-    first = read(f"{name}: {first_line.strip().strip(' |')}")
-    if isinstance(first, Readable) or _leaves_nothing_open(first_line):
+    part = _until_other_label(name, part)
+    line = part.lstrip(' \t\n*_`|"”').partition("\n")[0]
+    nothing = NOT_APPLICABLE.match(line)
+    first = read(f"{name}: {(nothing[0] if nothing else line).strip().strip(' |')}")
+    if isinstance(first, Readable) or nothing or NUMBER_ALONE.match(line) or REFUSES.search(line):
         return first
     return read(f"{name}: {part.strip()}")
 
 
-def _leaves_nothing_open(line: str) -> bool:
-    return any((NOT_APPLICABLE.match(line), NUMBER_ALONE.match(line), REFUSES.search(line)))
-
-
-def _end_of_part(name: str, part: str) -> int:
-    """Return where the first line, or part of a line, begins that speaks of something else, by its label."""
+def _until_other_label(name: str, part: str) -> str:
+    """Return a part without what begins with the label of something else, unless its own comes after that."""
     of_name = r"\s+".join(map(re.escape, name.split()))
     own = re.compile(
         rf"(?:{of_name}\s+)?(?:{OF_A_SCORE})(?:\s+(?:for|of|on)\s+{of_name})?|{of_name}", re.IGNORECASE
     )
-    for label in OTHER_LABEL.finditer(part):
-        words = label["words"].strip(" \t_-")
-        is_label = len(words.split()) <= MOST_WORDS or NOTHING_OR_NUMBER.match(label["then"])
-        if is_label and not own.fullmatch(words):
-            part = part[: label.start()]
-            break
-    return _end_within_lines(part, own)
-
-
-def _end_within_lines(part: str, own: re.Pattern[str]) -> int:
-    """Return where other scores begin behind a comma or the like, unless its own comes after them."""
     end = len(part)
-    for label in OTHER_LABEL_WITHIN.finditer(part):
-        words = label["words"].strip()
-        is_label = len(words.split()) <= MOST_WORDS and not CONCLUDES.match(words)
-        if not is_label or not NUMBER_ALONE.match(label["then"]):
-            continue
-        end = len(part) if own.fullmatch(words) else min(end, label.start())
-    return end
+    for label in LABEL.finditer(part):
+        words, then = label["words"].strip(" \t_-"), label["then"]
+        is_short = len(words.split()) <= MOST_WORDS
+        if label[0][0] == "\n":
+            if (is_short or NOTHING_OR_NUMBER.match(then)) and not own.fullmatch(words):
+                return part[: min(end, label.start())]
+        elif is_short and not CONCLUDES.match(words) and NUMBER_ALONE.match(then):
+            end = len(part) if own.fullmatch(words) else min(end, label.start())
+    return part[:end]
 
 
 def _parts(answer: str, name: str, names: Sequence[str]) -> Iterator[str]:

@@ -1,20 +1,17 @@
-"""Reading a reply by forms, the most explicit first; the same for scores and for choices.
+"""Reading a reply: from its text to a value and reasons, or to a reason why it has no value.
 
-The first form that occurs decides. If it occurs with different answers, the one called final counts, then the
-one of the sentence that concludes; otherwise the reply is unreadable."""
+JSON first; then the statements that the forms of `table` find, of which `choose_statement` takes one. Scores
+and choices are read in the same way.
+"""
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from itertools import chain
 
 from annotate.core.translation import gettext
-from judges.methods.reading.mentions import Mention, choose_mention, rationale
+from judges.methods.reading.forms import Forms
 from judges.methods.reading.plain import Plain, answer_start, plain
+from judges.methods.reading.statements import Statement, choose_statement, keep_meant
 from judges.methods.reading.structured import find_tagged, json_answers
 from judges.methods.readings import Readable, Reading, Unreadable
-
-# What a reply says that gives no answer.
 
 _JUDGE = (
     r"(?:judge|rate|score|evaluate|assess|grade|give|provide|compare|choose|determine|answer|help|assist)"
@@ -26,56 +23,28 @@ REFUSES = re.compile(
     rf"\b(?:unable|not able|not possible|impossible)\s+(?:for me\s+)?to\s+{_JUDGE}\b",
     re.IGNORECASE,
 )
+OWN_SENTENCE_BEFORE = re.compile(r"(?:^|[.!?:;]|\n)[\s\"'(-]*\Z")
+OWN_SENTENCE_AFTER = re.compile(r"[\s\"').!>]*\Z")
 
 
-def nothing_found(text: str, nothing: str) -> Unreadable:
-    """Return why a reply has no answer: it refuses, or just has none, which `nothing` says."""
-    return Unreadable(gettext("The reply refuses to judge.") if REFUSES.search(text) else nothing)
-
-
-Finder = Callable[[str], list[Mention]]
-
-
-class Forms(ABC):
-    """The forms in which replies answer one question."""
-
-    nothing: str
-    not_in_json: str
-    different: str
-    own_name: str
-    finders: Sequence[Finder]
-
-    @abstractmethod
-    def alone(self, text: str, offset: int = 0) -> list[Mention]:
-        """Return the answer that a text consists of, if it is one and nothing else."""
-
-    @abstractmethod
-    def problem(self, mention: Mention) -> str:
-        """Return why a mention is not an answer to this question, empty where it is."""
-
-
-def read(reply: str, forms: Forms) -> Reading:
-    """Return the answer that a reply states, with its reasons, or why it has none."""
+def read(reply: str, forms: Forms, *, structured: bool = False) -> Reading:
+    """Return the answer that a reply states; structured: only that of a JSON object counts."""
     start = answer_start(reply)
     if isinstance(start, Unreadable):
         return start
-    if answers := _in_json(reply[start:], forms):
-        return _of_json(answers, forms)
+    in_json = [
+        (statement, reason)
+        for answer, reason in json_answers(reply[start:], forms.own_name)
+        for statement in forms.alone(plain(answer).text)
+    ]
+    if in_json:
+        statement = choose_statement([each for each, _ in in_json], "")
+        return _reading_of(statement, in_json[-1][1]) if statement else Unreadable(gettext(forms.different))
+    if structured:
+        return Unreadable(gettext(forms.not_in_json))
     text = plain(reply, start)
-    mention = _find_mention(text.text, forms)
-    if isinstance(mention, Unreadable):
-        return mention
-    return _reading_of(mention, forms, rationale(reply, text, mention))
-
-
-def read_json(reply: str, forms: Forms) -> Reading:
-    """Return the answer of a reply that is to be a JSON object, or why it has none."""
-    start = answer_start(reply)
-    if isinstance(start, Unreadable):
-        return start
-    if answers := _in_json(reply[start:], forms):
-        return _of_json(answers, forms)
-    return Unreadable(gettext(forms.not_in_json))
+    found = _find(text.text, forms)
+    return found if isinstance(found, Unreadable) else _reading_of(found, rationale(reply, text, found))
 
 
 def position(reply: str, forms: Forms) -> int | None:
@@ -83,36 +52,39 @@ def position(reply: str, forms: Forms) -> int | None:
     start = answer_start(reply)
     if isinstance(start, Unreadable):
         return None
-    text: Plain = plain(reply, start)
-    mention = _find_mention(text.text, forms)
-    return None if isinstance(mention, Unreadable) else text.origins[mention.at]
+    text = plain(reply, start)
+    found = _find(text.text, forms)
+    return None if isinstance(found, Unreadable) else text.origins[found.at]
 
 
-def _find_mention(text: str, forms: Forms) -> Mention | Unreadable:
-    in_tags = [mention for start, inside in find_tagged(text) for mention in forms.alone(inside, start)]
-    for mentions in chain([in_tags], (find(text) for find in forms.finders)):
-        if mentions:
-            return choose_mention(mentions, text) or _different(forms)
+def nothing_found(text: str, nothing: str) -> Unreadable:
+    """Return why a reply has no answer: it refuses, or `nothing`."""
+    return Unreadable(gettext("The reply refuses to judge.") if REFUSES.search(text) else nothing)
+
+
+def _find(text: str, forms: Forms) -> Statement | Unreadable:
+    marked = [each for start, inside in find_tagged(text) for each in forms.alone(inside, start)]
+    statements = marked or list(forms.statements(text))
+    if statement := choose_statement(statements, text):
+        return statement
+    if keep_meant(statements, text):
+        return Unreadable(gettext(forms.different))
     return nothing_found(text, gettext(forms.nothing))
 
 
-def _in_json(reply: str, forms: Forms) -> list[tuple[Mention, str]]:
-    return [
-        (mention, reason)
-        for answer, reason in json_answers(reply, forms.own_name)
-        for mention in forms.alone(plain(answer).text)
-    ]
+def _reading_of(statement: Statement, reasons: str) -> Reading:
+    if statement.problem or statement.value is None:
+        return Unreadable(statement.problem)
+    return Readable(statement.value, reasons)
 
 
-def _of_json(answers: list[tuple[Mention, str]], forms: Forms) -> Reading:
-    mention = choose_mention([mention for mention, _ in answers], "")
-    return _reading_of(mention, forms, answers[-1][1]) if mention else _different(forms)
-
-
-def _reading_of(mention: Mention, forms: Forms, reasons: str) -> Reading:
-    problem = forms.problem(mention)
-    return Unreadable(problem) if problem or mention.value is None else Readable(mention.value, reasons)
-
-
-def _different(forms: Forms) -> Unreadable:
-    return Unreadable(gettext(forms.different))
+def rationale(reply: str, plain: Plain, statement: Statement) -> str:
+    """Return all of a reply but its answer, if that stands at an end on its own; else all of it."""
+    before, after = plain.text[: statement.start], plain.text[statement.end :]
+    first = plain.origins[0]
+    if OWN_SENTENCE_AFTER.fullmatch(after) and (own := OWN_SENTENCE_BEFORE.search(before)):
+        cut = plain.origins[own.start() + len(own[0]) - len(own[0].lstrip(".!?:;"))] if own.start() else first
+        return reply[first:cut].strip(" \n").rstrip("*#- \n")
+    if not before.strip(" \n\"'(-"):
+        return reply[plain.origins[statement.end - 1] + 1 :].lstrip(" \n\t:.,-*)]\"'").rstrip()
+    return reply[first:].strip()

@@ -1,48 +1,34 @@
-"""Answers in a form of their own: a field of a JSON object, or what stands between tags."""
+"""Answers in a form of their own: a field of a JSON object, or what stands between tags or in a box."""
 
 import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
-ANSWERS = (
-    "score",
-    "rating",
-    "grade",
-    "stars",
-    "value",
-    "choice",
-    "option",
-    "answer",
-    "label",
-    "category",
-    "verdict",
-)
-REASONS = (
-    "reason",
-    "reasons",
-    "rationale",
-    "reasoning",
-    "explanation",
-    "justification",
-    "analysis",
-    "thought",
-)
+ANSWERS = tuple("score rating grade stars value choice option answer label category verdict".split())  # noqa: SIM905
+REASONS = tuple("reason reasons rationale reasoning explanation justification analysis thought".split())  # noqa: SIM905
 TAGS = re.compile(
     r"<(?P<tag>(?:final[_ ]|overall[_ ])?(?:score|rating|grade|choice|answer|verdict))>"
-    r"(?P<inside>[^<>]{0,200})(?:</(?P=tag)>|\Z)|\\boxed\s(?P<boxed>[^\s\\]{1,40})",
+    r"(?P<inside>[^<>]{0,200})(?:</(?P=tag)>|\Z)|\\boxed\s(?:\s?\\(?:text|mathrm|mathbf)\s)?(?P<boxed>[^\s\\]{1,40})",
     re.IGNORECASE,
 )
 MOST_OBJECTS = 50
 
 
 def find_tagged(text: str) -> list[tuple[int, str]]:
-    """Return what stands between tags of an answer in a plain text, each with its place."""
-    found = []
-    for match in TAGS.finditer(text):
-        group = "inside" if match["inside"] is not None else "boxed"
-        found.append((match.start(group), match[group]))
-    return found
+    """Return the texts in tags and boxes for an answer, each with its position."""
+    return [
+        (match.start(group), match[group])
+        for match in TAGS.finditer(text)
+        for group in ("inside", "boxed")
+        if match[group] is not None
+    ]
+
+
+def json_value(text: str) -> Any:
+    """Return the longest JSON list or object in a text, None without one."""
+    found = [(end - start, content) for start, end, content in _contents(text, r"[\[{]")]
+    return max(found, key=lambda each: each[0])[1] if found else None
 
 
 def json_answers(text: str, own_name: str = "") -> list[tuple[str, str]]:
@@ -52,39 +38,34 @@ def json_answers(text: str, own_name: str = "") -> list[tuple[str, str]]:
         folded = {str(name).strip().casefold(): content for name, content in fields.items()}
         answer = _answer(folded, own_name.casefold())
         if answer is not None:
-            answers.append((answer, _reason(folded)))
+            reasons = (folded[name].strip() for name in REASONS if isinstance(folded.get(name), str))
+            answers.append((answer, next(reasons, "")))
     return answers
 
 
 def objects(text: str) -> Iterator[dict[str, Any]]:
     """Yield the JSON objects in a text, and those within them unless they have a field for an answer."""
-    decoder = json.JSONDecoder()
-    end = 0
-    for match in list(re.finditer(r"\{", text))[:MOST_OBJECTS]:
-        if match.start() < end:
-            continue
+    behind = 0
+    for start, end, content in _contents(text, r"\{"):
+        if start >= behind and isinstance(content, dict):
+            folded = {str(name).strip().casefold(): x for name, x in content.items()}
+            behind = end if _answer(folded, "") is not None else behind
+            yield content
+
+
+def _contents(text: str, opening: str) -> Iterator[tuple[int, int, Any]]:
+    for match in list(re.finditer(opening, text))[:MOST_OBJECTS]:
         try:
-            content, after = decoder.raw_decode(text, match.start())
+            content, end = json.JSONDecoder().raw_decode(text, match.start())
         except (ValueError, RecursionError):
             continue
-        if isinstance(content, dict):
-            has_answer = (
-                _answer({str(name).strip().casefold(): x for name, x in content.items()}, "") is not None
-            )
-            end = after if has_answer else end
-            yield content
+        yield match.start(), end, content
 
 
 def _answer(folded: dict[str, Any], own_name: str) -> str | None:
     for prefix in ("final_", "overall_", "final ", "overall ", ""):
         for name in (*ANSWERS, own_name):
             content = folded.get(prefix + name)
-            if isinstance(content, str) or (
-                isinstance(content, int | float) and not isinstance(content, bool)
-            ):
+            if isinstance(content, str | int | float) and not isinstance(content, bool):
                 return str(content)
     return None
-
-
-def _reason(folded: dict[str, Any]) -> str:
-    return next((folded[name].strip() for name in REASONS if isinstance(folded.get(name), str)), "")

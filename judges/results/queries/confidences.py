@@ -21,7 +21,9 @@ from agreement.reliability import (
     more_than_one_point,
     steadiness,
 )
-from judges.core.models import Calibration
+from judges.core.models import Calibration, Judge, Judgment
+from judges.core.probabilities import chosen_probabilities
+from judges.core.stages import Stage
 from judges.results.queries.scores import Material, SamplesOf, scores_of
 
 Kind = Calibration.Confidence
@@ -55,19 +57,21 @@ def loss_of(calibration: Calibration) -> Loss:
     return another_point if calibration.loss == Calibration.Loss.ANOTHER_POINT else more_than_one_point
 
 
-def evidence_of(calibration: Calibration, material: Material, samples: SamplesOf, key: str) -> Evidence:
-    """Return the judge's values and confidences on a dimension."""
-    said = samples[calibration.judge_id, key].of_items(~material.in_development)
+def evidence_of(kind: str, stage: Stage, material: Material, samples: SamplesOf, key: str) -> Evidence:
+    """Return a judge's values and confidences on a dimension. kind: of `Calibration.Confidence`."""
+    said = samples[stage.judge.pk, key].of_items(~material.in_development)
     scores, own = scores_of(material, key, said), said.values
     other = None
-    if calibration.other_id is not None:
-        held_out = samples[calibration.other_id, key].of_items(~material.in_development)
+    if stage.other is not None:
+        held_out = samples[stage.other.pk, key].of_items(~material.in_development)
         other = scores_of(material, key, held_out)
-    if calibration.confidence == Kind.ERROR_MODEL:
+    if kind == Kind.ERROR_MODEL:
         names, features = _features(scores, own, other)
         confidences = np.where(np.isnan(features).any(axis=1), np.nan, 0.0)
         return Evidence(scores, confidences, features, names)
-    return Evidence(scores, _confidences(calibration, scores, own, other), None, ())
+    if kind == Kind.CHOSEN_PROBABILITY:
+        return Evidence(scores, _probabilities_of_items(stage.judge, material, key), None, ())
+    return Evidence(scores, _confidences(kind, scores, own, other), None, ())
 
 
 def fit_model(evidence: Evidence, fits: npt.NDArray[np.intp], loss: Loss) -> dict[str, Any]:
@@ -91,13 +95,27 @@ def confidences_by_model(evidence: Evidence, model: Mapping[str, Any]) -> Values
     return ErrorModel(model["intercept"], *arrays).confidence(evidence.features)
 
 
-def _confidences(calibration: Calibration, scores: Scores, own: Values, other: Scores | None) -> Values:
-    if calibration.confidence == Kind.STEADINESS:
+def _confidences(kind: str, scores: Scores, own: Values, other: Scores | None) -> Values:
+    if kind == Kind.STEADINESS:
         return steadiness(own)
-    if calibration.confidence == Kind.LARGEST_PROBABILITY:
+    if kind == Kind.LARGEST_PROBABILITY:
         return _modal_shares(own)
-    assert other is not None  # a constraint of the table
+    assert other is not None  # closeness is refused without it
     return closeness(scores.judge, other.judge)
+
+
+def _probabilities_of_items(judge: Judge, material: Material, key: str) -> Values:
+    """(items,): the mean over samples of the probability of the given value; NaN where none is stored."""
+    dimension = next(each for each in material.dimensions if each.key == key)
+    answered = Judgment.objects.filter(judge=judge, dimension=dimension.id, log_probabilities__isnull=False)
+    rows = list(answered.filter(status=Judgment.Status.DONE).values_list("item", "log_probabilities"))
+    places = np.searchsorted(material.items, np.array([item for item, _ in rows], dtype=np.int64))
+    found = chosen_probabilities([kept for _, kept in rows])
+    given = ~np.isnan(found)
+    size = len(material.items)
+    numbers, totals = (np.bincount(places[given], each, size) for each in (None, found[given]))
+    means = np.where(numbers > 0, totals / np.maximum(numbers, 1), np.nan)
+    return np.where(material.in_development, np.nan, means)
 
 
 def _modal_shares(samples: Values) -> Values:

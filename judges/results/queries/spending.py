@@ -20,6 +20,18 @@ class Spent:
     seconds: float | None
 
 
+THOUSAND = 1_000
+
+
+def cost_of_thousand_units(judge: Judge, spent: Iterable[Spent]) -> Decimal | None:
+    """Return the mean cost of 1,000 units with all samples of each; None if no answer has a price."""
+    priced = [each for each in spent if each.cost is not None and each.answers]
+    if not priced:
+        return None
+    cost = sum((each.cost for each in priced if each.cost is not None), Decimal(0))
+    return THOUSAND * judge.samples * cost / sum(each.answers for each in priced)
+
+
 def spent_by_judges(
     judges: Iterable[Judge], run: Run | None = None, *, with_corrected: bool = True
 ) -> dict[tuple[int, str], Spent]:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Count, Sum
+from django.db.models import Count, QuerySet, Sum
 from django.db.models.functions import Length
 
 from annotate.core.models import ItemTag, Project
 from judges.core.material import outputs_of
-from judges.core.models import MetricValue
+from judges.core.models import DOCUMENT_PERPLEXITY, MetricValue
 
 FAMILY = "family:"
 """Prefix of tags that name the family of the model behind an output, such as "family: gpt"."""
@@ -21,13 +21,14 @@ class ItemTexts:
     """By item, in the order of their keys, as `Material` has them.
 
     items: their keys. log_length: of characters. log_perplexity: NaN where a text has none; None without
-    such a metric.
-    families: the lower-case family of each, empty where no tag names it.
+    such a metric. log_document_perplexity: likewise of each item's document. families: the
+    lower-case family of each, empty where no tag names it.
     """
 
     items: Sequence[int]
     log_length: npt.NDArray[np.float64]
     log_perplexity: npt.NDArray[np.float64] | None
+    log_document_perplexity: npt.NDArray[np.float64] | None
     families: Sequence[str]
 
     def of_family(self, model: str) -> npt.NDArray[np.float64]:
@@ -37,11 +38,19 @@ class ItemTexts:
 
 
 def texts_of(project: Project) -> ItemTexts:
-    """Return what is known of a project's texts. Three queries."""
+    """Return what is known of a project's texts. Four queries."""
     lengths = lengths_of(project)
     places = {pk: place for place, pk in enumerate(lengths)}
     logs = np.log(np.maximum(list(lengths.values()), 1))
-    return ItemTexts(list(places), logs, _perplexity(project, places), _families(project, places))
+    values = MetricValue.objects.filter(metric__project=project)
+    of_documents = values.filter(metric__name__istartswith=DOCUMENT_PERPLEXITY)
+    of_texts = values.filter(metric__name__icontains="perplexity").exclude(
+        metric__name__istartswith=DOCUMENT_PERPLEXITY
+    )
+    families = _families(project, places)
+    return ItemTexts(
+        list(places), logs, _perplexity(of_texts, places), _perplexity(of_documents, places), families
+    )
 
 
 def lengths_of(project: Project) -> dict[int, int]:
@@ -49,9 +58,8 @@ def lengths_of(project: Project) -> dict[int, int]:
     return dict(outputs_of(project).order_by("pk").values_list("pk", Length("text")))
 
 
-def _perplexity(project: Project, places: dict[int, int]) -> npt.NDArray[np.float64] | None:
-    """The first metric by name that is called a perplexity; values that are not above 0 have no logarithm."""
-    values = MetricValue.objects.filter(metric__project=project, metric__name__icontains="perplexity")
+def _perplexity(values: QuerySet[MetricValue], places: dict[int, int]) -> npt.NDArray[np.float64] | None:
+    """Return the first metric by name; values that are not above 0 have no logarithm."""
     first: str | None = None
     found = np.full(len(places), np.nan)
     for name, item, value in values.order_by("metric__name").values_list("metric__name", "item", "value"):

@@ -13,8 +13,15 @@ from annotate.rating.commands.rounds import open_round_one_for_units
 from annotate.rating.commands.units import WantedUnit, ask_for_units, begun_units, withdraw_units
 from judges.core.access import OF_JUDGES
 from judges.core.errors import CalibrationChangedError, CalibrationRefusedError
-from judges.core.models import Calibration, CalibrationUnit, Certificate
+from judges.core.models import (
+    Calibration,
+    CalibrationStage,
+    CalibrationUnit,
+    Certificate,
+    CertifiedStage,
+)
 from judges.core.specification import CalibrationSpec
+from judges.core.stages import judges_to_ask
 from judges.routing.commands.places import ask_again, settle_probabilities
 from judges.routing.commands.policies import forget_empty_round
 from judges.routing.queries.calibration_plans import DrawPlan, asks_people, draw_plan
@@ -46,6 +53,12 @@ def draw_calibration(
     calibration.drawn_at, calibration.drawn_by = timezone.now(), by
     calibration.opened_round = plan.round is None
     calibration.save()
+    CalibrationStage.objects.bulk_create(
+        CalibrationStage(
+            calibration=calibration, position=stage.position, judge=stage.judge, other=stage.other
+        )
+        for stage in plan.stages[1:]
+    )
     write_rows(
         CalibrationUnit,
         ("calibration", "item", "dimension", "fits", "inclusion_probability"),
@@ -84,7 +97,16 @@ def compute_certificates(*, calibration: Calibration, by: User | None) -> list[C
         raise CalibrationRefusedError(
             gettext("No unit of the sample has been rated yet, so there is nothing to compute from.")
         )
-    certificates = Certificate.objects.bulk_create(certificates_from(look))
+    waiting = judges_to_ask(look.stages[1:], look.drawn_units)
+    if waiting:
+        raise CalibrationRefusedError(
+            gettext(
+                "{judge} has not judged {count:,} units of the sample yet. Run it on these first."
+            ).format(judge=waiting[0].judge, count=len(waiting[0].units))
+        )
+    found = list(certificates_from(look))
+    certificates = Certificate.objects.bulk_create(certificate for certificate, _ in found)
+    CertifiedStage.objects.bulk_create(stage for _, stages in found for stage in stages)
     _end(calibration, Status.CERTIFIED, by)
     return certificates
 

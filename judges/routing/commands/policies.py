@@ -27,12 +27,20 @@ from annotate.rating.commands.units import (
 )
 from annotate.rating.queries.assigned import Unit
 from judges.core.errors import RoutingChangedError, RoutingRefusedError
-from judges.core.models import Calibration, CalibrationUnit, RoutedUnit, RoutingPolicy
+from judges.core.models import (
+    Calibration,
+    CalibrationUnit,
+    RoutedUnit,
+    RoutingPolicy,
+    StageDecision,
+    StoppedStage,
+)
 from judges.core.specification import PolicySpec
 from judges.results.queries.kept_indicators import IndicatorsNotKeptError
 from judges.routing.commands.places import ask_again, settle_probabilities
-from judges.routing.queries.preview import routing_plan, threshold_within
+from judges.routing.queries.preview import RoutingPlan, routing_plan, threshold_within
 from judges.routing.queries.proposals import RoutingProposal, proposal_of
+from judges.routing.queries.state import routing_state
 from judges.routing.queries.units import Grounds, PlannedUnit
 
 Status = RoutingPolicy.Status
@@ -149,6 +157,7 @@ def _decide(policy: RoutingPolicy, by: User | None, shown: str | None) -> Routin
         ("policy", "item", "dimension", "fits"),
         [(policy.pk, item, dimension, False) for item, dimension in sorted(plan.rated_units)],
     )
+    _record_deciders(policy, plan)
     policy.status, policy.routed_at, policy.routed_by = Status.ROUTED, now, by
     policy.round, policy.opened_round = round, plan.round is None
     policy.save(update_fields=["status", "routed_at", "routed_by", "round", "opened_round"])
@@ -170,17 +179,27 @@ def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> Ro
     plan = routing_plan(policy, policy.project)
     if plan.refusal:
         raise RoutingRefusedError(plan.refusal)
-    proposal = proposal_of(policy, plan)
+    state = routing_state(policy, policy.project)
+    assert state is not None  # a policy with an open round is routed
+    proposal = proposal_of(policy, plan, state.verdict)
     if proposal.is_empty:
         return proposal
     if proposal.digest != shown:
         raise RoutingChangedError(gettext("The proposal has changed since you opened it. Check it again."))
+    for audit in state.stages:
+        if audit.says:
+            StoppedStage.objects.get_or_create(
+                policy=policy, judge=audit.judge, defaults={"reason": audit.says}
+            )
     _ask(policy, round, proposal.add)  # before others are dropped: places that are there serve both
     _drop(policy, round, proposal)
     probabilities = {unit.unit: unit.inclusion_probability for unit in proposal.change}
     change_probabilities(round=round, units=probabilities, origin=policy.origin)
     _delete_records(policy, {unit.unit for unit in proposal.change})
     _record_units(policy, (*proposal.add, *proposal.change), by, timezone.now())
+    if plan.decided.deciders:
+        policy.stage_decisions.all().delete()
+        _record_deciders(policy, plan)
     parts = {"added": proposal.add, "dropped": proposal.drop, "changed": proposal.change}
     counts = {name: len(units) for name, units in parts.items()}
     record(policy.project, "routing.followed", policy, after=counts, by=by)
@@ -282,6 +301,17 @@ def _delete_records(policy: RoutingPolicy, units: Set[Unit]) -> None:
     gone = [pk for pk, item, dimension in rows if (item, dimension) in units]
     for start in range(0, len(gone), BATCH):
         RoutedUnit.objects.filter(pk__in=gone[start : start + BATCH]).delete()
+
+
+def _record_deciders(policy: RoutingPolicy, plan: RoutingPlan) -> None:
+    write_rows(
+        StageDecision,
+        ("policy", "item", "dimension", "judge", "confidence"),
+        [
+            (policy.pk, *unit, decider.judge.pk, decider.confidence)
+            for unit, decider in sorted(plan.decided.deciders.items())
+        ],
+    )
 
 
 _UNIT = ("policy", "item", "dimension", "why", "reason", "inclusion_probability", "at", "by")

@@ -1,7 +1,7 @@
 """The audit of what stays with a judge: which units are drawn, and what their ratings say of the rest."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -114,7 +114,7 @@ def audit_cells(
             dimension=units[cell[0]][1],
             kept=len(cell),
             audited=sum(units[index] in audited for index in cell),
-            share=_share_of_cell(policy, len(cell)),
+            share=audited_share(policy, len(cell)),
         )
         for cell in _cells(material, units)
     ]
@@ -127,7 +127,8 @@ def mean_share(cells: Iterable[AuditCell]) -> float | None:
     return sum(each.share * each.kept for each in given) / kept if kept else None
 
 
-def _share_of_cell(policy: RoutingPolicy, kept: int) -> float:
+def audited_share(policy: RoutingPolicy, kept: int) -> float:
+    """Return the share of a system's kept units on a dimension that is audited on average."""
     if policy.audit == RoutingPolicy.Audit.ACTIVE:
         return max(policy.audit_share, share_to_reach(policy.audit_least, kept))
     return share_with_least(kept, share=policy.audit_share, least=policy.audit_least)
@@ -147,7 +148,8 @@ class Audited:
     """Audited units: names, the judge's losses (units,), NaN without a rating; how likely each unit was.
 
     documents: the document of each. times: the seconds at which it was last rated, NaN without a rating.
-    seed: the policy's, by which units are left out until all that remain had one probability.
+    seed: the policy's, by which units are left out until all that remain had one probability. judges:
+    (units,), the key of the judge that decides each; empty where that does not matter.
     """
 
     names: Sequence[str]
@@ -156,6 +158,18 @@ class Audited:
     documents: npt.NDArray[np.int64]
     times: npt.NDArray[np.float64]
     seed: int
+    judges: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def of(self, chosen: npt.NDArray[np.bool_]) -> "Audited":
+        """Return the chosen ones, a mask."""
+        return Audited(
+            [self.names[index] for index in np.flatnonzero(chosen).tolist()],
+            self.losses[chosen],
+            self.chances[chosen],
+            self.documents[chosen],
+            self.times[chosen],
+            self.seed,
+        )
 
     @cached_property
     def of_one_probability(self) -> npt.NDArray[np.bool_]:

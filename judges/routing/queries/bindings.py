@@ -13,6 +13,7 @@ from annotate.core.models import Project, text_digest
 from judges.core.judge_settings import BOUND_SETTINGS, BoundSetting, in_words
 from judges.core.material import outputs_of
 from judges.core.models import Calibration, Judge
+from judges.core.stages import Stage
 from judges.results.queries.scores import Material, SamplesOf
 
 
@@ -24,17 +25,19 @@ def population_of(project: Project, material: Material) -> dict[str, Any]:
 
 
 def bound_now(
-    judges: Mapping[str, Judge | None],
+    stages: Sequence[Stage],
     dimensions: Sequence[FrozenDimension],
     material: Material,
     samples: SamplesOf,
     population: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return what certificates of these judges ("judge", "other") on these dimensions bind.
+    """Return what certificates of these judges on these dimensions bind.
 
-    The judges need their endpoints, templates and references.
+    The judges need their endpoints, templates and references. Judgments of later stages are not bound: these
+    judges are asked about more units after the certificates are computed.
     """
-    asked = {name: judge for name, judge in judges.items() if judge is not None}
+    asked = _judges_by_name(stages)
+    first = _judges_by_name(stages[:1])
     return {
         "judges": {
             name: {setting.key: setting.read(judge) for setting in BOUND_SETTINGS}
@@ -46,7 +49,7 @@ def bound_now(
                 "definition": _definition(each),
                 "judgments": {
                     name: _values(material.items, samples[judge.pk, each.key].as_read)
-                    for name, judge in asked.items()
+                    for name, judge in first.items()
                 },
             }
             for each in dimensions
@@ -54,10 +57,14 @@ def bound_now(
     }
 
 
-def lapses_of(calibration: Calibration, now: dict[str, Any]) -> dict[str, list[str]]:
+def _judges_by_name(stages: Sequence[Stage]) -> dict[str, Judge]:
+    return {name: judge for stage in stages for name, judge in zip(stage.names, stage.judges, strict=False)}
+
+
+def lapses_of(calibration: Calibration, stages: Sequence[Stage], now: dict[str, Any]) -> dict[str, list[str]]:
     """Return by dimension key what has changed since the sample was drawn, a sentence each."""
     bound = calibration.bound
-    judges = {"judge": calibration.judge, "other": calibration.other}
+    judges = _judges_by_name(stages)
     common = [
         _change_sentence(str(judges[name]), setting, settings[setting.key], now["judges"][name][setting.key])
         for name, settings in bound["judges"].items()
@@ -80,7 +87,7 @@ def lapses_of(calibration: Calibration, now: dict[str, Any]) -> dict[str, list[s
 
 
 def _of_dimension(
-    key: str, bound: dict[str, Any], now: dict[str, Any] | None, judges: Mapping[str, Judge | None]
+    key: str, bound: dict[str, Any], now: dict[str, Any] | None, judges: Mapping[str, Judge]
 ) -> list[str]:
     if now is None:
         return [gettext("The dimension {dimension} is no longer there.").format(dimension=key)]

@@ -19,6 +19,7 @@ from annotate.core.rounds import round_one
 from annotate.rating.queries.assigned import Unit, median_seconds, places_by_unit
 from judges.core.models import Calibration
 from judges.core.specification import CalibrationSpec
+from judges.core.stages import Stage, number_stages
 from judges.results.queries.confidences import Evidence, Kind, evidence_of
 from judges.results.queries.scores import Material, material_of, samples_of
 from judges.routing.queries.bindings import bound_now, population_of
@@ -65,6 +66,7 @@ class DrawPlan:
     """Everything that drawing would do. ratings: those still to be asked of people."""
 
     calibration: Calibration
+    stages: Sequence[Stage]
     round: Round | None
     guarantee: Guarantee
     dimensions: Sequence[DimensionPlan]
@@ -101,7 +103,8 @@ class DrawPlan:
     def digest(self) -> str:
         """Return what is the same exactly for plans that draw the same units for the same test."""
         of = self.calibration
-        test = [of.judge_id, of.other_id, of.loss, of.cut, of.risk, of.significance_level, of.confidence]
+        judges = [judge.pk for stage in self.stages for judge in stage.judges]
+        test = [judges, of.loss, of.cut, of.risk, of.significance_level, of.confidence]
         parts = [test, of.raters, of.grids, sorted((*unit.unit, unit.fits) for unit in self.units)]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]
 
@@ -117,23 +120,31 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
     guideline = guideline_at(project, round)
     material = material_of(project, round, guideline)
     dimensions = [each for each in guideline.scales if each.key in spec.dimensions]
-    judges = {"judge": spec.judge, "other": spec.other}
-    samples = samples_of([judge for judge in judges.values() if judge is not None], material)
-    evidence = {each.key: evidence_of(calibration, material, samples, each.key) for each in dimensions}
-    guarantee = Guarantee(spec.risk, spec.significance_level).divide(max(len(dimensions), 1))
+    stages = number_stages(spec.judge, spec.other, spec.stages)
+    samples = samples_of([judge for stage in stages for judge in stage.judges], material)
+    # Only the first judge needs judgments now; a run asks the others about the sample.
+    evidence = {
+        each.key: evidence_of(spec.confidence, stages[0], material, samples, each.key) for each in dimensions
+    }
+    guarantee = Guarantee(spec.risk, spec.significance_level).divide(
+        max(len(dimensions), 1) * number_of_paths(spec)
+    )
     batches = {each.key: int(evidence[each.key].usable.sum()) for each in dimensions}
     # A size is searched for; dimensions mostly have batches of one size, which is searched once.
     by_batch = {units: _plan_size(guarantee, spec, units) for units in set(batches.values())}
     needed = {key: by_batch[units] for key, units in batches.items()}
     _settle_size(calibration, spec, needed.values())
     drawn = {each.key: _units_to_draw(calibration, each, material, evidence[each.key]) for each in dimensions}
-    calibration.grids = {each.key: _grid(calibration, evidence[each.key]) for each in dimensions}
-    calibration.bound = bound_now(judges, dimensions, material, samples, population_of(project, material))
+    calibration.grids = {
+        each.key: _grid(calibration, evidence[each.key], is_cascade=bool(spec.stages)) for each in dimensions
+    }
+    calibration.bound = bound_now(stages, dimensions, material, samples, population_of(project, material))
     units = [unit for each in drawn.values() for unit in each]
     places = places_by_unit(round)
     refusal = refusal_of(calibration, spec, dimensions, evidence, needed)
     return DrawPlan(
         calibration=calibration,
+        stages=stages,
         round=round,
         guarantee=guarantee,
         dimensions=[
@@ -148,12 +159,17 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
     )
 
 
+def number_of_paths(spec: CalibrationSpec) -> int:
+    """Return among how many paths of thresholds delta is divided, as in `paths_of`."""
+    return 2 if spec.stages and spec.confidence != Kind.ERROR_MODEL else 1
+
+
 def _make_unsaved(project: Project, spec: CalibrationSpec) -> Calibration:
     number = Calibration.objects.filter(project=project).count() + 1
     expected = spec.risk / 2 if spec.expected_error is None else spec.expected_error
     seed = Stream(project.seed).of("calibration", number).shuffler().randrange(2**31)
     plain = {name: getattr(spec, name) for name in spec.__dataclass_fields__}
-    for name in ("dimensions", "size"):
+    for name in ("dimensions", "size", "stages"):
         del plain[name]
     return Calibration(**{**plain, "project": project, "expected_error": expected, "seed": seed, "grids": {}})
 
@@ -206,8 +222,8 @@ def _units_to_draw(
     ]
 
 
-def _grid(calibration: Calibration, evidence: Evidence) -> list[float]:
-    if calibration.confidence == Kind.ERROR_MODEL or not evidence.usable.any():
+def _grid(calibration: Calibration, evidence: Evidence, *, is_cascade: bool) -> list[float]:
+    if is_cascade or calibration.confidence == Kind.ERROR_MODEL or not evidence.usable.any():
         return []
     found: list[float] = grid_of(evidence.confidences[evidence.usable], thresholds=THRESHOLDS).tolist()
     return found

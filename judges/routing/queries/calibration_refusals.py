@@ -67,6 +67,11 @@ def _no_confidence(calibration: Calibration, name: str) -> str:
             "{judge} has one sample for each unit of {dimension}, so its steadiness is unknown. Choose "
             "another confidence, or a judge with several samples."
         ).format(judge=calibration.judge, dimension=name)
+    if calibration.confidence == Kind.CHOSEN_PROBABILITY:
+        return gettext(
+            "{judge} has no stored probabilities on {dimension}. Choose another confidence, or a judge that "
+            "reads its score from probabilities."
+        ).format(judge=calibration.judge, dimension=name)
     return gettext(
         "{other} and {judge} have no unit of {dimension} in common. Run both on the same items."
     ).format(other=calibration.other, dimension=name, judge=calibration.judge)
@@ -109,8 +114,32 @@ def check_spec(project: Project, spec: CalibrationSpec) -> None:
         )
     if spec.other == spec.judge:
         raise _invalid("other", gettext("A judge is always close to itself; choose another second judge."))
+    _check_stages(project, spec)
     if (spec.cut is None) is (spec.loss == Calibration.Loss.OTHER_SIDE):
         raise _invalid("cut", gettext("A cut is needed for sides of it, and for nothing else."))
+
+
+def _check_stages(project: Project, spec: CalibrationSpec) -> None:
+    before = [spec.judge]
+    for number, (judge, other) in enumerate(spec.stages, start=2):
+        field, compared = f"judge_{number}", f"other_{number}"
+        for name, each in ((field, judge), (compared, other)):
+            if each is not None and each.project_id != project.pk:
+                raise _invalid(name, gettext("{judge} is no judge of this project.").format(judge=each))
+        if judge in before:
+            raise _invalid(
+                field, gettext("{judge} is an earlier stage; choose another judge.").format(judge=judge)
+            )
+        if spec.confidence == Calibration.Confidence.CLOSENESS and other is None:
+            raise _invalid(
+                compared,
+                gettext("Closeness needs a judge to compare {judge} with.").format(judge=judge),
+            )
+        if other == judge:
+            raise _invalid(
+                compared, gettext("A judge is always close to itself; choose another second judge.")
+            )
+        before.append(judge)
 
 
 def _invalid(field: str, message: str) -> InvalidValueError:

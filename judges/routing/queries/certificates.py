@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.utils.translation import gettext
 
 from agreement.reliability import KnownErrors
@@ -13,7 +13,8 @@ from annotate.core.guidelines import guideline_at
 from annotate.core.models import Project
 from annotate.core.rounds import round_one
 from judges.core.access import OF_JUDGES
-from judges.core.models import Calibration, Certificate
+from judges.core.models import Calibration, CalibrationStage, Certificate
+from judges.core.stages import JudgeToAsk, Stage, judges_to_ask, stages_of
 from judges.results.queries.scores import material_of, samples_of
 from judges.routing.queries.bindings import bound_now, lapses_of, population_of
 from judges.routing.queries.certifying import Look, errors_among_kept, look_at
@@ -96,12 +97,15 @@ class CalibrationState:
     """How far a calibration is.
 
     fitting: drawn units that fit the error model. others: computed calibrations of the project besides this.
+    to_ask: judges of later stages that lack answers about the sample.
     """
 
     calibration: Calibration
     dimensions: Sequence[DimensionState]
     fitting: int
     others: int
+    stages: Sequence[Stage] = ()
+    to_ask: Sequence[JudgeToAsk] = ()
 
     @property
     def drawn(self) -> int:
@@ -144,6 +148,11 @@ class CalibrationState:
             "seed": of.seed,
             "bound": of.bound,
             "lapses": self.lapses,
+            "stages": [
+                {"judge": each.judge.name, "other": each.other.name if each.other else None}
+                for each in self.stages
+            ],
+            "to_ask": [{"judge": each.judge.name, "units": len(each.units)} for each in self.to_ask],
             "dimensions": [_as_dict(each) for each in self.dimensions],
         }
 
@@ -167,13 +176,16 @@ def calibration_state(calibration: Calibration) -> CalibrationState:
         dimensions=[_state(look, each, found.get(each.id)) for each in look.dimensions],
         fitting=sum(len(fits) for fits in look.fits.values()),
         others=others.exclude(pk=calibration.pk).count(),
+        stages=look.stages,
+        to_ask=judges_to_ask(look.stages[1:], look.drawn_units) if calibration.status == Status.DRAWN else [],
     )
 
 
 def calibrations_of(project: Project) -> list[CalibrationLine]:
     """Return a project's calibrations, the newest first, each with what it found. Nine queries at most."""
     rows = Calibration.objects.filter(project=project).select_related(*OF_JUDGES)
-    calibrations = list(rows.prefetch_related("certificates__dimension").order_by("-pk"))
+    further = Prefetch("stages", CalibrationStage.objects.select_related(*OF_JUDGES))
+    calibrations = list(rows.prefetch_related("certificates__dimension", further).order_by("-pk"))
     standing = [each for each in calibrations if each.status != Status.WITHDRAWN]
     lapses = _lapses(project, standing) if standing else {}
     return [
@@ -190,20 +202,22 @@ def _lapses(project: Project, calibrations: Sequence[Calibration]) -> dict[int, 
     round = round_one(project)
     guideline = guideline_at(project, round)
     material = material_of(project, None, guideline)
-    asked = {judge.pk: judge for each in calibrations for judge in (each.judge, each.other) if judge}
+    stages = [stage for each in calibrations for stage in stages_of(each)]
+    asked = {judge.pk: judge for stage in stages for judge in stage.judges}
     samples, population = samples_of(list(asked.values()), material), population_of(project, material)
     found = {}
     for each in calibrations:
         dimensions = [one for one in guideline.scales if one.key in each.grids]
-        judges = {"judge": each.judge, "other": each.other}
-        now = bound_now(judges, dimensions, material, samples, population)
-        changes = [sentence for own in lapses_of(each, now).values() for sentence in own]
+        stages = stages_of(each)
+        now = bound_now(stages, dimensions, material, samples, population)
+        changes = [sentence for own in lapses_of(each, stages, now).values() for sentence in own]
         found[each.pk] = list(dict.fromkeys(changes))
     return found
 
 
 def _certificates(calibration: Calibration) -> QuerySet[Certificate]:
-    return calibration.certificates.select_related("dimension", "calibration__judge")
+    found = calibration.certificates.select_related("dimension", "calibration__judge")
+    return found.prefetch_related("stages__judge")
 
 
 def _state(look: Look, dimension: FrozenDimension, certificate: Certificate | None) -> DimensionState:
@@ -278,6 +292,15 @@ def _as_dict(state: DimensionState) -> dict[str, Any]:
         if field.attname not in left_out
     }
     certificate = {**plain, "kept_share": found.kept_share, "valid": state.valid}
+    certificate["stages"] = [
+        {
+            "judge": each.judge.name,
+            "threshold": each.threshold,
+            "accepted": each.accepted,
+            "errors": each.errors,
+        }
+        for each in found.stages.all()
+    ]
     known = {"known_errors": state.known.wrong} if state.known else {}
     return {**common, "certificate": certificate, **known, "says": state.says, "warnings": state.warnings}
 

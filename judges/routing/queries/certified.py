@@ -1,21 +1,25 @@
 """Routing by certificates: units at or above a threshold stay with the judge, all others go to people."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 import numpy as np
 import numpy.typing as npt
 from django.utils.translation import gettext
 
 from annotate.core.guideline import FrozenDimension
+from annotate.rating.queries.assigned import Unit
 from judges.core.access import OF_JUDGES
 from judges.core.models import Calibration, Certificate, RoutingPolicy
+from judges.core.stages import JudgeToAsk, judges_to_ask
 from judges.results.queries.scores import Material
 from judges.routing.queries.audit import AuditCell, mean_share
-from judges.routing.queries.certifying import Look, confidences_of, errors_among_kept, look_at
+from judges.routing.queries.certifying import Look, decide_items, errors_among_kept, look_at
 from judges.routing.queries.kept_units import KeptAgreement, PartOfUnits, kept_agreement
+from judges.routing.queries.state import routing_state
 from judges.routing.queries.units import (
     CertifiedDimension,
     Decided,
+    Decider,
     Grounds,
     KeptUnit,
     PlannedUnit,
@@ -36,20 +40,26 @@ def decided_by_certificate(policy: RoutingPolicy, material: Material) -> Decided
     calibration = calibrations.get(pk=policy.calibration_id)
     items = material.items.tolist()
     look = look_at(calibration)
-    found = {each.dimension_id: each for each in calibration.certificates.all()}
+    certificates = calibration.certificates.prefetch_related("stages__judge")
+    found = {each.dimension_id: each for each in certificates}
     sent: list[PlannedUnit] = []
     kept: list[KeptUnit] = []
+    deciders: dict[Unit, Decider] = {}
+    stopped = _stopped_judges(policy) if look.is_cascade else set()
     for dimension in material.dimensions:
-        _divide(items, dimension, found.get(dimension.id), look, sent, kept)
+        _divide(items, dimension, found.get(dimension.id), look, sent, kept, deciders, stopped)
+    waiting = _judges_to_ask(look, sent) if look.is_cascade else []
     audited, audit = audit_of(policy, material, kept)
     units = [*sent, *audited]
     lapses = list(dict.fromkeys(sentence for each in look.lapses.values() for sentence in each))
     return Decided(
         units=units,
-        agreement=_agreement(material, look, kept),
+        agreement=_agreement(material, look, found, kept),
         kept=_errors(look, found),
-        refusal=_refusal(calibration, found, lapses),
+        refusal=_refusal(calibration, found, lapses) or _why_to_ask(waiting),
         audit=audit,
+        deciders=deciders if look.is_cascade else {},
+        to_ask=waiting,
         certified=[_summary(one, found.get(one.id), units, len(items), audit) for one in material.dimensions],
         lapses=lapses,
     )
@@ -62,49 +72,99 @@ def _divide(
     look: Look,
     sent: list[PlannedUnit],
     kept: list[KeptUnit],
+    deciders: dict[Unit, Decider],
+    stopped: Set[int],
 ) -> None:
-    """Put every unit of a dimension into `sent` or `kept`."""
+    """Put every unit of a dimension into `sent` or `kept`, and who decides it into `deciders`.
+
+    stopped: the judges that an audit contradicts; their units go to people.
+    """
     if certificate is None or certificate.threshold is None:
         reason = _why_all(dimension, certificate)
         grounds = Grounds()
         sent += [PlannedUnit(item, dimension.id, Why.ABSTAINED, reason, grounds, 1.0) for item in items]
         return
-    threshold, judge = certificate.threshold, look.calibration.judge
-    confidences = confidences_of(look, dimension.key, certificate)
+    decided = decide_items(look, dimension.key, certificate)
+    thresholds = [each.threshold for each in certificate.stages.all()] or [certificate.threshold]
     fits = set(look.fits[dimension.key].tolist())
-    for index, (item, confidence) in enumerate(zip(items, confidences.tolist(), strict=True)):
-        known = not np.isnan(confidence)
-        grounds = Grounds(confidence=confidence if known else None, threshold=threshold)
-        why, reason = (
-            Why.UNSURE,
-            gettext("Its confidence is {confidence:.3f}, below the certified {threshold:.3f}."),
-        )
+    for index, (item, stage) in enumerate(zip(items, decided.deciding.tolist(), strict=True)):
+        unit, number = (item, dimension.id), float(decided.confidences[index])
+        known, kept_by = not np.isnan(number), look.stages[min(stage, len(look.stages) - 1)].judge
+        threshold = thresholds[stage] if stage < len(look.stages) else certificate.threshold
+        grounds = Grounds(confidence=number if known else None, threshold=threshold)
+        if stage < len(look.stages) and kept_by.pk in stopped:
+            reason = gettext("The audit contradicts {judge}, which decided it.").format(judge=kept_by)
+            sent.append(PlannedUnit(*unit, Why.UNSURE, reason, grounds, 1.0))
+            continue
+        if stage < len(look.stages):
+            reason = gettext("Its confidence is {confidence:.3f}, at or above the certified {threshold:.3f}.")
+            if look.is_cascade:
+                reason = gettext(
+                    "{judge} decides it: its confidence is {confidence:.3f}, at or above the certified "
+                    "{threshold:.3f}."
+                )
+            reason = reason.format(confidence=number, threshold=threshold, judge=kept_by)
+            kept.append(KeptUnit(unit, reason, grounds, -number))
+            deciders[unit] = Decider(kept_by, number)
+            continue
+        why, reason = Why.UNSURE, gettext("No judge is sure enough of it.")
         if not known:
             why = Why.NO_VALUE
             reason = gettext("{judge} has no value or confidence for this unit, so people rate it.")
         elif index in fits:
             why = Why.FITTED
             reason = gettext("The model of errors uses this unit, so the certificate does not cover it.")
-        elif confidence >= threshold:
-            reason = gettext("Its confidence is {confidence:.3f}, at or above the certified {threshold:.3f}.")
-        reason = reason.format(confidence=confidence, threshold=threshold, judge=judge)
-        if known and index not in fits and confidence >= threshold:
-            kept.append(KeptUnit((item, dimension.id), reason, grounds, -confidence))
-            continue
-        sent.append(PlannedUnit(item, dimension.id, why, reason, grounds, 1.0))
+        elif not look.is_cascade:
+            reason = gettext("Its confidence is {confidence:.3f}, below the certified {threshold:.3f}.")
+        reason = reason.format(confidence=number, threshold=threshold, judge=look.calibration.judge)
+        sent.append(PlannedUnit(*unit, why, reason, grounds, 1.0))
 
 
-def _agreement(material: Material, look: Look, kept: list[KeptUnit]) -> list[KeptAgreement]:
-    """People beside the judge on what stays; ratings that calibrated report nothing here."""
+def _stopped_judges(policy: RoutingPolicy) -> set[int]:
+    if policy.status != RoutingPolicy.Status.ROUTED:
+        return set()
+    # Once its units are with people its audit is over, so what stopped a judge is stored.
+    stored = set(policy.stopped_stages.values_list("judge", flat=True))
+    state = routing_state(policy, policy.project)
+    return stored | {each.judge.pk for each in (state.stages if state else ()) if each.says}
+
+
+def _judges_to_ask(look: Look, sent: Sequence[PlannedUnit]) -> list[JudgeToAsk]:
+    """Return the next judges that have to be asked about what the judges before them do not decide.
+
+    Only the first stage that lacks answers counts: what it decides, later ones are not asked about.
+    """
+    units = {unit.unit for unit in sent if unit.why == Why.UNSURE}
+    for stage in look.stages[1:]:
+        waiting = judges_to_ask([stage], units)
+        if waiting:
+            return waiting
+    return []
+
+
+def _why_to_ask(waiting: Sequence[JudgeToAsk]) -> str:
+    if not waiting:
+        return ""
+    message = gettext("{judge} has to judge {count:,} units first that the stages before it do not decide.")
+    return " ".join(message.format(judge=each.judge, count=len(each.units)) for each in waiting)
+
+
+def _agreement(
+    material: Material, look: Look, found: Mapping[int, Certificate], kept: list[KeptUnit]
+) -> list[KeptAgreement]:
+    """People beside the judges on what stays; ratings that calibrated report nothing here."""
     stay = {each.unit for each in kept}
-    found = []
+    agreements = []
     for one in look.dimensions:
+        certificate = found.get(one.id)
+        if certificate is None or certificate.threshold is None:
+            continue
         chosen: Mask = np.array([(item, one.id) in stay for item in material.items.tolist()], dtype=bool)
         chosen[look.sample[one.key]] = False
-        agreement = kept_agreement(one, look.evidence[one.key].scores, chosen)
+        agreement = kept_agreement(one, decide_items(look, one.key, certificate).scores, chosen)
         if agreement is not None:
-            found.append(agreement)
-    return found
+            agreements.append(agreement)
+    return agreements
 
 
 def _errors(look: Look, found: Mapping[int, Certificate]) -> dict[str, PartOfUnits]:

@@ -1,7 +1,7 @@
 """From the ratings of a calibration's sample to its certificates, which are computed once."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,13 +9,24 @@ import numpy.typing as npt
 from django.utils.translation import gettext
 
 from agreement import Stream
-from agreement.reliability import Ceiling, Certified, Guarantee, certify, grid_of
+from agreement.comparison import Scores
+from agreement.reliability import (
+    Ceiling,
+    Certified,
+    Guarantee,
+    certify,
+    certify_cascade,
+    deciding_stages,
+    grid_of,
+    paths_of,
+)
 from agreement.reliability import RiskCertificate as Found
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
 from annotate.core.models import Round
 from annotate.core.rounds import round_one
-from judges.core.models import Calibration, Certificate
+from judges.core.models import Calibration, Certificate, CertifiedStage
+from judges.core.stages import Stage, stages_of
 from judges.results.queries.confidences import (
     Evidence,
     Kind,
@@ -35,15 +46,18 @@ THRESHOLDS = 50
 class Look:
     """A calibration beside the judgments and ratings as they are now.
 
+    stages: its judges in their order. evidence: by dimension key, of the first judge; later: of the others.
     lapses: by dimension key, what has changed since the sample was drawn. sample, fits: by dimension key, the
     indices of the items that calibrate and of those that fit the error model.
     """
 
     calibration: Calibration
+    stages: Sequence[Stage]
     round: Round | None
     material: Material
     dimensions: Sequence[FrozenDimension]
     evidence: Mapping[str, Evidence]
+    later: Mapping[str, Sequence[Evidence]]
     lapses: Mapping[str, list[str]]
     sample: Mapping[str, npt.NDArray[np.intp]]
     fits: Mapping[str, npt.NDArray[np.intp]]
@@ -53,41 +67,69 @@ class Look:
         """Return how many units of the sample have a rating."""
         return sum(self.rated_of(each.key) for each in self.dimensions)
 
+    @property
+    def is_cascade(self) -> bool:
+        """Whether there are several judges."""
+        return len(self.stages) > 1
+
+    @property
+    def drawn_units(self) -> set[tuple[int, int]]:
+        """Return the units of the sample, those that fit a model included."""
+        return {
+            (int(self.material.items[index]), each.id)
+            for each in self.dimensions
+            for index in (*self.sample[each.key], *self.fits[each.key])
+        }
+
     def rated_of(self, key: str) -> int:
         """Return how many calibrating units of a dimension have a rating."""
         return int((~np.isnan(self.evidence[key].scores.human_means[self.sample[key]])).sum())
 
+    def all_evidence(self, key: str) -> list[Evidence]:
+        """Return what the judgments of every stage say on a dimension."""
+        return [self.evidence[key], *self.later[key]]
+
 
 def look_at(calibration: Calibration) -> Look:
-    """Return a calibration beside what there is now. Nine queries; it needs its `OF_JUDGES`."""
-    project = calibration.project
+    """Return a calibration beside what there is now. Ten queries; it needs its `OF_JUDGES`."""
+    project, stages = calibration.project, stages_of(calibration)
     round = round_one(project)
     guideline = guideline_at(project, round)
     material = material_of(project, round, guideline)
     dimensions = [each for each in guideline.scales if each.key in calibration.grids]
-    judges = {"judge": calibration.judge, "other": calibration.other}
-    samples = samples_of([judge for judge in judges.values() if judge is not None], material)
+    samples = samples_of([judge for stage in stages for judge in stage.judges], material)
     drawn = list(calibration.units.values_list("dimension", "item", "fits"))
-    now = bound_now(judges, dimensions, material, samples, population_of(project, material))
+    now = bound_now(stages, dimensions, material, samples, population_of(project, material))
+    evidence = {
+        each.key: [
+            evidence_of(calibration.confidence, stage, material, samples, each.key) for stage in stages
+        ]
+        for each in dimensions
+    }
     return Look(
         calibration=calibration,
+        stages=stages,
         round=round,
         material=material,
         dimensions=dimensions,
-        evidence={each.key: evidence_of(calibration, material, samples, each.key) for each in dimensions},
-        lapses=lapses_of(calibration, now),
+        evidence={key: first for key, (first, *_) in evidence.items()},
+        later={key: others for key, (_, *others) in evidence.items()},
+        lapses=lapses_of(calibration, stages, now),
         sample={each.key: _indices(material, drawn, each.id, fits=False) for each in dimensions},
         fits={each.key: _indices(material, drawn, each.id, fits=True) for each in dimensions},
     )
 
 
-def certificates_from(look: Look) -> Iterator[Certificate]:
-    """Yield an unsaved certificate for each dimension, each with its share of delta."""
+def certificates_from(look: Look) -> Iterator[tuple[Certificate, list[CertifiedStage]]]:
+    """Yield an unsaved certificate for each dimension, each with its share of delta, and its stages."""
     calibration = look.calibration
     level = calibration.significance_level
     guarantee = Guarantee(calibration.risk, level).divide(len(look.dimensions))
     for dimension in look.dimensions:
-        yield _certificate(look, dimension, guarantee)
+        if look.is_cascade:
+            yield _certify_cascade(look, dimension, guarantee)
+        else:
+            yield _certificate(look, dimension, guarantee), []
 
 
 def batch_of(evidence: Evidence, fits: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
@@ -97,21 +139,112 @@ def batch_of(evidence: Evidence, fits: npt.NDArray[np.intp]) -> npt.NDArray[np.b
     return batch
 
 
-def confidences_of(look: Look, key: str, certificate: Certificate) -> npt.NDArray[np.float64]:
-    """(items,): the confidences that were certified, NaN where the judge has no value."""
-    evidence = look.evidence[key]
-    model: Mapping[str, object] | None = certificate.error_model
+@dataclass(frozen=True, eq=False)
+class StagesOfItems:
+    """Who decides each item on a dimension under a certificate.
+
+    deciding: (items,), the index of the stage, the number of stages where people decide. confidences:
+    (items,), of the deciding stage, else of the last one that has any; NaN where none has. scores: people
+    beside the values of the deciding judges.
+    """
+
+    deciding: npt.NDArray[np.intp]
+    confidences: npt.NDArray[np.float64]
+    scores: Scores
+
+
+def decide_items(look: Look, key: str, certificate: Certificate) -> StagesOfItems:
+    """Return who decides each item; units that fitted a model of errors go to people."""
+    evidence = look.all_evidence(key)
+    if look.is_cascade:
+        stages = list(certificate.stages.all())
+        models = [each.error_model for each in stages]
+        thresholds = [np.inf if each.threshold is None else each.threshold for each in stages]
+    else:
+        models, thresholds = [certificate.error_model], [certificate.threshold or 0.0]
+    sure = np.array([_sure(each, model) for each, model in zip(evidence, models, strict=True)])
+    in_batch = batch_of(evidence[0], look.fits[key])
+    deciding = deciding_stages(np.where(in_batch, sure, np.nan), thresholds)
+    last = np.where(np.isnan(sure), -1, np.arange(len(sure))[:, None]).max(axis=0)
+    shown = np.where(deciding < len(sure), deciding, last)
+    values = np.array([each.scores.judge for each in evidence])
+    as_read = np.array([each.scores.as_read for each in evidence])
+    by_judge = np.minimum(deciding, len(sure) - 1)[None]
+    return StagesOfItems(
+        deciding=deciding,
+        confidences=np.where(shown >= 0, np.take_along_axis(sure, np.maximum(shown, 0)[None], 0)[0], np.nan),
+        scores=replace(
+            evidence[0].scores,
+            judge=np.take_along_axis(values, by_judge, 0)[0],
+            as_read=np.take_along_axis(as_read, by_judge, 0)[0],
+        ),
+    )
+
+
+def _sure(evidence: Evidence, model: Mapping[str, Any] | None) -> npt.NDArray[np.float64]:
     found = evidence.confidences if model is None else confidences_by_model(evidence, model)
     return np.where(evidence.usable, found, np.nan)
 
 
 def errors_among_kept(look: Look, key: str, certificate: Certificate) -> PartOfUnits | None:
-    """Return the errors among the units that stay with the judge; None without ratings of them."""
+    """Return the errors among the units that stay with judges; None without a threshold."""
     if certificate.threshold is None:
         return None
-    kept = batch_of(look.evidence[key], look.fits[key])
-    kept &= np.nan_to_num(confidences_of(look, key, certificate), nan=-np.inf) >= certificate.threshold
-    return part_of(look.evidence[key].scores, kept, loss_of(look.calibration))
+    found = decide_items(look, key, certificate)
+    return part_of(found.scores, found.deciding < len(look.stages), loss_of(look.calibration))
+
+
+def _certify_cascade(
+    look: Look, dimension: FrozenDimension, guarantee: Guarantee
+) -> tuple[Certificate, list[CertifiedStage]]:
+    key, calibration = dimension.key, look.calibration
+    evidence, sample, fits = look.all_evidence(key), look.sample[key], look.fits[key]
+    batch = batch_of(evidence[0], fits)
+    models: list[dict[str, Any] | None] = [None] * len(evidence)
+    if calibration.confidence == Kind.ERROR_MODEL:
+        try:
+            models = [fit_model(each, fits, loss_of(calibration)) for each in evidence]
+        except ValueError as error:
+            return _without(look, dimension, guarantee, int(batch.sum()), str(error)), []
+    sure = np.array([_sure(each, model) for each, model in zip(evidence, models, strict=True)])
+    # Later judges are asked about the sample alone. What one has said of other units is not looked at: which
+    # units these are could depend on anything.
+    known = sure.copy()
+    known[1:, np.setdiff1d(np.arange(len(batch)), sample)] = np.nan
+    found = certify_cascade(
+        np.array([each.scores.judge[sample] for each in evidence]),
+        evidence[0].scores.human[:, sample],
+        sure[:, sample],
+        loss_of(calibration),
+        paths_of(known[:, batch], comparable=calibration.confidence == Kind.ERROR_MODEL),
+        guarantee,
+        documents=look.material.documents[sample],
+        generator=Stream(calibration.seed).of("certificate", key),
+        batch=int(batch.sum()),
+    )
+    cascade, thresholds = found.cascade, found.cascade.thresholds
+    certified = Certified(
+        cascade.certificate, found.constant, found.constant_value, found.shuffled, found.ceiling
+    )
+    row = _row(look, dimension, certified, None)
+    if thresholds is None:
+        return row, []
+    row.threshold = float(thresholds[np.isfinite(thresholds)][0])
+    row.kept = round(row.units * int(cascade.accepted.sum()) / row.rated)
+    return row, [
+        CertifiedStage(
+            certificate=row,
+            position=stage.position,
+            judge=stage.judge,
+            threshold=float(threshold) if np.isfinite(threshold) else None,
+            accepted=int(accepted),
+            errors=int(errors),
+            error_model=model,
+        )
+        for stage, threshold, accepted, errors, model in zip(
+            look.stages, thresholds, cascade.accepted, cascade.errors, models, strict=True
+        )
+    ]
 
 
 def _certificate(look: Look, dimension: FrozenDimension, guarantee: Guarantee) -> Certificate:

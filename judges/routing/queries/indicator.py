@@ -37,7 +37,13 @@ from judges.results.queries.scores import Material, Samples, samples_of, scores_
 from judges.results.tables.streams import stream_of_pair
 from judges.results.tables.version import digest_of_values
 from judges.routing.queries.audit import AuditCell
-from judges.routing.queries.kept_units import KeptAgreement, expected_gain, kept_agreement, part_of
+from judges.routing.queries.kept_units import (
+    ExpectedGain,
+    KeptAgreement,
+    kept_agreement,
+    parts_by_system,
+    sum_parts,
+)
 from judges.routing.queries.units import Decided, Grounds, KeptUnit, PlannedUnit, PolicyCell, Why, audit_of
 
 FEW_VALUES = 5_000
@@ -58,15 +64,23 @@ def decided_by_indicator(policy: RoutingPolicy, material: Material, *, preview: 
     decisions = measured.decisions(policy)
     units, audit = _units(policy, material, judged, decisions)
     sent = _sent_items(material, units)
-    kept = {key: part_of(judged[key].scores, ~goes) for key, goes in sent.items()}
+    cells = _cells(material, systems, judged, decisions, units, audit)
+    kept = {
+        one.key: sum_parts(
+            each.errors for each in cells if each.dimension == one and not each.decision.to_humans
+        )
+        for one in material.dimensions
+    }
+    goes = sum_parts(each.errors for each in cells if each.decision.to_humans)
+    gain = ExpectedGain(goes, sum_parts(kept.values()))
     return Decided(
         units=units,
         agreement=_agreement(material.dimensions, judged, sent),
-        kept={key: part for key, part in kept.items() if part is not None},
-        gain=expected_gain((part_of(judged[key].scores, goes) for key, goes in sent.items()), kept.values()),
+        kept=kept,
+        gain=gain if gain.sent.rated or gain.kept.rated else None,
         refusal=_without_values(policy, judged),
         audit=audit,
-        cells=_cells(material, systems, decisions, units, audit),
+        cells=cells,
         validities=[validities[one.key] for one in material.dimensions],
     )
 
@@ -263,6 +277,7 @@ def _units(
 def _cells(
     material: Material,
     systems: Sequence[str],
+    judged: Judged,
     decisions: Decisions,
     units: Sequence[PlannedUnit],
     audit: Sequence[AuditCell],
@@ -270,6 +285,10 @@ def _cells(
     shares = {(each.system, each.dimension): each.share for each in audit}
     system_of = dict(zip(material.items.tolist(), material.systems, strict=True))
     sizes = Counter(material.systems)
+    errors = {
+        key: parts_by_system(each.scores, np.ones(len(material.items), dtype=bool))
+        for key, each in judged.items()
+    }
     audited = Counter((system_of[u.item], u.dimension) for u in units if u.why == Why.AUDIT)
     sent = Counter((system_of[u.item], u.dimension) for u in units if u.why != Why.AUDIT)
     return [
@@ -281,6 +300,7 @@ def _cells(
             sent=sent[system, one.id],
             audited=audited[system, one.id],
             audited_share=shares.get((system, one.id)),
+            errors=errors[one.key][system],
         )
         for system in systems
         for one in material.dimensions

@@ -1,10 +1,11 @@
 """How people agree with a judge on units that stay with it, and what sending the others to them corrects."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 import numpy.typing as npt
+from django.utils.translation import gettext
 
 from agreement import Coefficient
 from agreement.comparison import Scores, alpha_with_people, correlation_called, correlation_with_humans
@@ -55,59 +56,104 @@ def kept_agreement(
 
 @dataclass(frozen=True)
 class PartOfUnits:
-    """Units that go to people, or that stay, with how many are rated, and on how many the judge is wrong.
+    """Units with a value of the judge, how many people rated, and on how many the judge is wrong.
 
     Wrong: more than a point away from people's mean, or what a calibration calls wrong. expected_wrong: of
-    all of them, if those without ratings are wrong as often as those with, on each dimension.
+    all these units, each as likely as the rated units of its system in this part. of_dimension: units of
+    systems without ratings in this part, which are as likely as the rated units of the whole dimension.
+    without_forecast: units of dimensions without ratings, which do not count in `expected_wrong`.
     """
 
-    units: int
-    rated: int
-    wrong: int
-    expected_wrong: float
+    units: int = 0
+    rated: int = 0
+    wrong: int = 0
+    expected_wrong: float = 0.0
+    of_dimension: int = 0
+    without_forecast: int = 0
 
     def __add__(self, other: "PartOfUnits") -> "PartOfUnits":
-        return PartOfUnits(
-            self.units + other.units,
-            self.rated + other.rated,
-            self.wrong + other.wrong,
-            self.expected_wrong + other.expected_wrong,
-        )
+        return PartOfUnits(*(own + others for own, others in zip(astuple(self), astuple(other), strict=True)))
 
-    def errors(self, accepted: float) -> KnownErrors:
-        """Return the errors among the rated units, with the share that is accepted."""
-        return KnownErrors(self.rated, self.wrong, accepted)
+    @property
+    def expected_share(self) -> float | None:
+        """Return the expected share of wrong units; None if some units have no forecast."""
+        return None if self.without_forecast or not self.units else self.expected_wrong / self.units
+
+    def errors(self, accepted: float) -> KnownErrors | None:
+        """Return the errors among the rated units, with the share that is accepted; None without ratings."""
+        return KnownErrors(self.rated, self.wrong, accepted) if self.rated else None
+
+
+def sum_parts(parts: Iterable[PartOfUnits]) -> PartOfUnits:
+    """Return all parts together."""
+    return sum(parts, PartOfUnits())
 
 
 @dataclass(frozen=True)
 class ExpectedGain:
-    """What people are expected to correct, and what stays wrong.
-
-    Each part counts the dimensions on which people have rated units of it.
-    """
+    """What people are expected to correct, and what stays wrong."""
 
     sent: PartOfUnits
     kept: PartOfUnits
 
+    @property
+    def says(self) -> str:
+        """Return the forecast, and what it assumes about units without ratings."""
+        sent, kept = self.sent, self.kept
+        both = sent + kept
+        found = [
+            gettext(
+                "Forecast: people correct about {corrected:,} wrong values, and about {left:,} stay. Where "
+                "people have rated, the judge is more than a point off on {wrong:,} of {rated:,} units that "
+                "go to them, and on {kept_wrong:,} of {kept_rated:,} that stay."
+            ).format(
+                corrected=round(sent.expected_wrong),
+                left=round(kept.expected_wrong),
+                wrong=sent.wrong,
+                rated=sent.rated,
+                kept_wrong=kept.wrong,
+                kept_rated=kept.rated,
+            )
+        ]
+        if both.of_dimension:
+            message = gettext(
+                "The forecast uses the error rate of the dimension for {units:,} units of systems without "
+                "ratings."
+            )
+            found.append(message.format(units=both.of_dimension))
+        if both.without_forecast:
+            message = gettext(
+                "The forecast omits {units:,} units ({kept:,} of them stay): their dimensions have no "
+                "ratings."
+            )
+            found.append(message.format(units=both.without_forecast, kept=kept.without_forecast))
+        return " ".join(found)
 
-def expected_gain(
-    sent: Iterable[PartOfUnits | None], kept: Iterable[PartOfUnits | None]
-) -> ExpectedGain | None:
-    """Return the gain over both parts by dimension; None without ratings."""
-    nothing = PartOfUnits(0, 0, 0, 0.0)
-    gain = ExpectedGain(
-        *(sum((part for part in parts if part is not None), nothing) for parts in (sent, kept))
-    )
-    return gain if gain.sent.rated or gain.kept.rated else None
+
+def part_of(scores: Scores, chosen: npt.NDArray[np.bool_], loss: Loss = more_than_one_point) -> PartOfUnits:
+    """Return the errors of the judge on the chosen items (items,) of a dimension."""
+    return sum_parts(parts_by_system(scores, chosen, loss).values())
 
 
-def part_of(
+def parts_by_system(
     scores: Scores, chosen: npt.NDArray[np.bool_], loss: Loss = more_than_one_point
-) -> PartOfUnits | None:
-    """Return the errors of the judge on the chosen items (items,); None without ratings of them."""
-    rated = chosen & ~np.isnan(scores.judge) & ~np.isnan(scores.human_means)
-    if not rated.any():
-        return None
-    wrong = int(loss(scores.judge[rated], scores.human_means[rated]).sum())
-    units, seen = int(chosen.sum()), int(rated.sum())
-    return PartOfUnits(units, seen, wrong, units * wrong / seen)
+) -> dict[str, PartOfUnits]:
+    """Return the same by system."""
+    losses = loss(scores.judge, scores.human_means)
+    is_rated, judged = ~np.isnan(losses), chosen & ~np.isnan(scores.judge)
+    found = {}
+    for place, system in enumerate(scores.system_names):
+        own = judged & (scores.systems == place)
+        rated = own & is_rated
+        units = int(own.sum())
+        known = rated if rated.any() else is_rated
+        share = float(losses[known].mean()) if known.any() else 0.0
+        found[system] = PartOfUnits(
+            units=units,
+            rated=int(rated.sum()),
+            wrong=int(losses[rated].sum()),
+            expected_wrong=units * share,
+            of_dimension=units if known.any() and not rated.any() else 0,
+            without_forecast=0 if known.any() else units,
+        )
+    return found

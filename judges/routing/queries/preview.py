@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil
 from typing import Any
 
 from django.utils.translation import gettext
@@ -21,12 +20,18 @@ from annotate.core.rounds import round_one
 from annotate.rating.queries.assigned import PlacesByUnit, Unit, median_seconds, places_by_unit
 from judges.core.models import RoutingPolicy
 from judges.results.queries.scores import Material, material_of
+from judges.routing.queries.advice import (
+    ThresholdAdvice,
+    advise_thresholds,
+    caveat_of_advice,
+    fewest_decimals,
+)
 from judges.routing.queries.audit import mean_share
 from judges.routing.queries.certified import decided_by_certificate
 from judges.routing.queries.indicator import decided_by_indicator, measure
 from judges.routing.queries.kept_units import KeptAgreement
 from judges.routing.queries.units import Decided, PlannedUnit, PolicyCell, Why
-from judges.routing.queries.verdicts import PolicyVerdict, verdict_of_plan
+from judges.routing.queries.verdicts import PolicyVerdict, evidence_of, told_by_r, verdict_of_plan
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,8 @@ class RoutingPlan:
     """Everything that a policy would do with the judgments as they are now.
 
     seconds_per_rating: None where no time was measured. refusal: why it cannot be routed, or nothing.
-    verdict: on the judge by dimension, of a draft; what became of a routed policy has its own.
+    verdict: on the judge by dimension, of a draft; what became of a routed policy has its own. advice: on r
+    by dimension, of a draft by R.
     """
 
     policy: RoutingPolicy
@@ -48,6 +54,7 @@ class RoutingPlan:
     annotators: int
     refusal: str
     verdict: PolicyVerdict | None = None
+    advice: Sequence[ThresholdAdvice] = ()
 
     @property
     def units(self) -> Sequence[PlannedUnit]:
@@ -58,6 +65,16 @@ class RoutingPlan:
     def verdicts(self) -> list[dict[str, Any]]:
         """Return the verdicts on the judge by dimension as plain values."""
         return [each.as_dict() for each in self.verdict.dimensions] if self.verdict else []
+
+    @property
+    def advice_caveat(self) -> str:
+        """Return the limits of the advice on r; empty without advice."""
+        return caveat_of_advice(len(self.rows)) if self.advice else ""
+
+    @property
+    def advice_rows(self) -> list[dict[str, Any]]:
+        """Return the advice on r as plain values."""
+        return [each.as_dict() for each in self.advice]
 
     @property
     def cells(self) -> Sequence[PolicyCell]:
@@ -190,11 +207,23 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
         decided = decided_by_certificate(policy, material)
     places = places_by_unit(round)
     is_draft = policy.status == RoutingPolicy.Status.DRAFT
-    verdict = (
-        verdict_of_plan(policy, material.dimensions, decided, len(material.items), is_fresh=not preview)
-        if is_draft
-        else None
-    )
+    verdict, advice = None, []
+    if is_draft:
+        keys = (one.key for one in material.dimensions)
+        told = told_by_r(dict(zip(keys, decided.validities, strict=False)))
+        is_by_r = policy.rule == RoutingPolicy.Rule.INDICATOR
+        known = evidence_of(project, policy.rts, is_fresh=not preview) if is_by_r else None
+        verdict = verdict_of_plan(
+            policy,
+            material.dimensions,
+            decided,
+            len(material.items),
+            told,
+            is_fresh=not preview,
+            known=known,
+        )
+        if known is not None:
+            advice = advise_thresholds(policy, material.dimensions, decided.cells, told, known)
     plan = RoutingPlan(
         policy=policy,
         round=round,
@@ -207,6 +236,7 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
         annotators=Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True).count(),
         refusal=decided.refusal or _refusal_of(round) or (verdict.message if verdict else ""),
         verdict=verdict,
+        advice=advice,
     )
     if plan.refusal or plan.ratings or not is_draft:
         return plan
@@ -254,16 +284,7 @@ def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = Fals
         )
         message = message.format(least=ratings_at(steps[0]), budget=budget)
         raise InvalidValueError(message, fields={"budget": message})
-    return _fewest_decimals(steps[affordable - 1], [*steps[affordable:], 2.0][0])
-
-
-def _fewest_decimals(low: float, below: float) -> float:
-    """Return the shortest number from `low` on and below `below`, at most 1."""
-    for decimals in range(2, 10):
-        found = ceil(low * float(10**decimals)) / float(10**decimals)
-        if low <= found < below:
-            return min(found, 1.0)
-    return low
+    return fewest_decimals(steps[affordable - 1], [*steps[affordable:], 2.0][0])
 
 
 def _rated_units(material: Material) -> frozenset[Unit]:

@@ -11,6 +11,7 @@ from annotate.rating.queries.assigned import Unit
 from judges.core.models import RoutedUnit, RoutingPolicy
 from judges.routing.queries.preview import RoutingPlan
 from judges.routing.queries.units import PlannedUnit
+from judges.routing.queries.verdicts import PolicyVerdict
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,12 @@ class RoutingProposal:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]
 
 
-def proposal_of(policy: RoutingPolicy, plan: RoutingPlan) -> RoutingProposal:
-    """Return what a routed policy would change to become `plan`. Two queries."""
+def proposal_of(policy: RoutingPolicy, plan: RoutingPlan, verdict: PolicyVerdict) -> RoutingProposal:
+    """Return what a routed policy would change to become `plan`. Two queries.
+
+    verdict: on the policy as it is routed. No unit goes back to a judge that must not decide it.
+    """
+    refused = {each.dimension.id for each in verdict.dimensions if each.verdict.refuses or verdict.audit}
     there = {(unit.item_id, unit.dimension_id): unit for unit in policy.units.all()}
     wanted = {unit.unit: unit for unit in plan.units}
     begun = _begun_units(policy)
@@ -57,7 +62,7 @@ def proposal_of(policy: RoutingPolicy, plan: RoutingPlan) -> RoutingProposal:
     return RoutingProposal(
         add=[each for unit, each in wanted.items() if unit not in there],
         change=[wanted[unit] for unit in sorted(moved - lowered)],
-        drop=[there[unit] for unit in sorted(gone - begun)],
+        drop=[there[unit] for unit in sorted(gone - begun) if there[unit].dimension_id not in refused],
         begun=len(lowered) + len(gone & begun),
     )
 

@@ -9,7 +9,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext
 
 from agreement import Interval
-from agreement.comparison import correlation_called
+from agreement.comparison import Scores, correlation_called
 from agreement.reliability import (
     AuditFinding,
     KnownErrors,
@@ -21,9 +21,9 @@ from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Project, Round
 from annotate.core.rounds import round_one
 from annotate.rating.queries.assigned import Unit, UnitProgress, unit_progress
-from judges.core.models import Calibration, Certificate, RoutedUnit, RoutingPolicy
+from judges.core.models import Calibration, Certificate, Judge, RoutedUnit, RoutingPolicy
 from judges.results.queries.confidences import loss_of
-from judges.results.queries.scores import material_of, samples_of, scores_of
+from judges.results.queries.scores import Material, SamplesOf, material_of, samples_of, scores_of
 from judges.routing.queries.audit import (
     Audited,
     check_in_order,
@@ -82,8 +82,35 @@ class AuditResult:
 
 
 @dataclass(frozen=True)
+class StageAudit:
+    """The audited units that one of several judges decides, over all dimensions.
+
+    errors: wrong ones of the rated. finding: of the bets on a larger share of wrong units than the policy
+    accepts, at a level divided among the judges. kept: how many units the judge decides.
+    """
+
+    judge: Judge
+    kept: int
+    audited: int
+    rated: int
+    errors: int
+    finding: AuditFinding
+
+    @property
+    def says(self) -> str:
+        """Return what a contradiction means, or nothing."""
+        if not self.finding.contradicts:
+            return ""
+        message = gettext(
+            "The audit contradicts {judge}: it is wrong on {wrong:,} of {rated:,} audited units. Send its "
+            "units to people."
+        )
+        return message.format(judge=self.judge, wrong=self.errors, rated=self.rated)
+
+
+@dataclass(frozen=True)
 class RoutingState:
-    """How far a routed policy is.
+    """How far a routed policy is. stages: where it has several judges, the audit of each.
 
     calibrating: audited units that are left out, since their ratings were there when r was settled. kept:
     what stays, by dimension. verdict: from the audit, and from the ratings before the policy was routed.
@@ -96,6 +123,7 @@ class RoutingState:
     calibrating: int
     kept: Sequence[KeptDimension]
     verdict: PolicyVerdict
+    stages: Sequence[StageAudit] = ()
 
 
 def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | None:
@@ -106,7 +134,9 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
     units = _units_of(policy)
     calibrations = Calibration.objects.filter(project=project)  # their places serve the policy too
     progress = unit_progress(round, policy.origin, *(each.origin for each in calibrations))
-    audited, results, kept = _by_dimension(policy, project, round, units)
+    deciders = deciders_of(policy)
+    audited, results, kept = _by_dimension(policy, project, round, units, deciders)
+    stages = _stage_audits(policy, units, deciders, audited)
     whole = _result(gettext("all dimensions"), together(audited, policy.seed), policy, None)
     return RoutingState(
         sent=[_count(str(why.label), units.sent_for(why), progress) for why in Why],
@@ -115,8 +145,46 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
         audit_by_dimension=results,
         calibrating=len(units.chances.keys() & units.seen),
         kept=kept,
-        verdict=policy_verdict(policy, kept, _contradiction(whole, policy)),
+        verdict=policy_verdict(
+            policy,
+            kept,
+            _contradiction(whole, policy) or " ".join(each.says for each in stages if each.says),
+        ),
+        stages=stages,
     )
+
+
+def deciders_of(policy: RoutingPolicy) -> dict[Unit, int]:
+    """Return by unit the judge that decides it, where a policy has several. One query."""
+    rows = policy.stage_decisions.values_list("item", "dimension", "judge")
+    return {(item, dimension): judge for item, dimension, judge in rows}
+
+
+def _stage_audits(
+    policy: RoutingPolicy, units: "_PolicyUnits", deciders: Mapping[Unit, int], audited: Sequence[Audited]
+) -> list[StageAudit]:
+    if not deciders:
+        return []
+    whole = together(audited, policy.seed)
+    decided_by = np.array([judge for each in audited for judge in each.judges], dtype=np.int64)
+    judges = Judge.objects.filter(pk__in=set(deciders.values())).in_bulk()
+    level = (1 - policy.confidence_level) / len(judges)
+    found = []
+    for pk, judge in sorted(judges.items()):
+        own = whole.of(decided_by == pk)
+        kept = {unit for unit, decider in deciders.items() if decider == pk and unit not in units.seen}
+        given = own.losses[~np.isnan(own.losses)]
+        found.append(
+            StageAudit(
+                judge=judge,
+                kept=sum(decider == pk for decider in deciders.values()),
+                audited=len(own.losses),
+                rated=len(given),
+                errors=int(given.sum()),
+                finding=check_in_order(own, policy.risk, units=len(kept), significance_level=level),
+            )
+        )
+    return found
 
 
 @dataclass(frozen=True)
@@ -152,17 +220,22 @@ def _units_of(policy: RoutingPolicy) -> _PolicyUnits:
 
 
 def _by_dimension(
-    policy: RoutingPolicy, project: Project, round: Round, units: _PolicyUnits
+    policy: RoutingPolicy, project: Project, round: Round, units: _PolicyUnits, deciders: Mapping[Unit, int]
 ) -> tuple[list[Audited], list[AuditResult], list[KeptDimension]]:
     material = material_of(project, round, FrozenGuideline.from_json(round.guideline.content))
-    samples = samples_of([judge for judge in (policy.rts, policy.mcq) if judge], material)
+    further = Judge.objects.filter(pk__in=set(deciders.values())).in_bulk()
+    judges = {judge.pk: judge for judge in (policy.rts, policy.mcq) if judge} | further
+    samples = samples_of(list(judges.values()), material)
     certificates = certificates_of(policy)
     times = rating_times(policy, round)
     # What calibration saw has settled the threshold, so it says nothing new about it.
     fresh = units.chances.keys() - units.seen
     audited, results, parts, validities = [], [], [], {}
     for one in material.dimensions:
-        scores = scores_of(material, one.key, samples[policy.rts_id, one.key])
+        by = np.array(
+            [deciders.get((item, one.id), policy.rts_id) for item in material.items.tolist()], dtype=np.int64
+        )
+        scores = _scores_by(by, material, one.key, samples)
         if policy.rule == RoutingPolicy.Rule.INDICATOR:
             other = scores_of(material, one.key, samples[policy.mcq_id or 0, one.key]).as_read
             measure = correlation_called(policy.coefficient, named=one.is_named)
@@ -178,30 +251,45 @@ def _by_dimension(
             documents=material.documents[own],
             times=np.array([times.get(unit, np.nan) for unit in drawn], dtype=float),
             seed=policy.seed,
+            judges=by[own],
         )
         result = _result(one.name, found, policy, kept_agreement(one, scores, own))
         certificate = certificates.get(one.id)
+        stay = units.stay(material.items.tolist(), one.id)
         if certificate:
             unseen = {(item, one.id) for item in material.items.tolist()} - units.seen
             unseen -= {unit for unit, why in units.why.items() if why != Why.AUDIT}
-            result = _against(certificate, result, found, policy, len(unseen))
+            # With several judges, how many units stay is known only now that all were asked.
+            kept = int(stay.sum()) if deciders else certificate.kept
+            result = _against(certificate, kept, result, found, policy, len(unseen))
         audited.append(found)
         results.append(result)
-        stay = units.stay(material.items.tolist(), one.id)
         seen = np.array([(item, one.id) in units.seen for item in material.items.tolist()], dtype=bool)
-        errors = part_of(scores, stay & seen, loss)
+        deciding = [further[pk] for pk in np.unique(by[stay]).tolist() if pk in further]
         parts.append(
             KeptDimension(
                 dimension=one,
                 kept=int(stay.sum()),
-                all_stay=bool((stay | np.isnan(scores.judge)).all()),
-                errors=errors.errors(policy.risk) if errors else None,
+                all_stay=bool((stay | np.isnan(scores.judge)).all()) and len(deciding) < 2,
+                errors=part_of(scores, stay & seen, loss).errors(policy.risk),
                 certificate=certified_part(certificate) if certificate else None,
                 audit=_audit_errors(result, policy) if result.contradicts else None,
+                judges=deciding,
             )
         )
     told = told_by_r(validities)
     return audited, results, [replace(each, r_tells=told.get(each.dimension.key, False)) for each in parts]
+
+
+def _scores_by(judges: npt.NDArray[np.int64], material: Material, key: str, samples: SamplesOf) -> Scores:
+    """Return people beside the judge that decides each item, `judges` (items,) by their keys."""
+    keys, places = np.unique(judges, return_inverse=True)
+    found = [scores_of(material, key, samples[pk, key]) for pk in keys.tolist()]
+    return replace(
+        found[0],
+        judge=np.choose(places, [each.judge for each in found]),
+        as_read=np.choose(places, [each.as_read for each in found]),
+    )
 
 
 def _audit_errors(result: AuditResult, policy: RoutingPolicy) -> KnownErrors:
@@ -267,13 +355,18 @@ def certificates_of(policy: RoutingPolicy) -> dict[int, Certificate]:
 
 
 def _against(
-    certificate: Certificate, result: AuditResult, found: Audited, policy: RoutingPolicy, unseen: int
+    certificate: Certificate,
+    kept: int,
+    result: AuditResult,
+    found: Audited,
+    policy: RoutingPolicy,
+    unseen: int,
 ) -> AuditResult:
     """Hold an audit against what a certificate leaves for the `unseen` units, which had no rating.
 
     Of all kept units so many may be wrong; those that calibration found wrong are not among the unseen.
     """
-    allowed = int(bounds.largest_allowed(certificate.kept, policy.risk)) - (certificate.errors or 0)
+    allowed = int(bounds.largest_allowed(kept, policy.risk)) - (certificate.errors or 0)
     risk = allowed / unseen if unseen else 1.0
     if risk >= 1:
         return result

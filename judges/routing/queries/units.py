@@ -1,5 +1,6 @@
 """What a routing policy decides about units: which go to people, why, and on which grounds."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -11,7 +12,8 @@ from agreement import Coefficient
 from agreement.reliability import CellDecision, Validity
 from annotate.core.guideline import FrozenDimension
 from annotate.rating.queries.assigned import Unit
-from judges.core.models import Certificate, RoutedUnit, RoutingPolicy
+from judges.core.models import Certificate, Judge, RoutedUnit, RoutingPolicy
+from judges.core.stages import JudgeToAsk
 from judges.results.queries.scores import Material
 from judges.routing.queries.audit import AuditCell, audit_cells, audit_drawn
 from judges.routing.queries.kept_units import ExpectedGain, KeptAgreement, PartOfUnits
@@ -68,11 +70,18 @@ class KeptUnit(NamedTuple):
     distance: float
 
 
+class Decider(NamedTuple):
+    """The judge that decides a unit, and its confidence."""
+
+    judge: Judge
+    confidence: float
+
+
 @dataclass(frozen=True)
 class PolicyCell:
     """One system on one dimension: R, what it decides, and how many of its units go to people.
 
-    audited_share: of what stays, on average; None where nothing stays.
+    audited_share: of what stays, on average; None where nothing stays. errors: on units with a value.
     """
 
     system: str
@@ -82,6 +91,7 @@ class PolicyCell:
     sent: int
     audited: int
     audited_share: float | None
+    errors: PartOfUnits
 
     @property
     def indicator(self) -> Coefficient:
@@ -115,11 +125,12 @@ class Decided:
     """What a rule decides. cells: by R; certified: by certificates; the other one is empty.
 
     agreement: people beside the judge on what stays with it, by dimension; empty where nobody has rated that.
-    kept: by dimension key, the errors of the judge on the units that stay and are rated.
-    gain: what people are expected to correct, by R; None without ratings.
+    kept: by dimension key, the errors of the judge on the units that stay.
+    gain: what people are expected to correct, by R; None if nobody has rated a judged unit.
     validities: by dimension, whether R goes with the judge's agreement with people over systems.
     refusal: why it cannot be routed by, or nothing. audit: of what stays, by system and dimension.
-    lapses: what has changed since a certificate was drawn.
+    lapses: what has changed since a certificate was drawn. deciders: with several judges, who decides each
+    unit that stays. to_ask: the judges of the next stage that lack answers.
     """
 
     units: Sequence[PlannedUnit]
@@ -132,6 +143,22 @@ class Decided:
     kept: Mapping[str, PartOfUnits] = field(default_factory=dict)
     gain: ExpectedGain | None = None
     lapses: Sequence[str] = ()
+    deciders: Mapping[Unit, Decider] = field(default_factory=dict)
+    to_ask: Sequence[JudgeToAsk] = ()
+
+    @property
+    def judges(self) -> list[tuple[Judge, int]]:
+        """Return with several judges how many units each decides."""
+        counts = Counter(each.judge.pk for each in self.deciders.values())
+        by_key = {each.judge.pk: each.judge for each in self.deciders.values()}
+        return [(by_key[pk], count) for pk, count in counts.items()]
+
+    def judges_of(self, dimension: int) -> list[Judge]:
+        """Return with several judges those that decide units of a dimension."""
+        found = {
+            decider.judge.pk: decider.judge for (_, of), decider in self.deciders.items() if of == dimension
+        }
+        return list(found.values())
 
 
 def audit_of(

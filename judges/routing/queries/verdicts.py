@@ -86,10 +86,10 @@ def evidence_from(scored: Scored, tested: DimensionTest | None) -> JudgeEvidence
 
 @dataclass(frozen=True)
 class KeptDimension:
-    """The units of a dimension that a policy leaves to its judge.
+    """The units of a dimension that a policy leaves to its judge. judges: where it has several, those.
 
-    all_stay: whether every unit with a value stays. errors: among the rated units that stay. audit: among the
-    audited ones, if they contradict the policy.
+    all_stay: whether every unit with a value stays with one judge. errors: among the rated units that stay.
+    audit: among the audited ones, if they contradict the policy.
     """
 
     dimension: FrozenDimension
@@ -99,6 +99,7 @@ class KeptDimension:
     r_tells: bool = False
     certificate: CertifiedPart | None = None
     audit: KnownErrors | None = None
+    judges: Sequence[Judge] = ()
 
 
 @dataclass(frozen=True)
@@ -169,14 +170,35 @@ class PolicyVerdict:
 
 
 def policy_verdict(
-    policy: RoutingPolicy, parts: Sequence[KeptDimension], audit: str = "", *, is_fresh: bool = False
+    policy: RoutingPolicy,
+    parts: Sequence[KeptDimension],
+    audit: str = "",
+    *,
+    is_fresh: bool = False,
+    known: EvidenceOf | None = None,
 ) -> PolicyVerdict:
-    """Return the verdict on each dimension of a policy, saved or not; is_fresh: see `evidence_of`."""
-    known = evidence_of(policy.project, policy.rts, is_fresh=is_fresh)
-    return PolicyVerdict(policy, [_on_dimension(each, known) for each in parts], audit)
+    """Return the verdict on each dimension of a policy, saved or not; is_fresh: see `evidence_of`.
+
+    known: the evidence on the policy's first judge, if it was read before.
+    """
+    deciding = [each.judges or (policy.rts,) for each in parts]
+    judges = {judge.pk: judge for each in deciding for judge in each}
+    found_of = {
+        pk: known
+        if known is not None and pk == policy.rts_id
+        else evidence_of(policy.project, judge, is_fresh=is_fresh)
+        for pk, judge in judges.items()
+    }
+    found = []
+    for part, own in zip(parts, deciding, strict=True):
+        verdicts = [verdict_on_dimension(part, found_of[judge.pk]) for judge in own]
+        # One judge that must not decide is enough to refuse what all of them would keep.
+        found.append(next((verdict for verdict in verdicts if verdict.refusal), verdicts[0]))
+    return PolicyVerdict(policy, found, audit)
 
 
-def _on_dimension(part: KeptDimension, known: EvidenceOf) -> DimensionVerdict:
+def verdict_on_dimension(part: KeptDimension, known: EvidenceOf) -> DimensionVerdict:
+    """Return the verdict on units that may stay with a judge."""
     evidence = replace(
         known.get(part.dimension.key, JudgeEvidence()),
         r_tells=part.r_tells,
@@ -197,27 +219,30 @@ def verdict_of_plan(
     dimensions: Sequence[FrozenDimension],
     decided: Decided,
     items: int,
+    told: Mapping[str, bool],
     *,
     is_fresh: bool,
+    known: EvidenceOf | None = None,
 ) -> PolicyVerdict:
-    """Return the verdict on a plan of a policy. items: their number."""
-    told = told_by_r(dict(zip((one.key for one in dimensions), decided.validities, strict=False)))
+    """Return the verdict on a plan of a policy. items: their number. told: of `told_by_r`."""
     certificates = {each.dimension.id: each.certificate for each in decided.certified}
     parts = []
     for one in dimensions:
         sent = [unit for unit in decided.units if unit.dimension == one.id and unit.why != Why.AUDIT]
         errors, certificate = decided.kept.get(one.key), certificates.get(one.id)
+        judges = decided.judges_of(one.id)
         parts.append(
             KeptDimension(
                 dimension=one,
                 kept=items - len(sent),
-                all_stay=all(unit.why == Why.NO_VALUE for unit in sent),
+                all_stay=all(unit.why == Why.NO_VALUE for unit in sent) and len(judges) < 2,
                 errors=errors.errors(policy.risk) if errors else None,
                 r_tells=told.get(one.key, False),
                 certificate=certified_part(certificate) if certificate and not decided.lapses else None,
+                judges=judges,
             )
         )
-    return policy_verdict(policy, parts, is_fresh=is_fresh)
+    return policy_verdict(policy, parts, is_fresh=is_fresh, known=known)
 
 
 def told_by_r(validities: Mapping[str, Validity]) -> dict[str, bool]:

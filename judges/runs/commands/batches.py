@@ -23,6 +23,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from judges.core.models import Batch, Judge, Judgment, Run
+from judges.endpoints.failures import RequestFailed
 from judges.endpoints.prices import prices_of
 from judges.endpoints.replies import Reply, shares_of
 from judges.endpoints.work import JudgmentWork, Outcome
@@ -32,7 +33,7 @@ from judges.runs.commands.budgets import used_up
 from judges.runs.commands.earlier_answers import give_back_answers
 from judges.runs.commands.unreadable import pause_if_unreadable
 from judges.runs.queries.batches import due_batches, expected_cost, open_batches, planned_by_judge
-from judges.runs.queries.selection import among
+from judges.runs.queries.samples import among
 from judges.runs.queries.shared import (
     LOOKED_THROUGH,
     by_call,
@@ -229,12 +230,16 @@ def shorten(batch: Batch, *, kept: Sequence[int]) -> None:
     _free(judgments_in(batch).filter(pk__gt=kept[-1]))
 
 
-def store(*, batch: Batch, said: Mapping[int, Reply | str]) -> None:
+Said = Mapping[int, Reply | RequestFailed]
+"""The replies or failures of judgments in a batch's output."""
+
+
+def store(*, batch: Batch, said: Said) -> None:
     """Write what a batch's output says of some judgments.
 
     A reply without a usable score is asked for once more if it may vary, a request without a reply until it
-    was asked MAX_ATTEMPTS times; both go back into the plan until then. Pauses a run that gets too many
-    replies without a usable score.
+    was asked MAX_ATTEMPTS times; both go back into the plan until then. A request whose text is refused
+    has failed. Pauses a run that gets too many replies without a usable score.
     """
     # Whoever lost the hold meanwhile does no harm here: only what the batch still holds is written, once.
     said = _of_each_judgment(batch, said)
@@ -245,16 +250,20 @@ def store(*, batch: Batch, said: Mapping[int, Reply | str]) -> None:
         _second_chance(work, outcome_of_reply(work, replies[work.judgment]), run)
         for work in work_of(list(before))  # read before rows are locked, for it takes longest
     ]
-    failures = sorted((each, pk) for pk, each in said.items() if isinstance(each, str))
+    failures = {pk: each for pk, each in said.items() if isinstance(each, RequestFailed)}
+    refused = {pk: each for pk, each in failures.items() if each.problem}
+    unanswered = sorted((each.sentence, pk) for pk, each in failures.items() if pk not in refused)
     with transaction.atomic():
         _store_replies(batch, outcomes, before)
-        for sentence, group in groupby(failures, key=itemgetter(0)):
+        for pk, failed in refused.items():
+            _fail(judgments_in(batch).filter(pk=pk), failed)
+        for sentence, group in groupby(unanswered, key=itemgetter(0)):
             _put_back(judgments_in(batch).filter(pk__in=[pk for _, pk in group]), sentence)
     if any(outcome.status == Status.UNREADABLE for outcome in outcomes):
         pause_if_unreadable(run=batch.run_id)
 
 
-def _of_each_judgment(batch: Batch, said: Mapping[int, Reply | str]) -> Mapping[int, Reply | str]:
+def _of_each_judgment(batch: Batch, said: Said) -> Said:
     """Return what is said of all judgments of a request, which names the first of them, with their shares."""
     shared = shared_calls(batch.run)
     several, of_documents = shared.sizes, shared.of_documents
@@ -296,7 +305,7 @@ def _store_replies(batch: Batch, outcomes: Sequence[Outcome], before: Mapping[in
 def _second_chance(work: JudgmentWork, outcome: Outcome, run: Run) -> Outcome:
     """Plan a first unreadable reply once more, unless the next one would be the same."""
     again = outcome.attempts % MAX_ATTEMPTS and run.status != Run.Status.CANCELLED
-    first = work.unreadable is None and work.question.may_vary
+    first = work.unreadable is None and work.may_vary
     if outcome.status == Status.UNREADABLE and first and again:
         return replace(outcome, status=Status.PLANNED)
     return outcome
@@ -318,6 +327,18 @@ def _add_usage_before(row: Judgment) -> None:
 def _plus(column: str, before: int | None) -> Combinable:
     """Return a count of tokens with those before; a server may tell it of one call and not of another."""
     return F(column) if before is None else Coalesce(column, Value(0)) + before
+
+
+def _fail(judgments: QuerySet[Judgment], failed: RequestFailed) -> None:
+    """Mark judgments with a refused text as failed; an earlier unreadable reply stays."""
+    free: dict[str, Any] = {"lease": None, "leased_until": None, "attempts": F("attempts") + 1}
+    problem = failed.problem.value if failed.problem else ""
+    found = list(judgments.values_list("pk", flat=True))
+    judgments.filter(reason__gt="").update(status=Status.UNREADABLE, **free)
+    judgments.update(
+        status=Status.FAILED, reason=failed.sentence, problem=problem, answered_at=timezone.now(), **free
+    )
+    give_back_answers(Judgment.objects.filter(pk__in=found, status=Status.FAILED))
 
 
 def _put_back(judgments: QuerySet[Judgment], sentence: str) -> None:

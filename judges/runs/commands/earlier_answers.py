@@ -23,6 +23,7 @@ PLAIN: dict[str, Any] = {
     "asked_dimensions": [],
     "steps": [],
     "steps_done": 0,
+    "log_probabilities": None,
     "finish_reason": "",
     "refusal": "",
     "returned_model": "",

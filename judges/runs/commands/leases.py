@@ -427,6 +427,7 @@ _COLUMNS = (
     "cost",
     "seconds",
     "answered_at",
+    "log_probabilities",
 )
 _WRITE = (
     f"UPDATE {Judgment._meta.db_table} SET {', '.join(f'{name} = %s' for name in _COLUMNS)}, "

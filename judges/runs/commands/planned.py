@@ -37,7 +37,7 @@ WRITE = """
     INSERT INTO {judgments} ({columns})
     SELECT {values}
     FROM subject CROSS JOIN dimension CROSS JOIN sample
-    WHERE (subject.offers & dimension.need) > 0 AND sample.number < dimension.samples
+    WHERE (subject.offers & dimension.need) > 0 AND sample.number < dimension.samples{units}
     ORDER BY subject.document, {order}
     ON CONFLICT DO NOTHING
 """
@@ -92,6 +92,7 @@ def write_judgments(
         columns=columns,
         values=values,
         order=order,
+        units=chosen.condition_on_units("dimension.id", "subject.item"),
     )
     with connection.cursor() as cursor:
         cursor.execute(statement, [run.project_id, *constants])

@@ -121,7 +121,7 @@ def _for_database(name: str, value: object) -> object:
 
 _COPIED = (
     *("reply", "parameters", "messages_hash", "finish_reason", "refusal", "returned_model"),
-    "system_fingerprint",
+    *("system_fingerprint", "log_probabilities"),
 )
 _TABLE = Judgment._meta.db_table
 # Tokens stay unknown and the cost is nothing: the call that gave the answer has them, and sums count it once.

@@ -71,9 +71,10 @@ def plan_run(
         created_by=by,
     )
     chosen = chosen_items(project, scope)
-    _take_over(run, scope.judges, dimensions, chosen)
     for judge in scope.judges:
-        write_judgments(run, judge, dimensions, scope.pairs, chosen)
+        _take_over(run, judge, dimensions, chosen.for_judge(judge))
+    for judge in scope.judges:
+        write_judgments(run, judge, dimensions, scope.pairs, chosen.for_judge(judge))
         adopt_first_steps(run, judge)
     planned = {"judges": [judge.name for judge in scope.judges], "budget": budget, "via": via}
     record(project, "run.planned", run, after=planned, by=by)
@@ -202,7 +203,7 @@ def _lock_run(run: Run) -> Run:
 
 def _take_over(
     run: Run,
-    judges: Sequence[Judge],
+    judge: Judge,
     dimensions: Sequence[FrozenDimension],
     chosen: ChosenItems,
 ) -> None:
@@ -212,7 +213,7 @@ def _take_over(
     """
     now = timezone.now()
     left = Judgment.objects.filter(
-        left_behind(now), judge__in=judges, dimension__in=[dimension.id for dimension in dimensions]
+        left_behind(now), judge=judge, dimension__in=[dimension.id for dimension in dimensions]
     )
     left = chosen.among_judgments(left)
     died = left.filter(status=Judgment.Status.LEASED).values("run")

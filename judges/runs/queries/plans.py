@@ -183,6 +183,14 @@ class RunPlan:
         """What to know before the run is started within a budget."""
         if self.judgments and not self.calls:
             return [str(NOTHING_MISSING)]
+        following_up = [each for each in self.judges if each.calls and each.judge.follows_up]
+        if not following_up:
+            return self._remarks_on_cost(budget)
+        names = ", ".join(each.judge.name for each in following_up)
+        said = gettext("{judges}: each unreadable reply takes one more call, so the run may cost more.")
+        return [said.format(judges=names), *self._remarks_on_cost(budget)]
+
+    def _remarks_on_cost(self, budget: Decimal | None) -> list[str]:
         if budget is None:
             return []
         if self.cost is None:
@@ -218,31 +226,34 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
     guideline = current_guideline(project)
     dimensions = [each for each in guideline.dimensions if each.key in set(scope.dimensions)]
     chosen = chosen_items(project, scope)
-    pairs, offers = (
-        _count_pairs(project, scope, chosen),
-        count_offers(chosen.among_items(Item.objects.filter(document__project=project))),
-    )
+    pairs, items = _count_pairs(project, scope, chosen), Item.objects.filter(document__project=project)
+    offers = count_offers(chosen.among_items(items))
     there = _count_there(scope, dimensions, chosen)
     used, sample = mean_usage(scope), list(_sample(project, scope))
     endpoints = {each.endpoint for each in scope.judges if each.endpoint}
     prices = {endpoint.pk: EndpointPrices(endpoint) for endpoint in endpoints}
-    plans = [
-        JudgePlan(
-            judge=judge,
-            judgments=_count_judgments(judge, dimensions, pairs, offers),
-            there=there[judge.pk, "there"],
-            failed=there[judge.pk, "failed"],
-            waiting=there[judge.pk, "waiting"],
-            usage=used.get(judge.pk) or _estimate_usage(judge, dimensions, sample),
-            problem=_problem(judge, dimensions, guideline.scales),
-            via=via,
-            shared_calls=_shared_calls(judge, dimensions, offers[Offer.OUTPUT], chosen),
-            size=len(dimensions) if judge.asks_several else 1,
-            calls_each=_calls_each(judge, sample),
-            prices=prices[judge.endpoint_id].of(judge.model) if judge.endpoint_id else UNKNOWN_PRICES,
+    plans = []
+    for judge in scope.judges:
+        own = chosen.for_judge(judge)
+        if own is not chosen:  # units, of a judge that is asked about all dimensions of their items
+            offers = count_offers(own.among_items(items))
+            there |= _count_there(replace(scope, judges=[judge]), dimensions, own)
+        plans.append(
+            JudgePlan(
+                judge=judge,
+                judgments=_count_judgments(judge, dimensions, pairs, offers, own),
+                there=there[judge.pk, "there"],
+                failed=there[judge.pk, "failed"],
+                waiting=there[judge.pk, "waiting"],
+                usage=used.get(judge.pk) or _estimate_usage(judge, dimensions, sample),
+                problem=_problem(judge, dimensions, guideline.scales),
+                via=via,
+                shared_calls=_shared_calls(judge, dimensions, offers[Offer.OUTPUT], own),
+                size=len(dimensions) if judge.asks_several else 1,
+                calls_each=_calls_each(judge, sample),
+                prices=prices[judge.endpoint_id].of(judge.model) if judge.endpoint_id else UNKNOWN_PRICES,
+            )
         )
-        for judge in scope.judges
-    ]
     return RunPlan(plans, [] if via == Run.Via.BATCH else _times(plans), via)
 
 
@@ -281,8 +292,14 @@ def _shared_calls(
 
 
 def _count_judgments(
-    judge: Judge, dimensions: Sequence[FrozenDimension], pairs: int, offers: Mapping[Offer, int]
+    judge: Judge,
+    dimensions: Sequence[FrozenDimension],
+    pairs: int,
+    offers: Mapping[Offer, int],
+    chosen: ChosenItems,
 ) -> int:
+    if chosen.units is not None:
+        return sum(len(chosen.units.get(each.id, ())) * samples_about(judge, each) for each in dimensions)
     if judge.asks_pairs:
         return pairs * len(dimensions) * judge.samples
     return sum(offers[need_of(each)] * samples_about(judge, each) for each in dimensions)

@@ -1,13 +1,16 @@
 """Which of a project's items a run is about: a random sample of documents, or some that were chosen."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from django.db import connection
 from django.db.models import Q, QuerySet
+from django.db.models.expressions import RawSQL
 
 from agreement.streams import Stream
 from annotate.core.models import Item, Project
-from judges.core.models import Judgment
+from judges.core.models import Judge, Judgment
 from judges.core.specification import Scope
 
 MOST_DOCUMENTS = MOST_ITEMS = 10_000
@@ -30,10 +33,21 @@ def sampled_documents(project: Project, number: int | None) -> list[int] | None:
 
 @dataclass(frozen=True)
 class ChosenItems:
-    """Which items a run asks about, by ids: of some documents, and of them just some; all where None."""
+    """Which items a run asks about, by ids: of some documents, and of them just some; all where None.
+
+    units: by dimension, just these items.
+    """
 
     documents: Sequence[int] | None = None
     items: Sequence[int] | None = None
+    units: Mapping[int, Sequence[int]] | None = None
+
+    def for_judge(self, judge: Judge) -> "ChosenItems":
+        """Return the same for a judge; one that asks about all dimensions in a call is asked about all."""
+        if self.units is None or not judge.asks_several:
+            return self
+        items = {item for items in self.units.values() for item in items}
+        return replace(self, items=sorted(items), units=None)
 
     def among_items(self, items: QuerySet[Item]) -> QuerySet[Item]:
         """Return those of the items that are chosen."""
@@ -45,6 +59,11 @@ class ChosenItems:
         """Return those of the judgments whose items, one or two, are chosen."""
         if self.documents is not None:
             judgments = judgments.filter(item__document__in=self.documents)
+        if self.units is not None:
+            wanted = Q(pk=None)
+            for dimension, items in self.units.items():
+                wanted |= Q(dimension=dimension, item__in=among(items))
+            judgments = judgments.filter(wanted)
         if self.items is None:
             return judgments
         return judgments.filter(Q(other=None) | Q(other__in=self.items), item__in=self.items)
@@ -58,12 +77,29 @@ class ChosenItems:
             found += "".join(f" AND {column} IN ({_numbers(self.items)})" for column in of_items)
         return found
 
+    def condition_on_units(self, dimension: str, item: str) -> str:
+        """Return in SQL which dimensions and items go together, about columns with their ids."""
+        if self.units is None:
+            return ""
+        wanted = [
+            f"({dimension} = {int(key)} AND {item} IN ({_numbers(items)}))"
+            for key, items in self.units.items()
+        ]
+        return f" AND ({' OR '.join(wanted) or '1 = 0'})"
+
+
+def among(keys: Sequence[int]) -> RawSQL:
+    """Return keys as a subquery with one parameter: SQLite takes no more than some thousands in a list."""
+    if connection.vendor == "sqlite":
+        return RawSQL("SELECT value FROM json_each(%s)", [json.dumps(list(keys))])
+    return RawSQL("SELECT unnest(%s::bigint[])", [list(keys)])
+
 
 def chosen_items(project: Project, scope: Scope) -> ChosenItems:
     """Return what a scope chooses or draws. One query at the most."""
     if scope.chosen is not None:
-        return ChosenItems(list(scope.chosen), scope.items)
-    return ChosenItems(sampled_documents(project, scope.documents), scope.items)
+        return ChosenItems(list(scope.chosen), scope.items, scope.units)
+    return ChosenItems(sampled_documents(project, scope.documents), scope.items, scope.units)
 
 
 def _numbers(numbers: Sequence[int]) -> str:

@@ -1,13 +1,9 @@
 """Judgments by what they are: of a judge, about a dimension, unreadable, or far from what people say."""
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from django.db import connection
 from django.db.models import Count, Q, QuerySet, TextChoices
-from django.db.models.expressions import RawSQL
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.guideline import FrozenDimension
@@ -17,10 +13,12 @@ from annotate.core.rounds import last_round
 from judges.core.mapping import map_values
 from judges.core.models import Judge, Judgment
 from judges.core.specification import Scope
-from judges.endpoints.prices import EndpointPrices
+from judges.endpoints.prices import prices_of
+from judges.endpoints.work import UNKNOWN_PRICES
 from judges.methods.own_scale import OwnScale
 from judges.results.queries.scores import Material, material_of, mean_of_samples
 from judges.runs.queries.plans import JudgePlan, RunPlan, Usage, mean_usage
+from judges.runs.queries.samples import among
 from judges.runs.queries.shared import by_call, sizes_of_calls
 
 Status = Judgment.Status
@@ -87,13 +85,6 @@ def _far(project: Project, judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
     return judgments.filter(pk__in=among(far))
 
 
-def among(keys: Sequence[int]) -> RawSQL:
-    """Return keys as a subquery with one parameter: SQLite takes no more than some thousands in a list."""
-    if connection.vendor == "sqlite":
-        return RawSQL("SELECT value FROM json_each(%s)", [json.dumps(list(keys))])
-    return RawSQL("SELECT unnest(%s::bigint[])", [list(keys)])
-
-
 def _rescale(value: float, scale: OwnScale | None, dimension: FrozenDimension) -> float:
     return float(map_values(value, scale, dimension)) if scale else value
 
@@ -104,16 +95,18 @@ def _means(material: Material, key: str) -> dict[int, float]:
 
 
 def plan_of_asking(judgments: QuerySet[Judgment]) -> RunPlan:
-    """Return what asking judgments again would cost, without those of imported judges. Three queries."""
+    """Return what asking judgments again would cost, without those of imported judges.
+
+    Three queries, and one for each judge.
+    """
     counts = dict(judgments.order_by().values_list("judge").annotate(Count("pk")))
     judges = Judge.objects.filter(Q(pk__in=counts), endpoint__isnull=False).select_related("endpoint")
     found = list(judges.order_by("name"))
     used = mean_usage(Scope(found, []))
-    prices = {each.endpoint_id: EndpointPrices(each.endpoint) for each in found if each.endpoint}
     plans = [
         replace(
             _asking_plan(each, judgments, counts[each.pk], used.get(each.pk)),
-            prices=prices[each.endpoint_id].of(each.model),
+            prices=prices_of(each.endpoint, each.model) if each.endpoint else UNKNOWN_PRICES,
         )
         for each in found
     ]

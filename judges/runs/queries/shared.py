@@ -77,15 +77,17 @@ def by_call(
     """
     calls: dict[Key, list[int]] = {}
     if not of_documents:
-        for pk, judge, item, sample in judgments.values_list("pk", "judge", "item", "sample"):
-            calls.setdefault((judge, item, sample) if judge in several else (pk,), []).append(pk)
+        columns = ("pk", "judge", "item", "sample", "steps_done")
+        for pk, judge, item, sample, steps_done in judgments.values_list(*columns):
+            is_shared = judge in several and not steps_done
+            calls.setdefault((judge, item, sample) if is_shared else (pk,), []).append(pk)
         return calls
     rows = list(judgments.values_list("pk", "judge", "item", "sample", "dimension", "steps_done"))
     # Not by a join: rows are locked by this query, and items must not be.
     items = {row[2] for row in rows if row[1] in of_documents and not row[5]}
     documents = dict(Item.objects.filter(pk__in=items).values_list("pk", "document"))
     for pk, judge, item, sample, dimension, steps_done in rows:
-        key: Key | None = (judge, item, sample) if judge in several else None
+        key: Key | None = (judge, item, sample) if judge in several and not steps_done else None
         if judge in of_documents and not steps_done:
             key = document_key(of_documents[judge], documents[item], dimension)
         calls.setdefault(key or (pk,), []).append(pk)
@@ -96,7 +98,7 @@ def shared_by(
     judge: Judge, item: int, sample: int, document: int, dimension: int, steps_done: int
 ) -> Key | None:
     """Return what judgments have in common that one call gives; None where a call gives one."""
-    if judge.asks_several:
+    if judge.asks_several and not steps_done:
         return judge.pk, item, sample
     if judge.asks_of_documents and not steps_done:
         return document_key(judge, document, dimension)

@@ -7,14 +7,16 @@ from typing import Any
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Document, Guideline, Item
 from judges.core.contents import contents_of, in_order_of_sample
-from judges.core.models import Judge, Judgment, ScoreFrom
+from judges.core.models import Endpoint, Judge, Judgment, ScoreFrom
 from judges.endpoints.questions import Question
 from judges.endpoints.work import Call, Chain, Earlier, JudgmentWork, Outcome
 from judges.methods import METHODS, Method
 from judges.methods.base import Message, Subject
-from judges.methods.readings import Reading
+from judges.methods.readings import Readable, Reading
 from judges.methods.steps import MethodStep, SteppedMethod
 from judges.runs.queries.shared import shared_by
+
+FIRST_REPLY, FOLLOW_UP = "reply", "follow-up"
 
 
 class Questions:
@@ -81,24 +83,26 @@ class Questions:
         judge, dimension = self._judges[row.judge], self._dimensions[row.dimension]
         together = dimensions_asked(judge, dimension, self._in_order, row.item)
         subject = self._subject(row, judge)
-        chain = _chain(judge, subject, judge.rescale(dimension), row)
+        own = judge.rescale(dimension)
+        replies = replies_of_steps(row.steps)
+        asked = question(judge, subject, together, sample=row.sample, replies=replies, dimension=dimension)
+        takes_steps = judge.takes_steps or bool(row.steps)
         return JudgmentWork(
             judgment=row.pk,
-            question=question(
-                judge, subject, together, sample=row.sample, replies=replies_of_steps(row.steps)
-            ),
+            question=asked,
             method=METHODS[judge.method],
-            dimension=judge.rescale(dimension),
+            dimension=own,
             together=[judge.rescale(each) for each in together],
             shared=shared_by(judge, row.item, row.sample, row.item__document, row.dimension, len(row.steps)),
-            chain=chain,
+            chain=_chain(judge, subject, own, row) or _follow_up(judge, subject, own, together, row),
             structured=judge.structured,
             attempts=row.attempts,
             unreadable=_unreadable(row) if row.reason else None,
             keeps_messages=row.run__keeps_messages,
-            unit=None if chain else _unit(judge, row, subject),
+            unit=None if takes_steps else _unit(judge, row, subject),
             pattern=judge.template.pattern if judge.template else "",
             subject=subject,
+            dialect=judge.endpoint.dialect if judge.endpoint else Endpoint.Dialect.OPENAI,
         )
 
 
@@ -174,16 +178,24 @@ def question(
     *,
     sample: int = 0,
     replies: Sequence[str] = (),
+    dimension: FrozenDimension | None = None,
 ) -> Question:
     """Return what a judge asks in one call about a subject and dimensions. The judge needs its template.
 
     sample: each has a seed of its own, where there is one, or all would be the same reply. replies: to the
-    steps before, where the method takes several calls.
+    steps before, or the one that is followed up. dimension: of that one, where a call asks about several.
     """
     assert judge.template is not None
     method, asked = METHODS[judge.method], [judge.rescale(each) for each in dimensions]
     text = judge.template.text if judge.asks_several else judge.template.text_about(dimensions[0].id)
-    messages, shape = _content(method, text, subject, asked, replies)
+    if replies and not isinstance(method, SteppedMethod):
+        own = judge.rescale(dimension or dimensions[0])
+        before = method.messages_about(text, subject, asked)
+        messages: Sequence[Message] = _after_reply(before, replies[0], method.follow_up(own))
+        asked = [own]
+        shape: Callable[[], dict[str, Any] | None] = lambda: method.schema_about(asked, subject)  # noqa: E731
+    else:
+        messages, shape = _content(method, text, subject, asked, replies)
     return Question(
         model=judge.model,
         messages=_with_system_message(judge.system_message, messages),
@@ -228,6 +240,43 @@ def _chain(judge: Judge, subject: Subject, dimension: FrozenDimension, row: Any)
         return method.next_step(text, subject, dimension, [*replies, reply])
 
     return Chain(name, row.steps, _earlier_use(row) if row.steps else None, go_on)
+
+
+def _follow_up(
+    judge: Judge,
+    subject: Subject,
+    dimension: FrozenDimension,
+    together: Sequence[FrozenDimension],
+    row: Any,
+) -> Chain | None:
+    """Return the calls of a judge that follows up an unreadable reply, None where it does not.
+
+    The first reply is read as the judge reads; the one to "State only the score" by Concord's rules alone.
+    """
+    method = METHODS[judge.method]
+    if not judge.follows_up or judge.template is None or not method.follow_up(dimension):
+        return None
+    pattern, asked = judge.template.pattern, [judge.rescale(each) for each in together]
+
+    def read_first(reply: str) -> MethodStep | Reading:
+        reading = method.read_about(
+            reply, dimension, asked, subject=subject, pattern=pattern, structured=judge.structured
+        )
+        is_over = isinstance(reading, Readable) or not reply.strip()
+        return reading if is_over else MethodStep(FOLLOW_UP, ())
+
+    def read_second(reply: str) -> MethodStep | Reading:
+        reading = method.read_about(reply, dimension, [dimension], subject=subject)
+        first = replies_of_steps(row.steps)[0].strip()
+        return replace(reading, rationale=first) if isinstance(reading, Readable) else reading
+
+    if row.steps:
+        return Chain(FOLLOW_UP, row.steps, _earlier_use(row), read_second, is_last=True)
+    return Chain(FIRST_REPLY, (), None, read_first)
+
+
+def _after_reply(messages: Sequence[Message], reply: str, text: str) -> list[Message]:
+    return [*messages, Message("assistant", reply), Message("user", text)]
 
 
 def replies_of_steps(steps: Sequence[Mapping[str, Any]]) -> list[str]:

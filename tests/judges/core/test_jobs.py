@@ -426,7 +426,9 @@ def test_a_reply_that_cannot_be_read_from_its_response_is_paid_once(
     make: Make, provider: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case = make(provider, tmp_path)
-    failing(monkeypatch, "judges.endpoints.client.replies_of", ZeroDivisionError())
+    failing(
+        monkeypatch, "judges.endpoints.dialects.chat_completions.ChatCompletions.replies", ZeroDivisionError()
+    )
     for _ in range(MAX_ATTEMPTS):
         case.run()
     stopped = case.declared.rows.get(pk=case.job.pk)

@@ -10,8 +10,9 @@ from threading import Semaphore
 
 import pytest
 
-from judges.endpoints.batch_client import BatchClient
 from judges.endpoints.client import Client
+from judges.endpoints.dialects.batches import Submission
+from judges.endpoints.dialects.openai_batches import OpenAIBatches
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.questions import Question, Server
 from judges.endpoints.replies import Reply
@@ -111,7 +112,7 @@ def listing(*pages, status=200):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
-    with closing(BatchClient(Server(f"http://127.0.0.1:{server.server_port}/v1", "k", 5, 1))) as client:
+    with closing(OpenAIBatches(Server(f"http://127.0.0.1:{server.server_port}/v1", "k", 5, 1))) as client:
         yield client, asked
     server.shutdown()
     server.server_close()
@@ -157,6 +158,6 @@ def test_a_list_that_failed_is_not_taken_for_an_empty_one(status, fatal_for_run)
 def test_what_is_no_batch_is_explained(provider, said):
     provider.body = said
     server = Server(provider.base_url, "k", 5, 1)
-    says = "does not know OpenAI's batch interface"
-    with closing(BatchClient(server)) as client, pytest.raises(RequestFailed, match=says):
-        client.create("file-1", "token")
+    says = "does not know OpenAI-compatible batches"
+    with closing(OpenAIBatches(server)) as client, pytest.raises(RequestFailed, match=says):
+        client.create("file-1", "token", Submission("m"))

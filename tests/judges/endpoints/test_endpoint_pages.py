@@ -5,6 +5,7 @@ from django.db import IntegrityError, transaction
 
 from annotate.core.outbound.permits import place_of
 from judges.core.models import Endpoint
+from tests.api.client import ApiClient
 from tests.factories import make_project
 from tests.judges.factories import make_endpoint, make_judge, make_permit, make_priced_endpoint
 from tests.judges.pages import HTMX, address, html_of, text_of
@@ -244,3 +245,46 @@ def test_more_endpoints_need_no_more_queries(client, cast, django_assert_max_num
     for _ in range(3):
         make_judge(cast.project)
     assert queries() == one
+
+
+# Interfaces
+
+
+@pytest.mark.parametrize(
+    ("dialect", "url"),
+    [
+        ("anthropic", "https://api.anthropic.com/v1"),
+        ("gemini", "https://generativelanguage.googleapis.com/v1beta"),
+    ],
+)
+def test_an_interface_brings_its_usual_url(client, cast, dialect, url):
+    form = html_of(client.get(address(cast, "endpoints/new/")))
+    assert url in form
+    assert add(client, cast, dialect=dialect, base_url="", key_variable="").status_code == 302
+    made = Endpoint.objects.get()
+    assert (made.dialect, made.base_url) == (dialect, url)
+
+
+def test_an_endpoint_without_an_interface_is_openai_compatible_and_needs_a_url(client, cast):
+    add(client, cast)
+    assert Endpoint.objects.get().dialect == "openai"
+    refused = add(client, cast, name="Other", base_url="")
+    assert refused.status_code == 422
+    assert "This field is required." in text_of(refused)
+
+
+def test_anthropic_gives_no_samples_in_one_call(client, cast):
+    changes = {"dialect": "anthropic", "base_url": "", "key_variable": "", "samples_in_one_call": "on"}
+    refused = add(client, cast, **changes)
+    assert refused.status_code == 422
+    assert "Anthropic Messages gives one reply a call." in text_of(refused)
+    assert not Endpoint.objects.exists()
+
+
+def test_the_api_takes_and_shows_the_interface(cast):
+    program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/endpoints/"
+    made = program.post(home, {"name": "Lab", "dialect": "gemini", "base_url": "http://127.0.0.1:9/v1beta"})
+    assert (made.status_code, made.json()["dialect"]) == (201, "gemini")
+    wrong = program.post(home, {"name": "Other", "dialect": "latin", "base_url": "http://127.0.0.1:9/v1"})
+    assert wrong.status_code == 422
+    assert wrong.json()["fields"].keys() == {"dialect"}

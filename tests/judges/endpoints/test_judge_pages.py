@@ -274,6 +274,23 @@ def test_parameters_that_cannot_be_sent_are_refused_beside_their_field(client, c
     assert not Judge.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"temperature": 0}, "Anthropic takes neither temperature nor top p nor seed"),
+        ({"temperature": "", "score_from": "probabilities"}, "Anthropic gives no log-probabilities"),
+        ({"temperature": "", "extra_body": '{"thinking": {}}'}, "Concord sends thinking itself"),
+    ],
+)
+def test_a_judge_with_what_its_interface_does_not_have_is_refused(client, cast, fields, says):
+    endpoint = make_endpoint(cast.project, dialect="anthropic")
+    refused = add(client, cast, endpoint=endpoint.pk, **fields)
+    assert refused.status_code == 422
+    assert says in text_of(refused)
+    assert not Judge.objects.exists()
+    assert add(client, cast, endpoint=endpoint.pk, temperature="").status_code == 302
+
+
 def test_dimensions_of_one_call_are_named_in_order_and_shown_again(client):
     cast = make_project(dimensions=("fluency", "coherence", "style"))
     client.force_login(cast.admin)
@@ -318,3 +335,27 @@ def test_dimensions_that_cannot_be_asked_together_are_refused(client, cast, fiel
     assert reply.status_code == 422
     assert says in text_of(reply)
     assert not Judge.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("url", "has_answered", "expected"),
+    [
+        ("https://api.openai.com/v1", False, True),
+        ("http://127.0.0.1:9/v1", False, False),
+        ("http://127.0.0.1:9/v1", True, True),
+    ],
+)
+def test_new_judge_starts_with_structured_output(client, cast, url, has_answered, expected):
+    endpoint = make_endpoint(cast.project, url)
+    if has_answered:
+        judge = make_judge(cast.project, name="Earlier", endpoint=endpoint, structured=True)
+        make_judgment(judge, cast.items[0], cast.dimensions[0])
+    form = client.get(address(cast, "new/")).context["form"]
+    assert (form["structured"].value(), form["asks_again"].value()) == (expected, True)
+    values = {"name": "By API", "endpoint": endpoint.pk, "model": "m", "template": "shipped:rts"}
+    api = ApiClient(cast.admin)
+    assert api.post(f"projects/{cast.project.slug}/judges/", values).status_code == 201
+    made = Judge.objects.get(name="By API")
+    assert (made.structured, made.asks_again) == (expected, True)
+    values |= {"name": "By probabilities", "score_from": "probabilities"}
+    assert api.post(f"projects/{cast.project.slug}/judges/", values).status_code == 201

@@ -40,6 +40,7 @@ CHANGED: dict[str, Any] = {
     "max_tokens_name": "max_completion_tokens",
     "score_from": "probabilities",
     "structured": True,
+    "asks_again": True,
     "top_p": 0.5,
     "seed": 7,
     "stop": ["END"],
@@ -55,7 +56,9 @@ CHANGED: dict[str, Any] = {
     "call_order": "rotated",
     "reference": "system-1",
 }
-BASE: dict[str, Any] = {"temperature": 1, "samples": 1, "score_from": "text", "structured": False}
+BASE: dict[str, Any] = {
+    **{"temperature": 1, "samples": 1, "score_from": "text", "structured": False, "asks_again": False},
+}
 every_setting = pytest.mark.parametrize("setting", JUDGE_SETTINGS, ids=lambda setting: setting.name)
 
 

@@ -79,6 +79,18 @@ def test_a_judge_without_the_reference_that_its_prompt_shows_is_refused(client: 
     assert plan.problems == ["J: 1 documents have no text of the system that it shows as reference."]
 
 
+def test_pairwise_without_a_dimension_is_asked_on_one() -> None:
+    cast = make_project(dimensions=("fluency", "coherence"), documents=1, systems=2)
+    template = make_template(cast.project, "pairwise", text=VARIANTS["pairwise-gao"].text)
+    overall = make_judge(cast.project, "pairwise", template=template, name="Overall")
+    by_dimension = make_judge(cast.project, "pairwise", name="By dimension")
+    both = Scope([overall, by_dimension], ["fluency", "coherence"])
+    assert plan_of(cast.project, both).problems == [
+        "Overall: Its prompt names no dimension; choose one dimension for its answers."
+    ]
+    assert plan_of(cast.project, Scope([overall], ["fluency"])).problems == []
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_judges_system_message_stands_before_that_of_its_prompt() -> None:
     cast = make_project(documents=1, systems=1)

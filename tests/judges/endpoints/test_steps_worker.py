@@ -109,6 +109,21 @@ def test_a_job_that_ends_its_workers_is_given_up(client: Client, cast: Cast) -> 
     assert (writing.status, writing.reason, provider.asked) == ("stopped", GAVE_UP, [])
 
 
+def test_a_worker_writes_the_proposed_schema_of_summequal(client: Client, cast: Cast) -> None:
+    client.force_login(cast.admin)
+    with providing(reply='{"who": "Who is it about?", "why": "Why?"}') as provider:
+        endpoint = make_priced_endpoint(cast.project, provider.base_url)
+        judge = make_judge(cast.project, "summequal", endpoint=endpoint, name="S")
+        shown = text_of(client.get(page_of(judge)))
+        assert "Let a model propose the schema" in shown
+        assert "1 call." in shown
+        writing = asked_for(client, judge)
+        run_job("steps", writing.pk)
+    writing.refresh_from_db()
+    assert (writing.status, writing.spent, len(provider.asked)) == ("finished", cost_of_call(judge), 1)
+    assert "=== schema ===\nwho: Who is it about?\nwhy: Why?\n\n===" in writing.template.text
+
+
 def test_prompts_without_steps_and_readers_are_not_asked(client: Client, cast: Cast) -> None:
     client.force_login(cast.admin)
     with providing(reply=STEPS) as provider:

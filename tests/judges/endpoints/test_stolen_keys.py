@@ -21,9 +21,10 @@ from annotate.core.models import AuditEntry
 from annotate.core.outbound.permits import PermittedHost
 from judges.core.models import Endpoint, EndpointKey
 from judges.endpoints.addresses import ENDPOINT_GUARD, is_listed
-from judges.endpoints.batch_client import BatchClient
 from judges.endpoints.client import Client
 from judges.endpoints.commands import enter_key, try_endpoint
+from judges.endpoints.dialects.batches import Submission
+from judges.endpoints.dialects.openai_batches import OpenAIBatches
 from judges.endpoints.encryption import UnreadableKeyError, decrypt
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.questions import Server
@@ -296,7 +297,7 @@ def test_whatever_a_port_speaks_a_person_reads_one_sentence(client, cast, says):
     )
 
 
-@pytest.mark.parametrize("kind", [Client, BatchClient])
+@pytest.mark.parametrize("kind", [Client, OpenAIBatches])
 def test_the_certificate_is_that_of_the_name_although_a_checked_address_is_asked(
     kind, tmp_path, monkeypatch, settings
 ):
@@ -315,7 +316,7 @@ def test_the_batch_interface_is_guarded_too(settings):
     with recording() as (url, heard):
         settings.LOCAL_ENDPOINTS = ()
         with pytest.raises(RequestFailed, match="is a private host"):
-            ask_with(BatchClient, url)
+            ask_with(OpenAIBatches, url)
     assert heard == []
 
 
@@ -424,9 +425,9 @@ def test_a_secret_of_its_own_can_follow_the_secret_key(cast, provider, settings)
 
 def ask_with(kind, url):
     server = Server(url, KEY, 5, 1)
-    if kind is BatchClient:
-        with closing(BatchClient(server)) as client:
-            client.create("file-1", "token")
+    if kind is OpenAIBatches:
+        with closing(OpenAIBatches(server)) as client:
+            client.create("file-1", "token", Submission("m"))
     else:
         ask(url, KEY)
 

@@ -72,7 +72,7 @@ def test_what_was_written_is_given_as_a_file(client, cast):
     [
         ("rts", {"text": "Score {{ text }} by {{ mood }}."}, "{{ mood }} is not a placeholder here"),
         ("rts", {"text": "Score it."}, "The template needs the placeholder {{ text }}."),
-        ("mcq", {"text": "Choose for {{ text }}."}, "The template needs the placeholder {{ options }}."),
+        ("mcq", {"text": "Choose for {{ text }}."}, "The template needs the placeholder {{ options }} or"),
         ("h2h", {"text": "{{ text_1 }}"}, "The template needs the placeholder {{ text_2 }}."),
         ("rts", {"text": ""}, "The template needs the placeholder {{ text }}."),
         ("rts", {"name": ""}, "This field is required."),

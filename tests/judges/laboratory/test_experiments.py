@@ -18,8 +18,14 @@ from judges.runs.queries.plans import plan_of
 from judges.runs.queries.samples import sampled_documents
 from tests.api.client import ApiClient
 from tests.factories import make_member, make_project
-from tests.judges.factories import make_judge, make_priced_endpoint
-from tests.judges.measured import measured_project
+from tests.judges.factories import (
+    make_endpoint,
+    make_judge,
+    make_judgment,
+    make_priced_endpoint,
+    make_template,
+)
+from tests.judges.measured import MCQ, RTS, measured_project
 from tests.judges.pages import text_of
 
 pytestmark = pytest.mark.django_db
@@ -172,6 +178,45 @@ def test_variants_stand_beside_each_other_on_the_same_items(client):
     (pair,) = rows(client, cast, "pairs-of-judges")
     correlation = {name: float(row["correlation"]) for name, row in found.items()}
     assert float(pair["spearman"]) == pytest.approx(correlation["Chooser"] - correlation["Reasoner"])
+
+
+def test_temperatures_are_curves_with_and_without_reasoning(client):
+    cast = measured_project()
+    client.force_login(cast.admin)
+    endpoint = make_endpoint(cast.project)
+    reasons, direct = make_template(cast.project, "rts"), make_template(cast.project, "direct")
+    for template, name in ((reasons, "With"), (direct, "Without")):
+        for temperature in (0, 0.5, 1):
+            judge = make_judge(
+                cast.project,
+                template.method,
+                name=f"{name} · temperature {temperature:g}",
+                template=template,
+                endpoint=endpoint,
+                temperature=temperature,
+                samples=10 if temperature else 1,
+            )
+            for item, value in zip(cast.items, MCQ if temperature == 1 else RTS, strict=True):
+                make_judgment(judge, item, cast.dimensions[0], value=value)
+    Judge.objects.filter(name="Without · temperature 0.5").update(samples=3)
+    found = rows(client, cast, "temperatures")
+    assert [float(row["temperature"]) for row in found] == [0, 0.5, 1]
+    said = {row["judge"]: float(row["correlation"]) for row in rows(client, cast, "experiment")}
+    with_reasons = Judge.objects.get(name="With · temperature 0.5").pk
+    assert [float(row[f"judge-{with_reasons}"]) for row in found] == pytest.approx(
+        [said[f"With · temperature {each}"] for each in ("0", "0.5", "1")]
+    )
+    # Another number of samples is another curve, which begins with the same judge at temperature 0.
+    few, many = (Judge.objects.get(name=f"Without · temperature {each}").pk for each in ("0.5", "1"))
+    assert [bool(row[f"judge-{few}"]) for row in found] == [True, True, False]
+    assert [bool(row[f"judge-{many}"]) for row in found] == [True, False, True]
+
+
+def test_judges_at_one_temperature_have_no_curve(client):
+    cast = measured_project()
+    client.force_login(cast.admin)
+    path = reverse("result_file", args=[cast.project.slug, "experiments", "temperatures", "csv"])
+    assert client.get(path).status_code == 404
 
 
 def test_a_run_of_several_judges_is_an_experiment_of_its_own(client):

@@ -213,6 +213,43 @@ def test_a_perplexity_that_was_imported_gives_familiarity(client, cast):
     assert float(first[2]) == pytest.approx(sum(at_two) / len(at_two))
 
 
+def test_perplexities_of_documents_have_a_table_of_their_own(client, cast):
+    make_metric(cast, [7.0] * len(cast.items), name="Document perplexity under a model")
+    found = rows(client, cast, "documents-by-rating", "biases")
+    means = {row["judge_mean"] for row in found if row["judge"] == "Chooser"} - {""}
+    assert {round(float(mean), 6) for mean in means} == {7}
+    assert "“perplexity” in its name" in text_of(client.get(page_of(cast, "biases"))), "outputs have none"
+
+
+def test_frequencies_of_scores_count_every_sample(client, cast):
+    judge = cast.project.judges.get(name="Reasoner")
+    found = rows(client, cast, f"judge-{judge.pk}-frequencies", "biases")
+    first = 6 - RTS[0]  # said once of the first item, in place of RTS[0]
+    said = [*RTS, *RTS, first, *RTS[1:]]
+    assert {float(row["score"]): int(row["answers"]) for row in found} == {
+        point: said.count(point) for point in (1, 2, 3, 4, 5)
+    }
+    assert [float(row["share"]) for row in found] == pytest.approx(
+        [said.count(point) / len(said) for point in (1, 2, 3, 4, 5)]
+    )
+    ratings = [value for values in PEOPLE for value in values]
+    assert float(found[3]["people"]) == pytest.approx(ratings.count(4) / len(ratings))
+
+
+def test_frequencies_on_a_scale_of_its_own_list_each_point_and_no_people(client, cast):
+    judge = make_judge(cast.project, name="Percent", scale_minimum=1, scale_maximum=100)
+    for item, value in zip(cast.items, [60, 70, 70, *[80] * 9], strict=True):
+        make_judgment(judge, item, cast.dimensions[0], value=value)
+    found = rows(client, cast, f"judge-{judge.pk}-frequencies", "biases")
+    assert [float(row["score"]) for row in found] == list(range(1, 101))
+    assert {row["score"]: row["answers"] for row in found if row["answers"] != "0"} == {
+        "60": "1",
+        "70": "2",
+        "80": "9",
+    }
+    assert "another scale" in found[0]["people_reason"]
+
+
 def several_dimensions():
     """Two raters and a judge with two dimensions in one call, the other way round for every second item."""
     cast = make_project(

@@ -13,6 +13,7 @@ from judges.methods.reading.booleans import read_answers, read_yes_or_no
 from judges.methods.readings import Reading, Unreadable
 from judges.methods.steps import MethodStep, SteppedMethod
 from judges.methods.summequal import SummEQuAL
+from judges.methods.variants import VARIANTS
 from tests.judges.methods.dimensions import BINARY, FIVE, TOPICS
 
 ARTICLE = Subject((("", "The article."),), "Dr. Smith came at 4 p.m. He left. Nobody saw him!")
@@ -165,6 +166,25 @@ def test_summequal_shows_later_steps_what_earlier_ones_gave() -> None:
     assert "The article." in message_of(method, points, "[true]", questions, "[true]")
     problem = after(method, points, "[true, false]")
     assert problem == Unreadable("Step “completeness”: The reply has 2 answers to 1 questions.")
+
+
+def test_second_wording_of_summequal_has_the_same_steps() -> None:
+    method, template = METHODS["summequal"], VARIANTS["summequal-second"].text
+    assert isinstance(method, SummEQuAL)
+    replies = [
+        '{"who": ["Smith came."]}',
+        "[true]",
+        '[{"question": "Did he come?", "answer": true}]',
+        "[true]",
+    ]
+    shown = ["who: Which people", "1. Smith came.", ARTICLE.text, "1. Did he come?", "The article."]
+    for place, expected in enumerate(shown):
+        step = method.next_step(template, ARTICLE, FIVE, replies[:place])
+        assert isinstance(step, MethodStep)
+        assert expected in step.messages[0].content
+    reading = method.next_step(template, ARTICLE, FIVE, [*replies, "[true]"])
+    assert isinstance(reading, Readable)
+    assert reading.value == 5
 
 
 @pytest.mark.parametrize("method", STEPPED, ids=lambda method: method.key)

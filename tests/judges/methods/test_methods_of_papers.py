@@ -1,6 +1,7 @@
 """What is particular to single methods: their structure as their papers have it, and how replies are read."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -130,8 +131,10 @@ def test_categories_are_read_by_name() -> None:
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
 def test_a_further_wording_suits_its_method(variant) -> None:
     METHODS[variant.method].check(variant.text)
-    content = "\n".join(each.content for each in messages(variant.method, LABELLED, variant.text))
-    assert "The summary." in content
+    subject = PAIR if METHODS[variant.method].asks_pairs else SUBJECT
+    content = "\n".join(each.content for each in messages(variant.method, LABELLED, variant.text, subject))
+    first_step = METHODS[variant.method].document_section  # which knows the document only
+    assert (subject.text in content) == (not first_step)
     assert ("The article." in content) == (not variant.key.endswith("no_source"))
     assert not re.search(r"\bdocument\b", content) or "The article." in content
     assert len(variant.label) <= 80  # characters of a prompt's name
@@ -155,3 +158,98 @@ def test_further_wordings_differ_from_each_other_and_from_the_default() -> None:
     for key in METHODS:
         texts = [each.text for each in shipped_prompts_of(key)]
         assert len(set(texts)) == len(texts)
+
+
+def shipped(key: str, scale=LABELLED, subject: Subject = SUBJECT) -> str:
+    """The last message of a prompt as shipped."""
+    return messages(VARIANTS[key].method, scale, VARIANTS[key].text, subject)[-1].content
+
+
+ENDS = "from one to five, where one means “A pile” and five means “One text”"
+
+
+@pytest.mark.parametrize("key", ["rts-shen", "rts-shen-2", "mcq-shen", "mcq-shen-2"])
+def test_prompts_of_shen_begin_with_the_ends_of_the_scale(key: str) -> None:
+    asked = shipped(key)
+    assert ENDS in asked.split("\n")[0]
+    assert asked.index(ENDS) < asked.index("Coherence: How good") < asked.index("The article.")
+    assert asked.index("The article.") < asked.index("The summary.")
+
+
+def test_rts_of_shen_shows_no_point_between_the_ends() -> None:
+    for key in ("rts-shen", "rts-shen-2"):
+        asked = shipped(key)
+        assert not any(label in asked for label in ("Loose", "Partly ordered", "Well ordered", "What A pile"))
+        assert asked.endswith("Write your reason in one sentence, then the final score:\n")
+
+
+def test_options_of_shen_state_their_scores() -> None:
+    lines = shipped("mcq-shen").splitlines()
+    assert lines[-7] == "A: A pile: What A pile means. Score: One."
+    assert lines[-3] == "E: One text: What One text means. Score: Five."
+    assert lines[-1] == "Your choice (one letter from A to E):"
+    assert shipped("mcq-shen", FIVE).splitlines()[-7] == "A: Score: One."
+
+
+def test_second_prompts_of_shen_have_the_guidelines_of_raters() -> None:
+    guided = replace(LABELLED, guidelines="Read every sentence twice.")
+    for key in ("rts-shen", "mcq-shen"):
+        assert guided.guidelines not in shipped(key, guided)
+        assert guided.guidelines in shipped(f"{key}-2", guided)
+
+
+def test_stars_of_shen_name_the_ends_in_stars() -> None:
+    asked = shipped("stars-shen")
+    ends = "from one star to five stars, where one star is “A pile” and five stars are “One text”"
+    assert ends in asked
+    assert "Well ordered" not in asked
+    assert asked.endswith("\nStars:\n")
+
+
+def test_ends_without_labels_are_the_ends_of_the_scale() -> None:
+    ends = "from one to five, where one means the lower end and five means the upper end"
+    assert ends in shipped("rts-shen", FIVE)
+    assert "from zero to 100, where zero means" in shipped("rts-shen", dimension(minimum=0, maximum=100))
+
+
+@pytest.mark.parametrize(
+    ("method", "reply", "value"),
+    [
+        ("rts", "The sentences do not follow each other. Two", 2),
+        ("rts", "The summary has an order.\nFinal score: Four.", 4),
+        ("mcq", "D: Well ordered: What Well ordered means. Score: Four.", 4),
+        ("mcq", "B", 2),
+        ("stars", "Four stars", 4),
+        ("stars", "3", 3),
+        ("pairwise", "Text 2", 0),
+        ("pairwise", "“Text 1”", 1),
+        ("recipe", "4", 4),
+    ],
+)
+def test_replies_in_the_form_of_the_papers_are_read(method: str, reply: str, value: float) -> None:
+    read = METHODS[method].read(reply, LABELLED)
+    assert isinstance(read, Readable)
+    assert read.value == value
+
+
+def test_pairwise_of_gao_names_no_dimension() -> None:
+    asked = shipped("pairwise-gao", subject=PAIR)
+    assert "Coherence" not in asked
+    assert asked.index("One.") < asked.index("Other.") < asked.index("“Text 1” or “Text 2”")
+
+
+@pytest.mark.parametrize("key", ["recipe-stureborg", "recipe-stureborg-no_source"])
+def test_the_recipe_of_stureborg_has_aspects_and_asks_for_the_ratings_of_experts(key: str) -> None:
+    guided = replace(TEN, guidelines="1. Read the text.\n2. Look for jumps.")
+    system, user = messages("recipe", guided, VARIANTS[key].text)
+    assert "\nAspects to consider:\n1. Read the text.\n2. Look for jumps.\n" in system.content
+    assert system.content.endswith("close as possible to the ratings that experts give.")
+    assert user.content.endswith("\nCoherence:\n")
+    assert ("The article." in user.content) == (key == "recipe-stureborg")
+    assert "document" not in system.content or key == "recipe-stureborg"
+    without = messages("recipe", TEN, VARIANTS[key].text)[0].content
+    assert "Aspects" not in without
+
+
+def test_replies_have_as_many_tokens_as_in_the_release_of_shen() -> None:
+    assert {METHODS[key].max_tokens for key in ("rts", "mcq", "h2h", "stars")} == {128}

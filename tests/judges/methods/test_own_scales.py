@@ -98,4 +98,3 @@ def test_thirds_are_said_in_numbers():
     scores = METHODS["direct"].json_schema(asked)["properties"]["score"]["enum"]
     assert (len(scores), scores[:3], scores[-1]) == (13, [1, 1.33, 1.67], 5)
     assert map_values([1, 3.67, 5], thirds, FIVE).tolist() == [1, 3.67, 5]
-    assert "choose one" in OwnScale(1, 5, modifiers=True, thirds=True).problem

@@ -59,11 +59,19 @@ def test_a_placeholder_of_another_method_is_unknown():
 
 @pytest.mark.parametrize(
     ("method", "template", "missing"),
-    [("rts", "{{ document }}", "text"), ("mcq", "{{ text }}", "options"), ("h2h", "{{ text_1 }}", "text_2")],
+    [("rts", "{{ document }}", "text"), ("h2h", "{{ text_1 }}", "text_2")],
 )
 def test_a_missing_placeholder_is_named(method, template, missing):
     with pytest.raises(ValueError, match=rf"^The template needs the placeholder \{{\{{ {missing} \}}\}}\.$"):
         METHODS[method].check(template)
+
+
+def test_multiple_choice_needs_options_in_either_form():
+    with pytest.raises(
+        ValueError, match=r"needs the placeholder \{\{ options \}\} or \{\{ scored_options \}\}"
+    ):
+        METHODS["mcq"].check("{{ text }}")
+    METHODS["mcq"].check("{{ text }} {{ scored_options }}")
 
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)

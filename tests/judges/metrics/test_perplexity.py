@@ -41,9 +41,9 @@ def judge_at(provider: Provider, items) -> Judge:
     return make_judge(endpoint.project, endpoint=endpoint, name="Small")
 
 
-def measure(judge: Judge) -> dict[str, object]:
+def measure(judge: Judge, *options: str) -> dict[str, object]:
     out = StringIO()
-    call_command("perplexity", judge.project.slug, "--judge", judge.name, "--json", stdout=out)
+    call_command("perplexity", judge.project.slug, "--judge", judge.name, "--json", *options, stdout=out)
     found: dict[str, object] = json.loads(out.getvalue())
     return found
 
@@ -66,6 +66,23 @@ def test_each_text_is_asked_about_once_and_its_value_kept_at_once(items) -> None
         MetricValue.objects.filter(item=items[1]).delete()  # as if a process had died before it
         assert measure(judge)["values"] == 1
         assert len(provider.asked) == 3
+
+
+@pytest.mark.django_db
+def test_a_document_is_asked_about_once_for_all_of_its_outputs(items) -> None:
+    document = items[0].document
+    document.parts = [{"label": "Review 1", "text": "It is"}, {"label": "Review 2", "text": "good"}]
+    document.save()
+    with providing(body=echo_of(None, -1.0, -2.0)) as provider:
+        judge = judge_at(provider, items)
+        said = measure(judge, "--documents")
+        assert said["metric"] == f"Document perplexity under {judge.model}"
+        assert (said["values"], said["cost"]) == (2, "0.000100")
+        assert [each["prompt"] for each in provider.asked] == ["It is\n\ngood"]
+        values = dict(MetricValue.objects.values_list("item", "value"))
+        assert values == {item.pk: pytest.approx(math.exp(1.5)) for item in items}
+        assert measure(judge)["values"] == 2, "the outputs have another metric"
+        assert measure(judge, "--documents")["values"] == 0
 
 
 @pytest.mark.django_db

@@ -122,6 +122,7 @@ REASONS = {
     "replacement": "The test is about scales",
     "estimates": "answers to other questions are not estimated",
     "trust": "Verdicts are about scales",
+    "verdicts": "Verdicts are about scales",
 }
 
 

@@ -39,6 +39,7 @@ from tests.results.typesetting import overfull
 pytestmark = pytest.mark.django_db
 
 NAMES = [
+    "verdicts",
     "agreement",
     "systems",
     "questions",
@@ -60,6 +61,7 @@ NAMES = [
     "pilot",
 ]
 OF_JUDGES = [
+    "verdicts",
     "estimates",
     "replacement",
     "trust",

@@ -356,7 +356,7 @@ def test_who_rates_in_an_open_round_one_sees_no_results_until_it_is_closed(clien
     make_member(cast.project, Role.ANNOTATOR, user=cast.admin)
     client.force_login(cast.admin)
     assert client.get(page_of(cast)).status_code == 403
-    lead = f"/projects/{cast.project.slug}/results/trust/"
+    lead = f"/projects/{cast.project.slug}/results/verdicts/"
     assert lead not in client.get(address(cast)).content.decode()
     client.force_login(cast.researcher)
     assert client.get(page_of(cast)).status_code == 200

@@ -38,7 +38,10 @@ def mcq_value(number: int, system: str, key: str) -> int:
 
 
 def judges_of(cast: Cast) -> tuple[Judge, Judge]:
-    return cast.project.judges.get(method="rts"), cast.project.judges.get(method="mcq")
+    """Return the first RTS and the first MCQ judge."""
+    of_method = [cast.project.judges.filter(method=method).order_by("pk") for method in ("rts", "mcq")]
+    first, second = (judges[0] for judges in of_method)
+    return first, second
 
 
 def spec_of(cast: Cast, **fields) -> PolicySpec:

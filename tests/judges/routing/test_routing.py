@@ -381,7 +381,9 @@ def test_a_policy_that_people_have_begun_is_not_withdrawn(cast):
 
 
 def proposal(cast, policy):
-    return proposal_of(policy, routing_plan(policy, cast.project))
+    state = routing_state(policy, cast.project)
+    assert state is not None
+    return proposal_of(policy, routing_plan(policy, cast.project), state.verdict)
 
 
 def distrust(key="fluency"):
@@ -434,8 +436,9 @@ def test_units_of_a_system_that_won_trust_are_taken_back_unless_begun(cast):
     mine = Assignment.objects.filter(
         annotator=annotator, item__system__name=DOUBTED, units__dimension__key="fluency"
     )
-    begun = mine.select_related("round__guideline").first()
-    rate_place(begun, "fluency", 3)
+    begun = mine.select_related("round__guideline")[0]
+    said = Judgment.objects.get(judge__method="rts", item=begun.item, dimension__key="fluency")
+    rate_place(begun, "fluency", said.value)
     trust()
     found = proposal(cast, policy)
     assert not found.add
@@ -541,7 +544,7 @@ def test_an_active_audit_draws_more_where_rts_and_mcq_differ_with_a_probability_
     assert max(found.values()) > 1.5 * policy.audit_share
     asked = AssignedUnit.objects.filter(assignment__origin=policy.origin, inclusion_probability__lt=1)
     assert {one.inclusion_probability for one in asked} == set(found.values())
-    assert proposal_of(policy, routing_plan(policy, cast.project)).is_empty
+    assert proposal(cast, policy).is_empty
 
 
 def values_of(item, dimension):

@@ -22,7 +22,6 @@ from judges.routing.commands.policies import draft_policy, make_policy, route, w
 from judges.routing.queries.kept_units import (
     ExpectedGain,
     PartOfUnits,
-    expected_gain,
     kept_agreement,
     part_of,
 )
@@ -31,6 +30,8 @@ from tests.factories import make_member, make_project
 from tests.judges.pages import HTMX, address, html_of, text_of
 from tests.judges.routing.project import TRUSTED, judges_of, routing_project, spec_of
 from tests.rating.rounds import frozen
+
+GAP = float("nan")
 
 pytestmark = pytest.mark.django_db
 
@@ -206,23 +207,31 @@ def test_alpha_has_the_judge_as_one_more_rater(cast):
     assert with_judge < among_people
 
 
-def test_where_only_a_part_is_rated_its_share_stands_for_the_rest():
-    gap = float("nan")
-    human = [[3.0, 3, gap, gap, 3, 3]]
+def test_rated_share_of_a_system_stands_for_its_unrated_units():
+    human = [[3.0, 3, GAP, GAP, 3, 3]]
     scores = Scores(systems=[0] * 6, documents=range(6), human=human, judge=[1.0, 3, 3, 3, 5, 3])
     goes = np.array([True] * 4 + [False] * 2)
-    sent, kept = part_of(scores, goes), part_of(scores, ~goes)
-    assert (sent, kept) == (PartOfUnits(4, 2, 1, 2.0), PartOfUnits(2, 2, 1, 1.0))
-    assert expected_gain([sent], [kept]) == ExpectedGain(PartOfUnits(4, 2, 1, 2.0), PartOfUnits(2, 2, 1, 1.0))
-    unrated = part_of(scores, np.array([False, False, True, True, False, False]))
-    assert unrated is None
-    assert expected_gain([unrated], [None]) is None
+    assert part_of(scores, goes) == PartOfUnits(4, 2, 1, 2.0)
+    assert part_of(scores, ~goes) == PartOfUnits(2, 2, 1, 1.0)
 
 
-def test_wrong_values_count_in_dimensions_that_stay_whole():
-    stays, divided = PartOfUnits(10, 10, 7, 7.0), PartOfUnits(5, 5, 1, 1.0)
-    gain = expected_gain([None, PartOfUnits(5, 5, 4, 4.0)], [stays, divided])
-    assert gain == ExpectedGain(PartOfUnits(5, 5, 4, 4.0), PartOfUnits(15, 15, 8, 8.0))
+def test_systems_without_ratings_get_the_share_of_their_dimension():
+    human = [[3.0, 3, 3, 3, GAP, GAP, GAP]]
+    judge = [1.0, 3, 3, 3, 1, 1, GAP]
+    scores = Scores(systems=[0, 0, 0, 0, 1, 1, 1], documents=[0, 1, 2, 3, 0, 1, 2], human=human, judge=judge)
+    kept = part_of(scores, np.array([False] * 4 + [True] * 3))
+    assert kept == PartOfUnits(2, 0, 0, expected_wrong=0.5, of_dimension=2)
+    assert kept.errors(0.2) is None
+    assert kept.expected_share == 0.25
+
+
+def test_dimensions_without_ratings_have_no_forecast():
+    scores = Scores(systems=[0, 1], documents=[0, 0], human=np.empty((0, 2)), judge=[1.0, 3])
+    kept = part_of(scores, np.array([True, True]))
+    assert kept == PartOfUnits(2, 0, 0, without_forecast=2)
+    assert kept.expected_share is None
+    says = ExpectedGain(PartOfUnits(4, 2, 1, 2.0), kept).says
+    assert says.endswith("The forecast omits 2 units (2 of them stay): their dimensions have no ratings.")
 
 
 def test_what_cannot_be_is_said_beside_the_field(client, cast):

@@ -17,6 +17,7 @@ from judges.core.errors import RoutingRefusedError
 from judges.core.models import Judgment, RoutingPolicy
 from judges.routing.commands.policies import draft_policy, make_policy, route
 from judges.routing.queries.preview import routing_plan
+from judges.routing.queries.proposals import proposal_of
 from judges.routing.queries.state import routing_state
 from judges.routing.queries.trust import trust_in
 from judges.routing.queries.watching import needs_of_routing
@@ -172,6 +173,19 @@ def test_a_routed_policy_of_a_refused_judge_heads_what_needs_an_admin(client, ca
         assert "Reasoner must not decide Coherence. Do not report its values there" in text_of(
             client.get(path)
         )
+
+
+def test_no_proposal_returns_units_to_a_refused_judge(cast):
+    spec = spec_of(cast, raters=4, thresholds={"fluency": 1.0})
+    policy = route(policy=make_policy(project=cast.project, spec=spec, by=cast.admin), by=cast.admin)
+    RoutingPolicy.objects.update(thresholds={})
+    policy.refresh_from_db()
+    state, plan = routing_state(policy, cast.project), routing_plan(policy, cast.project)
+    assert state is not None
+    fluency = next(each for each in plan.dimensions if each.key == "fluency")
+    kept = [each for each in plan.cells if each.dimension == fluency and not each.decision.to_humans]
+    assert kept
+    assert proposal_of(policy, plan, state.verdict).drop == []
 
 
 def test_a_contradicting_audit_is_told_everywhere(client):

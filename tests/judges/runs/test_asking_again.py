@@ -16,7 +16,8 @@ from judges.runs.commands.asking_again import ask_again
 from judges.runs.commands.corrections import exclude_all, set_value
 from judges.runs.commands.runs import cancel_run
 from judges.runs.queries.corrections import rereadings
-from judges.runs.queries.selection import Selection, Which, among, answers_of, plan_of_asking
+from judges.runs.queries.samples import among
+from judges.runs.queries.selection import Selection, Which, answers_of, plan_of_asking
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_judgment, make_priced_endpoint

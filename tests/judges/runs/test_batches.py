@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from judges.core.models import Batch, Endpoint, Judge, Judgment, Run
 from judges.core.specification import Scope
+from judges.endpoints.dialects.chat_completions import ChatCompletions
 from judges.runs import batch_lines
 from judges.runs.commands import batches as batch_commands
 from judges.runs.commands.collecting import collect, needs_work
@@ -139,7 +140,7 @@ def test_what_is_too_many_for_a_file_is_split(replay, monkeypatch):
 
 
 def test_what_is_too_long_for_a_file_is_split(replay, monkeypatch):
-    monkeypatch.setattr(batch_lines, "MOST_BYTES", 20_000)
+    monkeypatch.setattr(ChatCompletions, "batch_bytes", 20_000)
     server = replay(batch_seconds=0)
     run = to_the_end(news_run(server.base_url))
     assert len(batches(run)) > 1
@@ -190,7 +191,7 @@ def test_what_fails_every_time_has_failed_after_as_many_calls_as_one_by_one(repl
     assert set(run.judgments.values_list("attempts", "reason")) == {
         (
             8,
-            "8 calls failed. The last one: The server failed: replay: "
+            "8 calls failed. The last one: The server refuses the request: replay: "
             "The server had an error while processing your request",
         )
     }

@@ -124,3 +124,29 @@ def test_the_command_takes_a_filter(cast: Cast) -> None:
     assert "4 calls" in out.getvalue() or "4 judgments" in out.getvalue()
     with pytest.raises(CommandError, match="cannot be filtered by “x”"):
         call_command("judge", *options, "--items", "x=1")
+
+
+def test_run_about_units_asks_about_these_alone() -> None:
+    cast = make_project(documents=2, systems=3, dimensions=("fluency", "coherence"))
+    judge = make_judge(cast.project, samples=2, temperature=1)
+    first, second = cast.dimensions[:2]
+    items = [item.pk for item in cast.items]
+    units = {first.pk: items[:3], second.pk: items[2:4]}
+    scope = Scope([judge], [first.key, second.key], units=units)
+    found = plan_of(cast.project, scope)
+    assert (found.judgments, found.calls) == (10, 10)
+    run = plan_run(project=cast.project, scope=scope, by=cast.admin)
+    asked = Judgment.objects.filter(run=run).values_list("dimension", "item")
+    assert set(asked) == {(key, item) for key, own in units.items() for item in own}
+    assert plan_of(cast.project, scope).calls == 0
+    assert plan_of(cast.project, Scope([judge], [first.key])).there == 6
+
+
+def test_judge_of_several_dimensions_is_asked_about_all_of_a_unit() -> None:
+    cast = make_project(dimensions=("fluency", "coherence"))
+    judge = make_judge(cast.project, "several")
+    first, *_ = cast.dimensions
+    scope = Scope([judge], [each.key for each in cast.dimensions], units={first.pk: [cast.items[0].pk]})
+    assert plan_of(cast.project, scope).calls == 1
+    run = plan_run(project=cast.project, scope=scope, by=cast.admin)
+    assert Judgment.objects.filter(run=run).count() == 2

@@ -15,6 +15,7 @@ from annotate.core.guidelines import current_guideline
 from judges.core.errors import RunRefusedError
 from judges.core.models import Batch, CallOrder, Judge, Judgment, LeaseHolder, Run
 from judges.core.specification import Scope
+from judges.endpoints.dialects.chat_completions import ChatCompletions
 from judges.methods.several import rotate
 from judges.runs.batch_lines import write_requests
 from judges.runs.commands.asking_again import ask_again
@@ -434,10 +435,10 @@ def test_a_batch_that_a_budget_or_a_file_cuts_has_whole_requests(
     assert run.status == "finished"
     assert [len(file) for file in provider.files] == [2, 2, 2, 2]
     run = running(cast.project, make_judge(cast.project, "several"), dimensions=THREE)
-    monkeypatch.setattr("judges.runs.batch_lines.MOST_BYTES", 5000)
+    monkeypatch.setattr(ChatCompletions, "batch_bytes", 5000)
     keys = list(run.judgments.order_by("pk").values_list("pk", flat=True))
     with (tmp_path / "requests").open("wb") as file:
-        written = write_requests(keys, file)
+        written = write_requests(keys, file, ChatCompletions(), str(run.pk))
     assert 0 < written.requests < 8
     assert written.judgments == 3 * written.requests
 

@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('annotate', '0014_metadata'),
-        ('judges', '0004_answers_of_judgments'),
+        ('judges', '0006_routes'),
     ]
 
     operations = [

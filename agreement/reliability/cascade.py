@@ -1,0 +1,287 @@
+"""Judges in stages: each decides the units that it is sure of, the rest go on, at last to people.
+
+Stages are in the order in which they are asked. A unit is decided by the first stage whose confidence is at
+or above that stage's threshold. The guarantee is about the units that any stage decides, all together.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from agreement.data import FloatArray, IntArray, divide_where
+from agreement.reliability.confidence import fold_numbers
+from agreement.reliability.fixed_sequence import (
+    DocumentCounts,
+    Guarantee,
+    RiskCertificate,
+    RiskTest,
+    StepCounts,
+    certify_steps,
+    first_with_enough,
+    numbers_of_shared_documents,
+)
+from agreement.streams import Randomness
+
+
+@dataclass(frozen=True, eq=False)
+class CascadeCertificate:
+    """Thresholds that hold the guarantee for all stages together, or None: all units go to people.
+
+    thresholds: (stages,), infinite for a stage that decides nothing. certificate: of the path that was
+    chosen; its thresholds are positions on the path, 1 the strictest. paths: the certificates of all paths.
+    accepted, errors: (stages,), what each stage decides of the rated sample, and its errors among it.
+    """
+
+    thresholds: FloatArray | None
+    certificate: RiskCertificate
+    paths: tuple[RiskCertificate, ...]
+    accepted: IntArray
+    errors: IntArray
+
+
+def paths_of(confidences: npt.ArrayLike, *, comparable: bool, steps: int = 50) -> list[FloatArray]:
+    """Return sequences of thresholds, each (steps, stages), from strict to loose, from confidences alone.
+
+    confidences: (stages, units), NaN where a stage has no value. comparable: whether the confidences of all
+    stages mean the same, such as minus an expected loss. Then one path lowers one threshold for all. Else one
+    path lowers each stage's threshold through the quantiles of its own confidences: at a share q of its
+    surest units for the last stage, q^2 for the one before, q^3 before that, since an earlier stage is
+    usually the weaker judge. Another path lowers the threshold of the last stage alone. ValueError where no
+    stage has a confidence.
+    """
+    sure = np.atleast_2d(np.asarray(confidences, dtype=float))
+    if np.isnan(sure).all():
+        raise ValueError("No stage has a confidence.")
+    shares, stages = np.linspace(0, 1, steps), len(sure)
+    if comparable:
+        best = np.max(np.where(np.isnan(sure), -np.inf, sure), axis=0)
+        levels = np.unique(np.quantile(best[np.isfinite(best)], 1 - shares, method="lower"))[::-1]
+        return [np.repeat(levels[:, None], stages, axis=1).astype(float)]
+    together = np.full((steps, stages), np.inf)
+    for stage in range(stages):
+        given = sure[stage][~np.isnan(sure[stage])]
+        if len(given):
+            together[:, stage] = np.quantile(given, 1 - shares ** (stages - stage), method="lower")
+    last = np.where(np.arange(stages) == stages - 1, together, np.inf)
+    return [_without_repeats(path) for path in ((together,) if stages == 1 else (together, last))]
+
+
+def _without_repeats(path: FloatArray) -> FloatArray:
+    differs = np.concatenate([[True], (path[1:] != path[:-1]).any(axis=1)])
+    return np.asarray(path[differs], dtype=float)
+
+
+def deciding_stages(confidences: npt.ArrayLike, thresholds: npt.ArrayLike) -> IntArray:
+    """(units,): the index of the stage that decides each unit; the number of stages where people do.
+
+    confidences: (stages, units), NaN where a stage has no value. thresholds: (stages,).
+    """
+    sure = np.atleast_2d(np.asarray(confidences, dtype=float))
+    is_sure = sure >= np.asarray(thresholds, dtype=float)[:, None]
+    return np.where(is_sure.any(axis=0), is_sure.argmax(axis=0), len(sure))
+
+
+def calls_of_stages(deciding: npt.ArrayLike, stages: int) -> IntArray:
+    """(stages + 1,): how many units reach each stage, and people at last.
+
+    deciding: (units,), from `deciding_stages`.
+    """
+    decided = np.bincount(np.asarray(deciding, dtype=np.intp), minlength=stages + 1)
+    return np.asarray(decided.sum() - np.concatenate([[0], np.cumsum(decided[:-1])]), dtype=np.intp)
+
+
+def calibrate_cascade(
+    confidences: npt.ArrayLike,
+    losses: npt.ArrayLike,
+    paths: Sequence[FloatArray],
+    guarantee: Guarantee,
+    *,
+    documents: npt.ArrayLike | None,
+    batch: npt.ArrayLike | int | None = None,
+) -> CascadeCertificate:
+    """Return the thresholds that send the fewest units to people and still hold the guarantee.
+
+    confidences, losses: (stages, drawn), of a simple random sample of units that every stage was asked about;
+    losses of 0 and 1, NaN where the stage or people gave no value. paths: (steps, stages) each, fixed before
+    any loss was seen; delta is divided among them (Bonferroni), and each is tested from the strictest step to
+    the first failure. documents: (drawn,), as for `calibrate`. batch: (stages, units), the confidences of a
+    closed batch with the sample; or only its number of units, where later stages were asked about the sample
+    alone. None: the guarantee is about the population of the documents.
+
+    The hypotheses are about whole cascades, so nothing is lost by the number of stages, and a stage whose
+    share of errors lies above the risk is possible where another one makes up for it.
+    Source: Jung, Brahman and Choi 2025, Trust or Escalate, section 3.3, for cascades; Laufer-Goldshtein and
+    others 2023, Efficiently controlling multiple risks with Pareto testing, for paths of several thresholds.
+    ValueError for losses that are not 0 or 1, and shapes that do not fit.
+    """
+    sure, lost = (np.atleast_2d(np.asarray(each, dtype=float)) for each in (confidences, losses))
+    if sure.shape != lost.shape:
+        raise ValueError(f"Confidences and losses differ in shape: {sure.shape} and {lost.shape}.")
+    if not np.isin(lost[~np.isnan(lost)], (0, 1)).all() or guarantee.test is not RiskTest.EXACT:
+        raise ValueError("A cascade is tested exactly, which needs losses of 0 and 1.")
+    if not paths or any(path.ndim != 2 or path.shape[1] != len(sure) for path in paths):
+        raise ValueError("Every path needs a threshold for each stage.")
+    own = guarantee.divide(len(paths))
+    found = [_certify_path(sure, lost, path, own, documents, batch) for path in paths]
+    best = max(range(len(paths)), key=lambda index: _kept(found[index]))
+    certificate, none = found[best], np.zeros(len(sure), dtype=np.intp)
+    if certificate.threshold is None:
+        return CascadeCertificate(None, certificate, tuple(found), none, none)
+    # `_certify_path` names the steps of a path by their positions.
+    thresholds = paths[best][_step_at(certificate.threshold, len(paths[best]))]
+    rated = ~np.isnan(lost).all(axis=0)
+    deciding = deciding_stages(np.where(np.isnan(lost), np.nan, sure)[:, rated], thresholds)
+    kept = deciding < len(sure)
+    errors = lost[:, rated][deciding[kept], np.flatnonzero(kept)]
+    return CascadeCertificate(
+        thresholds,
+        certificate,
+        tuple(found),
+        np.bincount(deciding[kept], minlength=len(sure)),
+        np.bincount(deciding[kept], errors, minlength=len(sure)).astype(np.intp),
+    )
+
+
+def _certify_path(
+    sure: FloatArray,
+    lost: FloatArray,
+    path: FloatArray,
+    guarantee: Guarantee,
+    documents: npt.ArrayLike | None,
+    batch: npt.ArrayLike | int | None,
+) -> RiskCertificate:
+    """The certificate of one path; its steps are named by their positions, from 1 down to 1 / steps."""
+    stages, drawn = sure.shape
+    rated = np.asarray(~np.isnan(lost).all(axis=0), dtype=bool)
+    # Whom a rating is missing for cannot depend on the stage, so a stage without a value is never sure.
+    deciding = np.array([deciding_stages(sure, thresholds) for thresholds in path])
+    accepted = deciding < stages
+    of_stage = np.minimum(deciding, stages - 1)
+    losses = np.take_along_axis(lost, of_stage, axis=0)
+    counted = accepted & rated & ~np.isnan(losses)
+    losses = np.where(counted, losses, 0.0)
+    numbers = counted.sum(axis=1)
+    expected: npt.NDArray[np.number] = accepted.sum(axis=1) * rated.mean() if drawn else numbers
+    units = largest = by_document = None
+    size = None
+    if batch is None:
+        shared = numbers_of_shared_documents(documents, rated)
+        if shared is not None:
+            by_document = _count_in_documents(counted[:, rated], losses[:, rated], shared)
+    elif isinstance(batch, int):
+        size = batch
+        if size < drawn:
+            raise ValueError("The calibration sample must be part of the batch.")
+        largest = size - (drawn - accepted.sum(axis=1))
+    else:
+        everything = np.atleast_2d(np.asarray(batch, dtype=float))
+        size = everything.shape[1]
+        in_batch = [np.sum(deciding_stages(everything, thresholds) < stages) for thresholds in path]
+        units = np.array(in_batch, dtype=np.intp)
+        if (accepted.sum(axis=1) > units).any():
+            raise ValueError("The calibration sample must be part of the batch.")
+        expected = rated.sum() * units / max(size, 1)
+    counts = StepCounts(
+        thresholds=1 - np.arange(len(path)) / len(path),
+        accepted=numbers.astype(np.intp),
+        lost=losses.sum(axis=1),
+        units=units,
+        largest=largest,
+        documents=by_document,
+    )
+    return certify_steps(
+        counts,
+        guarantee,
+        start=first_with_enough(expected, guarantee.least_accepted),
+        rated=int(rated.sum()),
+        without_loss=int((~rated).sum()),
+        batch=size,
+    )
+
+
+def _step_at(position: float, steps: int) -> int:
+    return round((1 - position) * steps)
+
+
+def _count_in_documents(
+    counted: npt.NDArray[np.bool_], losses: FloatArray, documents: IntArray
+) -> DocumentCounts:
+    sizes = np.bincount(documents)
+    accepted, lost = np.zeros((len(sizes), len(counted))), np.zeros((len(sizes), len(counted)))
+    np.add.at(accepted, documents, counted.T)
+    np.add.at(lost, documents, losses.T)
+    return DocumentCounts(accepted, lost, int(sizes.max(initial=1)))
+
+
+def _kept(certificate: RiskCertificate) -> float:
+    step = certificate.step
+    if step is None:
+        return 0.0
+    return float(step.accepted if step.units is None else step.units)
+
+
+@dataclass(frozen=True, eq=False)
+class CascadeForecast:
+    """What a cascade would do at each accepted risk, from rated units; a forecast without a guarantee.
+
+    decided: (risks, stages + 1), the share of units that each stage decides, and people at last. reached:
+    (risks, stages + 1), the share that each is asked about. errors: (risks,), wrong units as a share of all.
+    """
+
+    risks: FloatArray
+    decided: FloatArray
+    reached: FloatArray
+    errors: FloatArray
+
+    @property
+    def error_rates(self) -> FloatArray:
+        """(risks,): wrong units as a share of those that judges decide; NaN where they decide none."""
+        kept = 1 - self.decided[:, -1]
+        return divide_where(kept > 0, self.errors, kept)
+
+
+def forecast_cascade(
+    confidences: npt.ArrayLike,
+    losses: npt.ArrayLike,
+    documents: npt.ArrayLike,
+    risks: npt.ArrayLike,
+    *,
+    comparable: bool,
+    generator: Randomness,
+    folds: int = 5,
+) -> CascadeForecast:
+    """Return shares and errors at each accepted risk; documents of one fold choose for the others.
+
+    confidences, losses: (stages, rated), of units that all stages and people have judged. documents:
+    (rated,). risks: (risks,). Of all steps of `paths_of` whose share of errors is at most the risk on the
+    other folds, the one is taken that decides most. ValueError with fewer than two documents.
+    """
+    sure, lost = (np.atleast_2d(np.asarray(each, dtype=float)) for each in (confidences, losses))
+    accepted_risks = np.atleast_1d(np.asarray(risks, dtype=float))
+    _, documents_of = np.unique(np.asarray(documents), return_inverse=True)
+    number = int(documents_of.max(initial=0)) + 1
+    if number < 2:
+        raise ValueError("A forecast needs rated units of two documents or more.")
+    fold = fold_numbers(number, min(folds, number), generator)[documents_of]
+    paths, stages = paths_of(sure, comparable=comparable), len(sure)
+    steps = np.concatenate(paths)
+    deciding = np.array([deciding_stages(sure, thresholds) for thresholds in steps])
+    kept = deciding < stages
+    wrong = np.take_along_axis(lost, np.minimum(deciding, stages - 1), axis=0) * kept
+    chosen = np.full((len(accepted_risks), len(documents_of)), stages)
+    errors = np.zeros(len(accepted_risks))
+    for each in np.unique(fold):
+        others, own = fold != each, fold == each
+        decided, mistaken = kept[:, others].sum(axis=1), np.nansum(wrong[:, others], axis=1)
+        for index, risk in enumerate(accepted_risks):
+            allowed = np.flatnonzero(mistaken <= np.round(risk * decided, 9))
+            step = allowed[decided[allowed].argmax()] if len(allowed) else None
+            if step is not None and decided[step]:
+                chosen[index, own] = deciding[step, own]
+                errors[index] += np.nansum(wrong[step, own])
+    counts = np.array([np.bincount(row, minlength=stages + 1) for row in chosen])
+    reached = np.array([calls_of_stages(row, stages) for row in chosen])
+    size = len(documents_of)
+    return CascadeForecast(accepted_risks, counts / size, reached / size, errors / size)

@@ -1,0 +1,365 @@
+"""Tests of a risk in a fixed sequence, from the strictest rule to the first that fails."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from agreement.data import FloatArray, IntArray
+from agreement.reliability import bounds
+from agreement.reliability.risk_capital import log_capital, mean_capital, risk_p_value, risk_upper
+
+
+class RiskTest(StrEnum):
+    """How a risk is tested; chosen before looking.
+
+    EXACT: losses of 0 and 1, by the hypergeometric distribution within a closed batch, by the binomial
+    otherwise. HOEFFDING_BENTKUS: any losses between 0 and 1. Without a batch and with several ratings of a
+    document, both bet on whole documents instead (`risk_p_value`).
+    """
+
+    EXACT = "exact"
+    HOEFFDING_BENTKUS = "hoeffding_bentkus"
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """With confidence 1 - significance_level, the mean loss of the accepted units is at most `risk`.
+
+    least_accepted: testing starts where so many calibration ratings fall among the accepted units.
+    ValueError for a risk or level outside 0..1.
+    """
+
+    risk: float
+    significance_level: float = 0.1
+    least_accepted: int = 30
+    test: RiskTest = RiskTest.EXACT
+
+    def __post_init__(self) -> None:
+        if not 0 < self.risk < 1 or not 0 < self.significance_level < 1:
+            raise ValueError("The risk and the significance level must lie between 0 and 1.")
+        if self.least_accepted < 1:
+            raise ValueError("At least one accepted rating is needed.")
+
+    def divide(self, certificates: int) -> "Guarantee":
+        """The same for each of several certificates that shall all hold together (Bonferroni).
+
+        Count every judge, dimension and system, and every later look at more ratings.
+        """
+        if certificates < 1:
+            raise ValueError("There must be at least one certificate.")
+        return replace(self, significance_level=self.significance_level / certificates)
+
+
+@dataclass(frozen=True)
+class ThresholdTest:
+    """One threshold as it was tested: units with a confidence at or above it are accepted.
+
+    accepted: calibration ratings among them; lost: the sum of their losses (the errors). bound: the upper
+    bound on their mean loss by this test alone. units: accepted units of the whole batch, None without one.
+    """
+
+    threshold: float
+    accepted: int
+    lost: float
+    bound: float
+    p_value: float
+    units: int | None
+
+
+@dataclass(frozen=True)
+class RiskCertificate:
+    """A threshold that holds the guarantee, or None with the reason why all units go to humans.
+
+    step: the last that passed, or None. steps: all that were tested, the strictest first; unless the grid
+    ended, the last one failed. rated: calibration ratings with a loss and a confidence or not; without_loss:
+    those left out because the judge or people gave no value. units: of the closed batch, None without one.
+    more_ratings: after an abstention, how many more calibration ratings would pass the first test if the
+    share of errors stayed as it is; None where no number would, as `more_reason` says.
+    """
+
+    guarantee: Guarantee
+    threshold: float | None
+    reason: str | None
+    step: ThresholdTest | None
+    steps: tuple[ThresholdTest, ...] = field(repr=False)
+    rated: int
+    without_loss: int
+    units: int | None
+    more_ratings: int | None = None
+    more_reason: str | None = None
+
+    @property
+    def kept_share(self) -> float:
+        """The share of the batch (of the calibration ratings, without one) that stays with the judge."""
+        if self.step is None:
+            return 0.0
+        if self.units is not None and self.step.units is not None:
+            return self.step.units / self.units
+        return self.step.accepted / self.rated
+
+    @property
+    def risk_of_unrated(self) -> float | None:
+        """What the guarantee leaves for the accepted units that nobody rated, with the same confidence.
+
+        (floor(risk N) - k) / (N - n) over the accepted units of a closed batch: where few errors were among
+        the rated ones, more may be among the others. None without a certificate, a batch, or such units.
+        """
+        # Only with losses of 0 and 1 is the allowed loss a number of units that others can be short of.
+        if self.step is None or self.step.units is None or self.guarantee.test is not RiskTest.EXACT:
+            return None
+        unrated = self.step.units - self.step.accepted
+        if not unrated:
+            return None
+        allowed = bounds.largest_allowed(self.step.units, self.guarantee.risk) - self.step.lost
+        return min(float(allowed / unrated), 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentCounts:
+    """(documents, steps): accepted units of each, and their losses. most: the units of the largest."""
+
+    accepted: FloatArray
+    lost: FloatArray
+    most: int
+
+    def __getitem__(self, chosen: slice) -> "DocumentCounts":
+        return DocumentCounts(self.accepted[:, chosen], self.lost[:, chosen], self.most)
+
+    def p_values(self, risk: float) -> FloatArray:
+        """(steps,): p values of `risk_p_value`."""
+        return risk_p_value(self.lost, self.accepted, risk, most=self.most)
+
+    def bounds(self, significance_level: float) -> FloatArray:
+        """(steps,): the upper bounds of `risk_upper`."""
+        columns = zip(self.lost.T, self.accepted.T, strict=True)
+        return np.array(
+            [risk_upper(*column, significance_level, most=self.most) for column in columns], dtype=float
+        )
+
+    def times_to_pass(self, guarantee: Guarantee) -> float:
+        """How many times as many documents like these pass the first test."""
+        logs = log_capital(self.lost[:, 0], self.accepted[:, 0], guarantee.risk, most=self.most)[:, -1]
+        times = np.geomspace(1, _LARGEST_SAMPLE, 4_000)
+        capitals = mean_capital(np.where(np.isneginf(logs), -np.inf, np.outer(times, logs)).T)
+        passes = np.flatnonzero(capitals >= 1 / guarantee.significance_level)
+        return float(times[passes[0]]) if len(passes) else np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class StepCounts:
+    """What each step accepts, (steps,), the strictest first.
+
+    thresholds: the names of the steps. accepted: rated units; lost: their losses. units: accepted units of
+    the closed batch, None without one or where unknown. largest: the most that these can be, where the batch
+    is closed and `units` is unknown. documents: the same by document, if the test bets on documents.
+    """
+
+    thresholds: FloatArray
+    accepted: IntArray
+    lost: FloatArray
+    units: IntArray | None = None
+    largest: IntArray | None = None
+    documents: DocumentCounts | None = None
+
+    def __getitem__(self, chosen: slice) -> "StepCounts":
+        return StepCounts(
+            self.thresholds[chosen],
+            self.accepted[chosen],
+            self.lost[chosen],
+            None if self.units is None else self.units[chosen],
+            None if self.largest is None else self.largest[chosen],
+            None if self.documents is None else self.documents[chosen],
+        )
+
+
+def certify_steps(
+    counts: StepCounts,
+    guarantee: Guarantee,
+    *,
+    start: int,
+    rated: int,
+    without_loss: int = 0,
+    batch: int | None = None,
+) -> RiskCertificate:
+    """Return the certificate of the last step before the first failure.
+
+    counts: of all steps; their order is fixed before any loss was seen. start: the first step to be tested,
+    the number of steps if there is none. rated, without_loss, batch: see `RiskCertificate`.
+    Source: Bauer 1991 and Angelopoulos and others 2021, Learn then Test, section 3.2.
+    """
+    # The first failure ends the sequence: a later p value below delta would be a second chance, and the
+    # whole delta could then no longer be spent on every test.
+    steps = _test_steps(counts, guarantee, start)
+    passed = [step for step in steps if step.p_value <= guarantee.significance_level]
+    certificate = RiskCertificate(
+        guarantee=guarantee,
+        threshold=passed[-1].threshold if passed else None,
+        reason=None if passed else _why_abstained(steps, guarantee, rated),
+        step=passed[-1] if passed else None,
+        steps=steps,
+        rated=rated,
+        without_loss=without_loss,
+        units=batch,
+    )
+    if passed:
+        return certificate
+    most_accepted = int(counts.accepted[-1]) if len(counts.accepted) else 0
+    return _with_more_ratings(certificate, most_accepted, counts[slice(start, None)].documents)
+
+
+def first_with_enough(found: npt.NDArray[np.number], least: int) -> int:
+    """The first of (steps,) numbers of ratings that is at least `least`; the number of steps if none is."""
+    enough = np.flatnonzero(np.round(np.asarray(found, dtype=float), 9) >= least)
+    return int(enough[0]) if len(enough) else len(found)
+
+
+def numbers_of_shared_documents(
+    documents: npt.ArrayLike | None, has_loss: npt.NDArray[np.bool_]
+) -> IntArray | None:
+    """(rated,): the number of each unit's document; None if no two units with a loss share one.
+
+    has_loss: (drawn,), which units are rated. ValueError for documents of another length.
+    """
+    if documents is None:
+        return None
+    given = np.asarray(documents)
+    if given.shape != has_loss.shape:
+        raise ValueError(f"Documents and losses differ in shape: {given.shape} and {has_loss.shape}.")
+    found, numbers = np.unique(given[has_loss], return_inverse=True)
+    return np.asarray(numbers, dtype=np.intp) if len(found) < len(numbers) else None
+
+
+def _test_steps(counted: StepCounts, guarantee: Guarantee, start: int) -> tuple[ThresholdTest, ...]:
+    """The steps from the start to the first that fails, with it."""
+    below = counted[slice(start, None)]
+    p_values = _p_values(below, guarantee)
+    failed = np.flatnonzero(p_values > guarantee.significance_level)
+    tested = below[slice(0, int(failed[0]) + 1 if len(failed) else len(p_values))]
+    upper = _bounds(tested, guarantee)
+    return tuple(
+        ThresholdTest(
+            threshold=float(tested.thresholds[index]),
+            accepted=int(tested.accepted[index]),
+            lost=float(tested.lost[index]),
+            bound=float(upper[index]),
+            p_value=float(p_values[index]),
+            units=None if tested.units is None else int(tested.units[index]),
+        )
+        for index in range(len(tested.thresholds))
+    )
+
+
+def _p_values(counted: StepCounts, guarantee: Guarantee) -> FloatArray:
+    if counted.documents is not None:
+        return counted.documents.p_values(guarantee.risk)
+    if guarantee.test is RiskTest.HOEFFDING_BENTKUS:
+        means = counted.lost / np.maximum(counted.accepted, 1)
+        return bounds.hoeffding_bentkus_p_value(means, counted.accepted, guarantee.risk)
+    if counted.units is None and counted.largest is not None:
+        return bounds.p_value_of_unknown_batch(
+            counted.lost, counted.accepted, counted.largest, guarantee.risk
+        )
+    if counted.units is None:
+        return bounds.binomial_p_value(counted.lost, counted.accepted, guarantee.risk)
+    return bounds.hypergeometric_p_value(counted.lost, counted.accepted, counted.units, guarantee.risk)
+
+
+def _bounds(counted: StepCounts, guarantee: Guarantee) -> FloatArray:
+    delta = guarantee.significance_level
+    if counted.documents is not None:
+        return counted.documents.bounds(delta)
+    if guarantee.test is RiskTest.HOEFFDING_BENTKUS:
+        pairs = zip(counted.lost, counted.accepted, strict=True)
+        upper = [bounds.hoeffding_bentkus_upper(lost / max(n, 1), int(n), delta) for lost, n in pairs]
+        return np.array(upper, dtype=float)
+    if counted.units is None:
+        return bounds.clopper_pearson_upper(counted.lost, counted.accepted, delta)
+    wrong = bounds.hypergeometric_upper(counted.lost, counted.accepted, counted.units, delta)
+    return np.asarray(wrong / np.maximum(counted.units, 1))
+
+
+def _why_abstained(steps: Sequence[ThresholdTest], guarantee: Guarantee, rated: int) -> str:
+    if not steps:
+        return (
+            f"None of the thresholds accepts {guarantee.least_accepted} of {rated} calibration ratings, "
+            "too few to test. All units go to humans."
+        )
+    first = steps[0]
+    return (
+        f"Among the surest units, {first.lost:g} of {first.accepted} ratings count against the judge; "
+        f"the risk may be up to {first.bound:.3f}, above {guarantee.risk:g}. All units go to humans."
+    )
+
+
+def _with_more_ratings(
+    certificate: RiskCertificate, most_accepted: int, documents: DocumentCounts | None
+) -> RiskCertificate:
+    """The certificate, with how many more ratings the first test would need at the same share of errors."""
+    guarantee, first = certificate.guarantee, certificate.steps[0] if certificate.steps else None
+    if first is None:
+        return _with_enough_to_test(certificate, most_accepted)
+    share_of_errors = first.lost / max(first.accepted, 1)
+    if share_of_errors >= guarantee.risk:
+        reason = (
+            f"No number of ratings will change this while {share_of_errors:.1%} of the surest units count "
+            f"against the judge: the risk asked for is {guarantee.risk:.1%}."
+        )
+        return replace(certificate, more_reason=reason)
+    enough = (
+        _enough_accepted(first, guarantee)
+        if documents is None
+        else _enough_in_documents(first, guarantee, documents)
+    )
+    if enough is None:
+        return replace(certificate, more_reason="Rating every accepted unit would not be enough.")
+    share_accepted = max(first.accepted, 1) / max(certificate.rated, 1)
+    more = int(np.ceil(np.round((enough - first.accepted) / share_accepted, 9)))
+    reason = f"About {more} more ratings, if the share of errors stays at {share_of_errors:.1%}."
+    return replace(certificate, more_ratings=more, more_reason=reason)
+
+
+def _with_enough_to_test(certificate: RiskCertificate, most_accepted: int) -> RiskCertificate:
+    least, rated = certificate.guarantee.least_accepted, certificate.rated
+    if rated and not most_accepted:
+        return replace(
+            certificate, more_reason="No threshold accepts any of the rated units; widen the grid."
+        )
+    share = most_accepted / rated if rated else 1.0
+    more = max(int(np.ceil(np.round(least / share, 9))) - rated, 1)
+    reason = f"Testing starts with about {more} more ratings of units drawn at random."
+    return replace(certificate, more_ratings=more, more_reason=reason)
+
+
+_LARGEST_SAMPLE = 100_000
+_FIRST_BLOCK = 256  # sizes tried at a time; most answers are small
+
+
+def _enough_accepted(step: ThresholdTest, guarantee: Guarantee) -> int | None:
+    """The least number of accepted ratings that passes at the share of errors of this step."""
+    largest = min(_LARGEST_SAMPLE, step.units or _LARGEST_SAMPLE)
+    start, block = step.accepted + 1, _FIRST_BLOCK
+    while start <= largest:
+        accepted = np.arange(start, min(start + block, largest + 1))
+        passes = np.flatnonzero(_would_pass(accepted, step, guarantee))
+        if len(passes):
+            return int(accepted[passes[0]])
+        start, block = start + block, 4 * block
+    return None
+
+
+def _enough_in_documents(step: ThresholdTest, guarantee: Guarantee, documents: DocumentCounts) -> int | None:
+    """The same for documents like those of the sample."""
+    times = documents.times_to_pass(guarantee)
+    return None if np.isinf(times) else max(int(np.ceil(step.accepted * times)), step.accepted + 1)
+
+
+def _would_pass(accepted: IntArray, step: ThresholdTest, guarantee: Guarantee) -> npt.NDArray[np.bool_]:
+    lost = np.asarray(accepted * (step.lost / max(step.accepted, 1)), dtype=float)
+    if guarantee.test is RiskTest.EXACT:
+        lost = np.ceil(np.round(lost, 9))  # whole errors, and rather one too many
+    units = None if step.units is None else np.full(len(accepted), step.units, dtype=np.intp)
+    tried = StepCounts(np.zeros(len(accepted)), accepted, lost, units)
+    return np.asarray(_p_values(tried, guarantee) <= guarantee.significance_level)

@@ -1,0 +1,89 @@
+"""The judges of a calibration in the order in which they are asked."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from judges.core.access import OF_JUDGES
+from judges.core.models import Calibration, Judge, Judgment
+
+Unit = tuple[int, int]
+"""The ids of an item and a dimension."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A judge of a calibration, and the judge that it is compared with, if its confidence needs one."""
+
+    position: int
+    judge: Judge
+    other: Judge | None = None
+
+    @property
+    def judges(self) -> list[Judge]:
+        """Return both."""
+        return [self.judge] if self.other is None else [self.judge, self.other]
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Return the names of both among what a certificate binds."""
+        return (
+            ("judge", "other") if self.position == 1 else (f"judge {self.position}", f"other {self.position}")
+        )
+
+
+def stages_of(calibration: Calibration) -> list[Stage]:
+    """Return the stages of a stored calibration, the first included. One query at most."""
+    further = calibration.stages.all()
+    if "stages" not in getattr(calibration, "_prefetched_objects_cache", {}):
+        further = further.select_related(*OF_JUDGES)
+    first = Stage(1, calibration.judge, calibration.other)
+    return [first, *(Stage(each.position, each.judge, each.other) for each in further)]
+
+
+def number_stages(
+    judge: Judge, other: Judge | None, further: Iterable[tuple[Judge, Judge | None]]
+) -> list[Stage]:
+    """Return the stages that somebody asks for."""
+    return [Stage(number, *each) for number, each in enumerate([(judge, other), *further], start=1)]
+
+
+def units_to_ask(judge: Judge, units: Collection[Unit]) -> set[Unit]:
+    """Return those of the units about which a judge has not given all its answers. One query.
+
+    An answer that could not be read is an answer: the judge has no value there.
+    """
+    ended = (
+        Judgment.Status.DONE,
+        Judgment.Status.UNREADABLE,
+        Judgment.Status.FAILED,
+        Judgment.Status.EXCLUDED,
+    )
+    own = Judgment.objects.filter(judge=judge, other__isnull=True)
+    rows = own.order_by().values_list("item", "dimension", "status").distinct()
+    found: dict[Unit, bool] = {}
+    for item, dimension, status in rows.iterator(5_000):
+        found[item, dimension] = found.get((item, dimension), True) and status in ended
+    return {unit for unit in units if not found.get(unit, False)}
+
+
+@dataclass(frozen=True)
+class JudgeToAsk:
+    """A judge that still has to be asked about some units before a decision."""
+
+    judge: Judge
+    units: Sequence[Unit]
+
+    @property
+    def items_by_dimension(self) -> dict[int, list[int]]:
+        """Return by dimension the items, as a run takes them."""
+        found: dict[int, list[int]] = {}
+        for item, dimension in sorted(self.units):
+            found.setdefault(dimension, []).append(item)
+        return found
+
+
+def judges_to_ask(stages: Iterable[Stage], units: Collection[Unit]) -> list[JudgeToAsk]:
+    """Return the judges of some stages that lack answers about the units. A query for each judge."""
+    judges = {judge.pk: judge for stage in stages for judge in stage.judges}
+    found = [(judge, units_to_ask(judge, units)) for judge in judges.values()]
+    return [JudgeToAsk(judge, sorted(missing)) for judge, missing in found if missing]

@@ -1,0 +1,117 @@
+"""The batch interface that all dialects share."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import IO, TYPE_CHECKING
+
+from django.utils.translation import gettext_lazy
+
+from judges.endpoints.dialects.base import Dialect
+from judges.endpoints.failures import ProviderError, in_sentences, json_of
+from judges.endpoints.questions import Server
+
+if TYPE_CHECKING:
+    import httpx2
+
+FILE_TIMEOUT = 300.0  # seconds; a large file takes longer than a call
+PIECE = 2**16  # bytes
+NO_BATCHES = gettext_lazy(
+    "What answered does not know {dialect} batches; plan the run with one call a judgment."
+)
+
+
+@dataclass(frozen=True)
+class RemoteBatch:
+    """A batch as the provider tells it, with the words of OpenAI for its status.
+
+    files: what `download` takes. refusal: why it asked none of the requests.
+    """
+
+    id: str
+    status: str
+    completed: int = 0
+    failed: int = 0
+    files: tuple[str, ...] = ()
+    refusal: str = ""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self.status in ("completed", "failed", "expired", "cancelled")
+
+    @property
+    def can_be_cancelled(self) -> bool:
+        """Whether it is neither over nor about to be."""
+        return not self.has_ended and self.status != "cancelling"
+
+
+@dataclass(frozen=True)
+class Submission:
+    """The model of a batch, and the file of requests for interfaces without uploads."""
+
+    model: str
+    requests: IO[bytes] | None = None
+
+
+class BatchClient(ABC):
+    """Hands files of requests to one server's batch interface and fetches what came of them.
+
+    Its methods wait, and raise RequestFailed with a sentence that never holds the key. Close it after use.
+    uploads: whether requests are uploaded before they are submitted.
+    """
+
+    uploads = True
+
+    def __init__(self, server: Server, dialect: Dialect) -> None:
+        self._server = replace(server, timeout_seconds=max(server.timeout_seconds, FILE_TIMEOUT))
+        self._dialect = dialect
+        self._no_batches = str(NO_BATCHES).format(dialect=dialect.kind.label)
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the connections."""
+
+    @abstractmethod
+    def upload(self, requests: IO[bytes]) -> str:
+        """Upload a file of requests and return the id that the provider gives it."""
+
+    @abstractmethod
+    def create(self, input_file: str, token: str, submission: Submission) -> RemoteBatch:
+        """Submit requests as a batch that can be found by its token."""
+
+    @abstractmethod
+    def find(
+        self, token: str, since: datetime, *, requests: int = 0, known: Collection[str] = ()
+    ) -> RemoteBatch | None:
+        """Return the batch with a token; None if the server has none or lists no batches.
+
+        requests, known: the number of its requests and the ids of other batches, for servers without tokens.
+        """
+
+    @abstractmethod
+    def look(self, batch: str) -> RemoteBatch:
+        """Return the state of a batch; raises BatchUnknown if the server does not know it."""
+
+    @abstractmethod
+    def cancel(self, batch: str) -> None:
+        """Ask the provider to begin no more requests of a batch."""
+
+    @abstractmethod
+    def download(self, file: str, into: IO[bytes]) -> None:
+        """Write a file of the provider's into one here, piece by piece; raises BatchUnknown if it is gone."""
+
+    @abstractmethod
+    def _errors(self) -> AbstractContextManager[None]:
+        """Raise ProviderError or an error of the connection for each error of the package."""
+
+    def _error_answer(self, response: "httpx2.Response") -> ProviderError:
+        return self._dialect.error(response.status_code, response.headers, json_of(response))
+
+    @contextmanager
+    def _sentences(self, unreadable: str = "") -> Iterator[None]:
+        """Raise RequestFailed, as single calls do."""
+        with in_sentences(self._server, self._dialect.kind, unreadable), self._errors():
+            yield

@@ -1,0 +1,220 @@
+"""Gemini's `generateContent`."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from django.utils.translation import gettext
+
+from judges.endpoints.dialects.base import SCHEMA_NAME, BatchLine, Dialect, Refused, Settings
+from judges.endpoints.failures import Kind, ProviderError, RequestProblem
+from judges.endpoints.limits import duration, retry_after
+from judges.endpoints.questions import CANDIDATE_TOKENS, Question, Server
+from judges.endpoints.replies import (
+    Reply,
+    Token,
+    count_of,
+    object_in,
+    objects_in,
+    read_token,
+    share_tokens,
+    text_of,
+)
+
+if TYPE_CHECKING:
+    from judges.endpoints.dialects.batches import BatchClient
+
+HELD_BACK = (
+    *("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "ESCALATION"),
+    "MODEL_ARMOR",
+)
+PROBLEMS = dict.fromkeys(HELD_BACK, RequestProblem.FILTERED) | {"MAX_TOKENS": RequestProblem.TRUNCATED}
+ACCOUNT_IS_LIMITED = "PUP_LIMITED_DISABLED"  # a reason to stop of the model, and for the run
+TOOL_REASONS = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS")
+RETRY = "RetryInfo"  # the end of the type of the detail that says how long to wait
+LARGEST_SEED = 2**31 - 1
+CODES = {3: 400, 5: 404, 7: 403, 8: 429, 13: 500, 14: 503, 16: 401}  # of gRPC, in lines of a batch
+
+
+class Gemini(Dialect):
+    """The interface of Google's Gemini API."""
+
+    kind = Kind("Gemini", "/v1beta")
+    usual_url = "https://generativelanguage.googleapis.com/v1beta"
+    package, extra = "google.genai", "gemini"
+    message_fields = ("contents", "systemInstruction")
+    own_fields = frozenset({"model", "contents", "systemInstruction"})
+    models_path = "models?pageSize=1000"
+
+    def key_headers(self, key: str) -> dict[str, str]:
+        """Return the header of Google's keys."""
+        return {"x-goog-api-key": key}
+
+    def refuses(self, judge: Settings) -> Refused | None:
+        """Refuse a seed that is too large."""
+        if judge.seed is not None and judge.seed > LARGEST_SEED:
+            sentence = gettext("Gemini takes seeds up to {most:,}.").format(most=LARGEST_SEED)
+            return Refused("seed", sentence)
+        return None
+
+    def path(self, question: Question) -> str:
+        """Return the path of the model."""
+        return f"models/{quote(question.model.removeprefix('models/'), safe='')}:generateContent"
+
+    def body(self, question: Question) -> dict[str, Any]:
+        """Return the body of a request."""
+        system = [{"text": each.content} for each in question.messages if each.role == "system"]
+        config: dict[str, Any] = {
+            **object_in(question.extra_body.get("generationConfig")),
+            "maxOutputTokens": question.max_tokens,
+        }
+        wanted = {
+            "temperature": question.temperature,
+            "topP": question.top_p,
+            "seed": question.seed,
+            "candidateCount": question.n if question.n > 1 else None,
+            "stopSequences": list(question.stop) or None,
+            "thinkingConfig": _thinking(question.reasoning_effort),
+        }
+        config |= {name: value for name, value in wanted.items() if value is not None}
+        if question.schema:
+            config |= {"responseMimeType": "application/json", "responseJsonSchema": question.schema}
+        if question.wants_probabilities:
+            config |= {"responseLogprobs": True, "logprobs": CANDIDATE_TOKENS}
+        return {
+            **question.extra_body,
+            **({"systemInstruction": {"parts": system}} if system else {}),
+            "contents": [
+                {"role": "model" if each.role == "assistant" else "user", "parts": [{"text": each.content}]}
+                for each in question.messages
+                if each.role != "system"
+            ],
+            "generationConfig": config,
+        }
+
+    def replies(self, answer: Mapping[str, Any], seconds: float | None, most: int) -> list[Reply] | None:
+        """Return a reply for each candidate, or an empty one for a blocked prompt.
+
+        Thoughts are output tokens here, as they are priced, while Gemini counts them beside the candidates.
+        """
+        if object_in(answer.get("error")):
+            raise self.error(0, {}, answer)
+        blocked = text_of(object_in(answer.get("promptFeedback")).get("blockReason"))
+        if "candidates" not in answer and not blocked and "usageMetadata" not in answer:
+            return None
+        candidates = objects_in(answer.get("candidates"))[:most] or [{"finishReason": blocked}]
+        usage = object_in(answer.get("usageMetadata"))
+        thought, written = (count_of(usage.get(f"{each}TokenCount")) for each in ("thoughts", "candidates"))
+        output_tokens = None if thought is None and written is None else (thought or 0) + (written or 0)
+        return share_tokens(
+            [
+                Reply(
+                    **_read_candidate(candidate, is_blocked=bool(blocked)),
+                    input_tokens=count_of(usage.get("promptTokenCount")),
+                    output_tokens=output_tokens,
+                    cached_tokens=count_of(usage.get("cachedContentTokenCount")),
+                    reasoning_tokens=thought,
+                    model=text_of(answer.get("modelVersion")),
+                    seconds=seconds,
+                    tokens=_tokens(object_in(candidate.get("logprobsResult"))),
+                )
+                for candidate in candidates
+            ]
+        )
+
+    def error(self, status: int, headers: Mapping[str, str], said: object) -> ProviderError:
+        """Return the error; its details say how long to wait, and which key or limit it is about."""
+        said = said[0] if isinstance(said, list) and said else said
+        inner = object_in(object_in(said).get("error"))
+        details = objects_in(inner.get("details"))
+        delays = [
+            duration(text_of(each.get("retryDelay")))
+            for each in details
+            if text_of(each.get("@type")).endswith(RETRY)
+        ]
+        violations = [each for detail in details for each in objects_in(detail.get("violations"))]
+        codes = [inner.get("status"), *(each.get("reason") for each in details)]
+        codes += [each.get("quotaId") for each in violations]
+        code = inner.get("code")
+        known = CODES.get(code, code) if isinstance(code, int) else 500
+        return ProviderError(
+            status or known,
+            message=text_of(inner.get("message")),
+            codes=" ".join(map(str, codes)),
+            wait=next((each for each in delays if each is not None), retry_after(headers)),
+        )
+
+    def models(self, listed: Mapping[str, Any]) -> list[str] | None:
+        """Return the names of models that generate text."""
+        rows = listed.get("models")
+        if not isinstance(rows, list):
+            return None
+        return [
+            text_of(each.get("name")).removeprefix("models/")
+            for each in objects_in(rows)
+            if "generateContent" in str(each.get("supportedGenerationMethods", "generateContent"))
+        ]
+
+    def batch_request(self, key: str, question: Question) -> dict[str, Any]:
+        """Return a line of the file of requests."""
+        return {"key": key, "request": self.body(question)}
+
+    def batch_line(self, said: Mapping[str, Any]) -> BatchLine:
+        """Return what a line of the file of responses says."""
+        key = str(said["key"])
+        if "response" not in said:
+            error = object_in(said.get("error")) or object_in(said.get("status"))
+            return BatchLine(key, error=self.error(0, {}, {"error": error}))
+        try:
+            replies = self.replies(object_in(said["response"]), None, 1)
+        except ProviderError as error:
+            return BatchLine(key, error=error)
+        return BatchLine(key, reply=replies[0] if replies else None)
+
+    def batches(self, server: Server) -> "BatchClient":
+        """Return a client of Gemini's batches."""
+        self.require_package()
+        from judges.endpoints.dialects.gemini_batches import GeminiBatches
+
+        return GeminiBatches(server)
+
+
+def _read_candidate(candidate: Mapping[str, Any], *, is_blocked: bool) -> dict[str, Any]:
+    reason = text_of(candidate.get("finishReason"))
+    if reason == ACCOUNT_IS_LIMITED:
+        said = text_of(candidate.get("finishMessage")) or reason
+        raise ProviderError(403, message=said)
+    parts = objects_in(object_in(candidate.get("content")).get("parts"))
+    called = [object_in(each["functionCall"]) for each in parts if "functionCall" in each]
+    tool = text_of(called[0].get("name")) if called else ""
+    return {
+        "text": "".join(text_of(each.get("text")) for each in parts if not each.get("thought")),
+        "tool": tool if tool != SCHEMA_NAME else "",
+        "finish_reason": reason,
+        "problem": RequestProblem.FILTERED if is_blocked else PROBLEMS.get(reason),
+    }
+
+
+def _thinking(effort: str) -> dict[str, Any] | None:
+    """Return the field of a reasoning effort: a budget in tokens, `none`, `auto`, or a level."""
+    if not effort:
+        return None
+    budgets = {"none": 0, "auto": -1, "-1": -1}
+    if effort.isdecimal() or effort in budgets:
+        return {"thinkingBudget": budgets[effort] if effort in budgets else int(effort)}
+    return {"thinkingLevel": effort.upper()}
+
+
+def _tokens(result: Mapping[str, Any]) -> tuple[Token, ...] | None:
+    try:
+        tokens = [
+            # The chosen token may be none of the likeliest.
+            read_token(
+                chosen["token"],
+                ((each["token"], each["logProbability"]) for each in [*top["candidates"], chosen]),
+            )
+            for chosen, top in zip(result["chosenCandidates"], result["topCandidates"], strict=True)
+        ]
+    except (KeyError, TypeError, ValueError):
+        return None
+    return tuple(tokens) or None

@@ -1,0 +1,194 @@
+"""Advice on r: expected errors and saved ratings on each dimension by r, and the r that saves most."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from django.utils.translation import gettext
+
+from agreement.reliability import Ground
+from annotate.core.guideline import FrozenDimension
+from judges.core.models import RoutingPolicy
+from judges.routing.queries.audit import audited_share
+from judges.routing.queries.kept_units import PartOfUnits, sum_parts
+from judges.routing.queries.units import PolicyCell
+from judges.routing.queries.verdicts import (
+    DimensionVerdict,
+    EvidenceOf,
+    KeptDimension,
+    verdict_on_dimension,
+)
+
+
+@dataclass(frozen=True)
+class ThresholdStep:
+    """The units that stay at an r. ratings_saved: about how many people need not give for them, after audits.
+
+    verdict: on these units, as a policy with this r gets it.
+    """
+
+    threshold: float
+    kept: PartOfUnits
+    ratings_saved: int
+    verdict: DimensionVerdict
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the same as plain values for JSON."""
+        return {
+            "threshold": self.threshold,
+            "kept": self.kept.units,
+            "expected_wrong": self.kept.expected_wrong,
+            "expected_share": self.kept.expected_share,
+            "without_forecast": self.kept.without_forecast,
+            "ratings_saved": self.ratings_saved,
+            "refusal": self.verdict.refusal or None,
+        }
+
+
+@dataclass(frozen=True)
+class ThresholdAdvice:
+    """The curve over r on a dimension, by increasing r, the step to choose, and why; None for no r."""
+
+    dimension: FrozenDimension
+    units: int
+    steps: Sequence[ThresholdStep]
+    chosen: ThresholdStep | None
+    says: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the same as plain values for JSON."""
+        return {
+            "dimension": self.dimension.key,
+            "threshold": self.chosen.threshold if self.chosen else None,
+            "says": self.says,
+            "steps": [each.as_dict() for each in self.steps],
+        }
+
+
+def advise_thresholds(
+    policy: RoutingPolicy,
+    dimensions: Sequence[FrozenDimension],
+    cells: Sequence[PolicyCell],
+    told: Mapping[str, bool],
+    known: EvidenceOf,
+) -> list[ThresholdAdvice]:
+    """Return the advice on each dimension.
+
+    The chosen r saves the most ratings of all r at which the verdict does not refuse, and the expected share
+    of wrong units is at most the accepted one. An r that divides the systems is chosen only if R predicts
+    agreement with people: else a small share is chance. cells: of any r. told: whether R predicts agreement,
+    by dimension key.
+    """
+    found = []
+    for one in dimensions:
+        own = [each for each in cells if each.dimension == one]
+        r_tells, units = told.get(one.key, False), sum(each.units for each in own)
+        steps = _steps(policy, one, own, r_tells, known)
+        allowed = [each for each in steps if not each.verdict.refusal and _share_is_accepted(each, policy)]
+        best = allowed[0] if allowed else None
+        if best is None:
+            chosen, says = None, _why_none(steps, policy)
+        elif not best.ratings_saved:
+            chosen, says = None, gettext("No r. People audit every unit that stays, so r saves no ratings.")
+        elif best is not steps[0] and not r_tells:
+            message = gettext(
+                "No r. At r = {r:g} few enough units are expected to be wrong, but R does not predict "
+                "agreement with people, so that may be chance."
+            )
+            chosen, says = None, message.format(r=best.threshold)
+        else:
+            chosen, says = best, _why_chosen(best, units, policy)
+        found.append(ThresholdAdvice(one, units, steps, chosen, says))
+    return found
+
+
+def caveat_of_advice(systems: int) -> str:
+    """Return the limits of every advice on r."""
+    return gettext(
+        "This is a forecast, not a guarantee: R has one value for each system, and {systems} systems certify "
+        "nothing. For a bound on errors, calibrate a certificate."
+    ).format(systems=systems)
+
+
+def fewest_decimals(low: float, below: float) -> float:
+    """Return the shortest number from `low` on and below `below`, at most 1."""
+    for decimals in range(2, 10):
+        found = ceil(low * float(10**decimals)) / float(10**decimals)
+        if low <= found < below:
+            return min(found, 1.0)
+    return low
+
+
+def _steps(
+    policy: RoutingPolicy,
+    dimension: FrozenDimension,
+    cells: Sequence[PolicyCell],
+    r_tells: bool,
+    known: EvidenceOf,
+) -> list[ThresholdStep]:
+    """Return a step for each r that leaves other systems to the judge; at the last none stays."""
+    held = sorted({each.decision.held_against for each in cells if each.decision.held_against is not None})
+    lows = held if held[:1] == [-1.0] else [-1.0, *held]
+    steps = []
+    for low, below in zip(lows, [*lows[1:], 2.0], strict=True):
+        stay = [
+            each
+            for each in cells
+            if each.decision.held_against is not None and each.decision.held_against > low
+        ]
+        kept = sum_parts(each.errors for each in stay)
+        saved = sum(
+            each.errors.units * (1 - audited_share(policy, each.errors.units))
+            for each in stay
+            if each.errors.units
+        )
+        part = KeptDimension(
+            dimension=dimension,
+            kept=kept.units,
+            all_stay=len(stay) == len(cells),
+            errors=kept.errors(policy.risk),
+            r_tells=r_tells,
+        )
+        steps.append(
+            ThresholdStep(
+                threshold=fewest_decimals(low, below),
+                kept=kept,
+                ratings_saved=round(policy.raters * saved),
+                verdict=verdict_on_dimension(part, known),
+            )
+        )
+    return steps
+
+
+def _share_is_accepted(step: ThresholdStep, policy: RoutingPolicy) -> bool:
+    return step.kept.expected_share is not None and step.kept.expected_share <= policy.risk
+
+
+def _why_chosen(step: ThresholdStep, units: int, policy: RoutingPolicy) -> str:
+    return gettext(
+        "r = {r:g} saves most, about {saved:,} ratings. {kept:,} of {units:,} units stay, about {wrong:,} of "
+        "them wrong ({share:.0f} %; {accepted:.4g} % is accepted)."
+    ).format(
+        r=step.threshold,
+        saved=step.ratings_saved,
+        kept=step.kept.units,
+        units=units,
+        wrong=round(step.kept.expected_wrong),
+        share=100 * (step.kept.expected_share or 0),
+        accepted=100 * policy.risk,
+    )
+
+
+def _why_none(steps: Sequence[ThresholdStep], policy: RoutingPolicy) -> str:
+    refused = next((each for each in steps if _share_is_accepted(each, policy)), steps[0]).verdict
+    shares = [each.kept.expected_share for each in steps if each.kept.expected_share is not None]
+    verdict = refused.verdict
+    if shares and min(shares) > policy.risk and verdict.ground is not Ground.ALPHA:
+        reason = gettext(
+            "At every r, {least:.0f} % or more of the units that stay are expected to be wrong; "
+            "{accepted:.4g} % is accepted."
+        ).format(least=100 * min(shares), accepted=100 * policy.risk)
+    else:
+        reason = refused.refusal or verdict.says
+    return gettext("No r. {reason}").format(reason=reason)
