@@ -67,8 +67,8 @@ def endpoint_in(project: Project, pk: int) -> Endpoint:
 
 def model_price_in(project: Project, endpoint: int, pk: int) -> ModelPrice:
     """Return the prices of a model at an endpoint of the project."""
-    prices = ModelPrice.objects.select_related("endpoint__project")
-    return _first_or_404(prices.filter(endpoint__project=project, endpoint=endpoint, pk=pk), "price")
+    prices = endpoint_in(project, endpoint).model_prices.select_related("endpoint__project")
+    return _first_or_404(prices.filter(pk=pk), "price")
 
 
 def proposal_in(project: Project, pk: int) -> Proposal:
@@ -108,7 +108,7 @@ def judge_in(project: Project, pk: int) -> Judge:
 def panel_in(project: Project, judge: int) -> Panel:
     """Return the panel behind a judge of the project."""
     panels = Panel.objects.select_related("judge__project")
-    return _first_or_404(panels.filter(judge__project=project, judge=judge), "panel")
+    return _first_or_404(panels.filter(judge=judge_in(project, judge)), "panel")
 
 
 def run_in(project: Project, pk: int) -> Run:

@@ -23,7 +23,9 @@ class Migration(migrations.Migration):
                 ('batch_share', models.DecimalField(blank=True, decimal_places=3, help_text='What the batch interface leaves of a price; empty: half.', max_digits=4, null=True)),
                 ('currency', models.CharField(help_text="The installation's when it was entered.", max_length=3)),
                 ('as_of', models.DateField(help_text='When somebody last looked the prices up.')),
+                ('endpoint', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='model_prices', to='judges.endpoint')),
             ],
+            options={'constraints': [models.UniqueConstraint(models.F('endpoint'), models.F('model'), name='one_price_of_a_model'), models.CheckConstraint(condition=models.Q(models.Q(('input_price__isnull', True), ('input_price__gte', 0), _connector='OR'), models.Q(('output_price__isnull', True), ('output_price__gte', 0), _connector='OR'), models.Q(('cached_price__isnull', True), ('cached_price__gte', 0), _connector='OR'), models.Q(('batch_share__isnull', True), models.Q(('batch_share__gte', 0), ('batch_share__lte', 1)), _connector='OR')), name='model_prices_not_negative')]},
         ),
         migrations.AddField(
             model_name='endpoint',
@@ -53,18 +55,5 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='judgment',
             index=models.Index(models.F('run'), models.F('judge'), models.F('id'), condition=models.Q(('status', 'planned')), name='judgments_in_turn'),
-        ),
-        migrations.AddField(
-            model_name='modelprice',
-            name='endpoint',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='model_prices', to='judges.endpoint'),
-        ),
-        migrations.AddConstraint(
-            model_name='modelprice',
-            constraint=models.UniqueConstraint(models.F('endpoint'), models.F('model'), name='one_price_of_a_model'),
-        ),
-        migrations.AddConstraint(
-            model_name='modelprice',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('input_price__isnull', True), ('input_price__gte', 0), _connector='OR'), models.Q(('output_price__isnull', True), ('output_price__gte', 0), _connector='OR'), models.Q(('cached_price__isnull', True), ('cached_price__gte', 0), _connector='OR'), models.Q(('batch_share__isnull', True), models.Q(('batch_share__gte', 0), ('batch_share__lte', 1)), _connector='OR')), name='model_prices_not_negative'),
         ),
     ]

@@ -98,7 +98,7 @@ class EndpointForm(forms.Form):
         min_value=0,
         max_digits=12,
         decimal_places=6,
-        help_text=_("Leave empty if unknown (budgets then cannot be enforced). Use 0 for your own server."),
+        help_text=_("Empty: as the price list says; without a price, budgets cannot be enforced. 0: free."),
     )
     cached_price = forms.DecimalField(
         label=_("Price of a million cached input tokens"),

@@ -1,6 +1,6 @@
 """Judgments by what they are: of a judge, about a dimension, unreadable, or far from what people say."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from django.db.models import Count, Q, QuerySet, TextChoices
@@ -13,6 +13,8 @@ from annotate.core.rounds import last_round
 from judges.core.mapping import map_values
 from judges.core.models import Judge, Judgment
 from judges.core.specification import Scope
+from judges.endpoints.prices import prices_of
+from judges.endpoints.work import UNKNOWN_PRICES
 from judges.methods.own_scale import OwnScale
 from judges.results.queries.scores import Material, material_of, mean_of_samples
 from judges.runs.queries.plans import JudgePlan, RunPlan, Usage, mean_usage
@@ -93,12 +95,22 @@ def _means(material: Material, key: str) -> dict[int, float]:
 
 
 def plan_of_asking(judgments: QuerySet[Judgment]) -> RunPlan:
-    """Return what asking judgments again would cost, without those of imported judges. Three queries."""
+    """Return what asking judgments again would cost, without those of imported judges.
+
+    Three queries, and one for each judge.
+    """
     counts = dict(judgments.order_by().values_list("judge").annotate(Count("pk")))
     judges = Judge.objects.filter(Q(pk__in=counts), endpoint__isnull=False).select_related("endpoint")
     found = list(judges.order_by("name"))
     used = mean_usage(Scope(found, []))
-    return RunPlan([_asking_plan(each, judgments, counts[each.pk], used.get(each.pk)) for each in found], [])
+    plans = [
+        replace(
+            _asking_plan(each, judgments, counts[each.pk], used.get(each.pk)),
+            prices=prices_of(each.endpoint, each.model) if each.endpoint else UNKNOWN_PRICES,
+        )
+        for each in found
+    ]
+    return RunPlan(plans, [])
 
 
 def _asking_plan(judge: Judge, judgments: QuerySet[Judgment], count: int, usage: Usage | None) -> JudgePlan:
