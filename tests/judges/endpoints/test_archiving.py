@@ -46,6 +46,7 @@ def test_archived_judge_leaves_lists_and_forms_and_keeps_its_data(cast, client):
 
 def test_judges_of_an_archived_endpoint_are_not_offered(cast):
     judge = make_judge(cast.project)
+    assert judge.endpoint is not None
     archive(kept=judge.endpoint, by=cast.admin)
     assert not usable_judges(cast.project).exists()
     with pytest.raises(RunRefusedError, match="Unarchive the endpoint first"):
@@ -57,6 +58,7 @@ def test_judges_of_an_archived_endpoint_are_not_offered(cast):
 def test_judge_in_a_running_run_is_archived_only_after_its_end(cast, client):
     judge = make_judge(cast.project, name="Busy")
     run = start_run(run=make_run(cast.project, judge))
+    assert judge.endpoint is not None
     for kept in (judge, judge.endpoint):
         with pytest.raises(UsedError, match=f"Run {run.pk} still calls"):
             archive(kept=kept, by=cast.admin)

@@ -53,9 +53,7 @@ def test_an_admin_adds_an_endpoint_and_finds_it_in_the_list(client, cast):
     )
     assert made.tokens_per_minute is None
     listed = text_of(client.get(address(cast, "endpoints/")))
-    assert (
-        "0.15 USD in, 0.6 USD out for a million tokens · 16 calls at a time" in listed
-    )
+    assert "0.15 USD in, 0.6 USD out for a million tokens · 16 calls at a time" in listed
 
 
 def test_an_endpoint_without_prices_says_that_they_are_unknown(client, cast):

@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 from django.core.checks import run_checks
+from django.db.models import Sum
 
 from annotate.core.models import AuditEntry
 from judges.core.models import ModelPrice
@@ -142,7 +143,7 @@ def test_judgments_of_two_models_have_costs_of_their_own_models():
         run = worked(run)
     costs = {judge: set(judge.judgments.values_list("cost", flat=True)) for judge in (cheap, dear)}
     assert costs == {cheap: {Decimal("0.0006")}, dear: {Decimal("0.006")}}
-    assert run.spent == sum(judgment.cost for judgment in run.judgments.all())
+    assert run.spent == run.judgments.aggregate(spent=Sum("cost"))["spent"]
 
 
 @pytest.mark.django_db
@@ -150,6 +151,7 @@ def test_admin_sets_and_removes_the_prices_of_a_model(client):
     cast = make_project()
     client.force_login(cast.admin)
     judge = make_judge(cast.project, model="lab/7b", name="A")
+    assert judge.endpoint is not None
     page = f"/projects/{cast.project.slug}/judges/endpoints/{judge.endpoint_id}/"
     shown = client.get(page).content.decode()
     assert "lab/7b" in shown

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import pairwise
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 HOLDER = uuid4()
 
 
-def two_judges(project: Project, **fields: object) -> tuple[Judge, Judge]:
+def two_judges(project: Project, **fields: Any) -> tuple[Judge, Judge]:
     endpoint = make_endpoint(project, **fields)
     return make_judge(project, endpoint=endpoint), make_judge(project, endpoint=endpoint)
 
@@ -28,7 +29,7 @@ def judges_leased(run: Run, judge: Judge, places: int, turn: int) -> list[int]:
     """Lease for a while and let all be answered; return the judges of what was leased, in order."""
     assert judge.endpoint_id is not None
     load = HolderLoad(turn=turn)
-    where = {"run": run.pk, "endpoint": judge.endpoint_id, "holder": HOLDER}
+    where: dict[str, Any] = {"run": run.pk, "endpoint": judge.endpoint_id, "holder": HOLDER}
     taken = lease(how_many=places, load=load, **where).judgments
     outcomes = [Outcome(each, Judgment.Status.DONE, 1, value=3) for each in taken]
     store(outcomes=outcomes, prices_of=unpriced, **where)
@@ -40,7 +41,8 @@ def judges_leased(run: Run, judge: Judge, places: int, turn: int) -> list[int]:
 def test_after_any_number_of_answers_both_judges_have_about_half(places):
     project = news_project(documents=4, systems=6)
     judges = two_judges(project)
-    run, turn, so_far = running(project, *judges), 0, Counter()
+    run, turn = running(project, *judges), 0
+    so_far: Counter[int] = Counter()
     while leased := judges_leased(run, judges[0], places, turn):
         so_far.update(leased)
         turn += len(leased)
