@@ -23,7 +23,12 @@ from judges.core.stages import Stage, number_stages
 from judges.results.queries.confidences import Evidence, Kind, evidence_of
 from judges.results.queries.scores import Material, material_of, samples_of
 from judges.routing.queries.bindings import bound_now, population_of
-from judges.routing.queries.calibration_refusals import check_spec, refusal_of, refused_by_round
+from judges.routing.queries.calibration_refusals import (
+    check_spec,
+    refusal_of,
+    refused_by_round,
+    refused_stages,
+)
 
 THRESHOLDS = 50
 POWER = 0.8
@@ -142,6 +147,7 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
     units = [unit for each in drawn.values() for unit in each]
     places = places_by_unit(round)
     refusal = refusal_of(calibration, spec, dimensions, evidence, needed)
+    refusal = refusal or refused_stages(stages, dimensions, material)
     return DrawPlan(
         calibration=calibration,
         stages=stages,

@@ -12,7 +12,9 @@ from annotate.core.models import Project, Round
 from annotate.rating.queries.assigned import PlacesByUnit, Unit
 from judges.core.models import Calibration
 from judges.core.specification import CalibrationSpec
+from judges.core.stages import Stage, units_to_ask
 from judges.results.queries.confidences import Evidence, Kind
+from judges.results.queries.scores import Material
 
 
 def refusal_of(
@@ -117,6 +119,19 @@ def check_spec(project: Project, spec: CalibrationSpec) -> None:
     _check_stages(project, spec)
     if (spec.cut is None) is (spec.loss == Calibration.Loss.OTHER_SIDE):
         raise _invalid("cut", gettext("A cut is needed for sides of it, and for nothing else."))
+
+
+def refused_stages(stages: Sequence[Stage], dimensions: Sequence[FrozenDimension], material: Material) -> str:
+    """Return why a later judge cannot be asked, or nothing. A query for each judge without an endpoint."""
+    units = {(item, each.id) for item in material.items.tolist() for each in dimensions}
+    for stage in stages[1:]:
+        for judge in stage.judges:
+            if judge.endpoint_id is None and units_to_ask(judge, units):
+                return gettext(
+                    "{judge} has no endpoint, so nobody can ask it about the rest. Choose it as the first "
+                    "judge, or another judge here."
+                ).format(judge=judge)
+    return ""
 
 
 def _check_stages(project: Project, spec: CalibrationSpec) -> None:

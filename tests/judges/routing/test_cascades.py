@@ -351,3 +351,11 @@ def test_probability_of_the_value_is_a_confidence(cast: Cast) -> None:
     }
     assert found["fluency"].threshold == pytest.approx(0.9)
     assert found["coherence"].threshold is None
+
+
+def test_later_judge_without_an_endpoint_must_have_judged_everything(cast: Cast) -> None:
+    Judge.objects.filter(project=cast.project, name__startswith="Strong").update(endpoint=None)
+    with pytest.raises(CalibrationRefusedError, match="Strong has no endpoint"):
+        drawn(cast)
+    answer(cast, {(item.pk, dimension.pk) for item in cast.items for dimension in cast.dimensions})
+    assert drawn(cast).stages.count() == 1
