@@ -171,6 +171,7 @@ ar    GET       {home}judges/replacement/tests.tex
 ar    GET       {home}results/replacement/
 ar    GET       {home}results/trust/
 ar    GET       {home}results/verdicts/
+ar    GET       {home}results/routes/
 ar    GET       {home}judges/pilot/
 ar    GET       {home}results/pilot/
 ar    GET       {home}judges/certificates/

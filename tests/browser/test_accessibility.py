@@ -106,7 +106,8 @@ judges/judgments/ judges/read-again/ judges/read-again/{rereading}/
 judges/import/ judges/import/{judgments}/
 judges/metrics/ judges/metrics/{metrics}/ results/metrics/
 results/judges/ results/reliability/ judges/of-unit/{item}/fluency/
-results/estimates/ results/replacement/ results/trust/ results/verdicts/ results/laboratory/ results/biases/
+results/estimates/ results/replacement/ results/trust/ results/verdicts/ results/routes/
+results/laboratory/ results/biases/
 results/experiments/ judges/experiments/new/ judges/align/ results/alignment/
 judges/pilot/ results/pilot/
 judges/align/drafts/{drafting}/ judges/align/search/{search}/

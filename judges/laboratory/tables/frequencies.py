@@ -48,7 +48,7 @@ def _rows(each: Scored) -> list[list[Cell]]:
     return [
         [
             text(each.dimension.name, key=each.dimension.key),
-            Cell(int(score) if score.is_integer() else score),
+            Cell(float(score)),
             Cell(float((answers == score).mean())),
             Cell(int((answers == score).sum())),
             _share_of_people(each, ratings, score),
