@@ -12,7 +12,7 @@ _TRUST = (
     Page(gettext_noop("Certificates"), "certificates", READERS, tells=True),
 )
 _ROUTING = (
-    Page(gettext_noop("Policies"), "routing", READERS, tells=True),
+    Page(gettext_noop("Routing"), "routing", READERS, tells=True),
     Page(gettext_noop("Routes"), "results_page", READERS, ("routes",), tells=True),
 )
 _PILOT = (

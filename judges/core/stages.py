@@ -10,6 +10,15 @@ Unit = tuple[int, int]
 """The ids of an item and a dimension."""
 
 
+ABOUT_THE_TEXT = (
+    Judgment.Problem.REFUSED,
+    Judgment.Problem.FILTERED,
+    Judgment.Problem.TRUNCATED,
+    Judgment.Problem.TOO_LONG,
+)
+"""Why a judgment failed that would fail again."""
+
+
 @dataclass(frozen=True)
 class Stage:
     """A judge of a calibration, and the judge that it is compared with, if its confidence needs one."""
@@ -50,19 +59,16 @@ def number_stages(
 def units_to_ask(judge: Judge, units: Collection[Unit]) -> set[Unit]:
     """Return those of the units about which a judge has not given all its answers. One query.
 
-    An answer that could not be read is an answer: the judge has no value there.
+    An answer that could not be read is an answer: the judge has no value there. So is a text that its model
+    never takes; a lost connection or a rejected judge is none.
     """
-    ended = (
-        Judgment.Status.DONE,
-        Judgment.Status.UNREADABLE,
-        Judgment.Status.FAILED,
-        Judgment.Status.EXCLUDED,
-    )
+    ended = (Judgment.Status.DONE, Judgment.Status.UNREADABLE, Judgment.Status.EXCLUDED)
     own = Judgment.objects.filter(judge=judge, other__isnull=True)
-    rows = own.order_by().values_list("item", "dimension", "status").distinct()
+    rows = own.order_by().values_list("item", "dimension", "status", "problem").distinct()
     found: dict[Unit, bool] = {}
-    for item, dimension, status in rows.iterator(5_000):
-        found[item, dimension] = found.get((item, dimension), True) and status in ended
+    for item, dimension, status, problem in rows.iterator(5_000):
+        has_ended = status in ended or (status == Judgment.Status.FAILED and problem in ABOUT_THE_TEXT)
+        found[item, dimension] = found.get((item, dimension), True) and has_ended
     return {unit for unit in units if not found.get(unit, False)}
 
 

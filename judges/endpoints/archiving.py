@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from django.db import models, transaction
 from django.db.models import Q
+from django.db.models.fields.reverse_related import ForeignObjectRel
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -97,7 +98,10 @@ def _run_that_asks(kept: Archived) -> Run | None:
 
 def user_of(unused: Archived, besides: Sequence[type[models.Model]] = ()) -> str:
     """Return the plural name of something that refers to a judge or an endpoint; empty where nothing does."""
-    for relation in unused._meta.related_objects:
+    # Hidden ones too, whose related_name is "+": some of these cascade.
+    for relation in unused._meta.get_fields(include_hidden=True):
+        if not isinstance(relation, ForeignObjectRel):
+            continue
         model = relation.related_model
         if not isinstance(model, type) or model in (*OWN, *besides):
             continue

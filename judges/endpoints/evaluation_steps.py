@@ -16,6 +16,7 @@ from annotate.core.guidelines import current_guideline
 from annotate.core.jobs import JobKind, TakenOverError, own_row, persistently, wake_worker
 from annotate.core.models import Dimension, Document, Project, User
 from judges.core.models import Judge, PromptTemplate, StepsWriting
+from judges.endpoints.archiving import refuse_archived
 from judges.endpoints.client import call_once
 from judges.endpoints.commands import edit_template, edit_wording
 from judges.endpoints.failures import RequestFailed
@@ -163,6 +164,8 @@ def start_steps_writing(*, template: PromptTemplate, judge: Judge, by: User | No
     _refuse_without_part(template)
     if judge.endpoint_id is None:
         raise InvalidValueError(gettext("{name} is imported and calls no model.").format(name=judge.name))
+    if reason := refuse_archived(judge):
+        raise InvalidValueError(reason)
     writing = StepsWriting.objects.create(template=template, judge=judge, created_by=by)
     wake_worker(STEPS_JOB, writing.pk)
     return writing

@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='calibration',
             name='confidence',
-            field=models.CharField(choices=[('closeness', 'closeness of the two judges'), ('steadiness', 'steadiness over its samples'), ('largest_probability', 'share of its most frequent value over its samples'), ('chosen_probability', 'probability of the value that it gives'), ('error_model', 'a model of its errors, fitted on ratings of its own')], max_length=19),
+            field=models.CharField(choices=[('closeness', 'closeness of the two judges'), ('steadiness', 'steadiness over its samples'), ('largest_probability', 'share of its most frequent value over its samples'), ('chosen_probability', 'probability of its likeliest answer'), ('error_model', 'a model of its errors, fitted on ratings of its own')], max_length=19),
         ),
         migrations.CreateModel(
             name='CalibrationStage',

@@ -52,8 +52,4 @@ class Migration(migrations.Migration):
             name='problem_before',
             field=models.CharField(blank=True, choices=[('refused', 'refused by the model'), ('filtered', 'held back by a content filter'), ('truncated', 'cut off'), ('too_long', 'too long for the model'), ('rejected', "the server rejects the judge's requests")], max_length=9),
         ),
-        migrations.AddIndex(
-            model_name='judgment',
-            index=models.Index(models.F('run'), models.F('judge'), models.F('id'), condition=models.Q(('status', 'planned')), name='judgments_in_turn'),
-        ),
     ]

@@ -159,7 +159,7 @@ def routes_sections(project: Project, chosen: Chosen) -> list[Section]:
     risk = float(chosen.get("risk") or USUAL_RISK)
     if budget is not None:
         risk = _risk_within(project, judges, rated, costs, budget) or risk
-    options = list(_options(project, judges, rated, costs, risk))
+    options = list(_options(project, judges, rated, loss, costs, risk))
     compared = _compared(options, judges, rated, costs, risk)
     return [Section(gettext("Routes"), "", [compared, _curve(project, judges, rated, costs)])]
 
@@ -217,7 +217,7 @@ def _costs(project: Project, judges: Sequence[Judge], measured: Sequence[Judge],
     for judge in judges:
         stage, _ = stage_of(judge, measured)
         prices = [
-            each.judgments.filter(cost__isnull=False).aggregate(mean=Avg("cost"))["mean"]
+            each.judgments.filter(cost__isnull=False, reused_from=None).aggregate(mean=Avg("cost"))["mean"]
             for each in stage.judges
         ]
         known = [
@@ -257,7 +257,12 @@ def _option(
 
 
 def _options(
-    project: Project, judges: Sequence[Judge], rated: Sequence[RatedJudges], costs: UnitCosts, risk: float
+    project: Project,
+    judges: Sequence[Judge],
+    rated: Sequence[RatedJudges],
+    loss: Loss,
+    costs: UnitCosts,
+    risk: float,
 ) -> Iterator[Option]:
     units = float(sum(each.units for each in rated))
     yield Option(gettext("People alone"), {}, units, 0.0, 0.0)
@@ -267,12 +272,14 @@ def _options(
     if len(judges) > 1:
         name = gettext(" then ").join([*(judge.name for judge in judges), gettext("people")])
         yield _option(name, project, judges, list(range(len(judges))), rated, costs, risk)
-    by_r = _by_indicator(project, judges[0], risk, costs)
+    by_r = _by_indicator(project, judges[0], [each.dimension.key for each in rated], loss, risk, costs)
     if by_r is not None:
         yield by_r
 
 
-def _by_indicator(project: Project, judge: Judge, risk: float, costs: UnitCosts) -> Option | None:
+def _by_indicator(
+    project: Project, judge: Judge, keys: Sequence[str], loss: Loss, risk: float, costs: UnitCosts
+) -> Option | None:
     """Return the paper's rule at the r that keeps most with the accepted share; None without a partner."""
     measured = measured_judges(project)
     stage, kind = stage_of(judge, measured)
@@ -283,13 +290,13 @@ def _by_indicator(project: Project, judge: Judge, risk: float, costs: UnitCosts)
     samples = samples_of(stage.judges, material)
     people = wrong = units = 0.0
     for one in material.dimensions:
-        if one.is_named:
+        if one.key not in keys:
             continue
         own, other = (
             evidence_of(Kind.STEADINESS, Stage(1, each), material, samples, one.key).scores
             for each in stage.judges
         )
-        kept, errors = _kept_by_r(own, other, risk)
+        kept, errors = _kept_by_r(own, other, loss, risk)
         size = len(material.items)
         units, people, wrong = units + size, people + size * (1 - kept), wrong + size * errors
     name = gettext("{judge} where R is above r, then people (no guarantee)").format(judge=judge.name)
@@ -297,11 +304,11 @@ def _by_indicator(project: Project, judge: Judge, risk: float, costs: UnitCosts)
     return Option(name, {judge.name: units - people}, people, wrong, calls)
 
 
-def _kept_by_r(own: Scores, other: Scores, risk: float) -> tuple[float, float]:
+def _kept_by_r(own: Scores, other: Scores, loss: Loss, risk: float) -> tuple[float, float]:
     """Return the shares of units that stay and of wrong units, at the r that keeps most within the risk."""
     values = [found.coefficient.value for found in indicator(own, other.as_read, spearman)]
     levels = np.array([np.nan if value is None else value for value in values], dtype=float)
-    losses = more_than_one_point(own.judge, own.human_means)
+    losses = loss(own.judge, own.human_means)
     best = (0.0, 0.0)
     for level in np.unique(levels[~np.isnan(levels)]):
         kept = levels[own.systems] >= level

@@ -39,7 +39,7 @@ def verdicts_sections(project: Project, chosen: Chosen) -> list[Section]:
     first_judge(judges)
     found = {judge: trust_in(project, judge, chosen) for judge in judges}
     dimensions = {each.dimension.key: each.dimension.name for trust in found.values() for each in trust}
-    spent = spent_by_judges(judges, with_corrected=counts_corrected(chosen))
+    spent = spent_by_judges(judges, with_corrected=counts_corrected(chosen), with_reused=False)
     rows = [_row_of_judge(project, judge, trust, list(dimensions), spent) for judge, trust in found.items()]
     rows.sort(key=lambda row: [-sum(cell.key == str(use) for cell in row) for use in (Use.ALL, Use.PART)])
     columns = [

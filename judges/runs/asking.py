@@ -274,6 +274,7 @@ def outcome_of_reply(work: JudgmentWork, reply: Reply) -> Outcome:
         work.attempts,
         call=call_of(work),
         steps=done,
+        first_of=work.first_of,
         model=work.question.model,
     )
     return _read_reply(work, reply, _with_usage(work, spent, reply))
@@ -290,7 +291,7 @@ async def _answer(work: JudgmentWork, client: Client, pace: RateLimiter, longest
             if error.fatal_for_run:
                 raise RunMustStop(error.sentence) from error
             if error.permanent and question.schema and REFUSED_SCHEMA.search(error.sentence):
-                advice = gettext("Turn structured output off for the judge, or choose another model.")
+                advice = gettext("Make a judge without structured output, or of another model.")
                 raise RunMustStop(f"{error.sentence} {advice}") from error
             if not error.permanent:
                 pace.last_failure = FailedCall(error.sentence, asked_to_wait=error.wait is not None)

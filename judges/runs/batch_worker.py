@@ -132,6 +132,13 @@ def _submit_again(batch: Batch, client: BatchClient) -> bool:
     others = Batch.objects.filter(endpoint=batch.endpoint_id).exclude(provider_id="")
     known = set(others.values_list("provider_id", flat=True))
     since = batch.created_at - CLOCKS_DIFFER
+    if not client.finds_by_token:
+        # Another one that is being submitted now looks the same until its id is noted.
+        alike = Batch.objects.filter(endpoint=batch.endpoint_id, status=Status.SUBMITTING)
+        alike = alike.filter(requests=batch.requests, held_until__gt=timezone.now())
+        if alike.exclude(pk=batch.pk).exists():
+            _put_off(batch, "")
+            return False
     found = client.find(str(batch.pk), since, requests=batch.requests, known=known)
     if found is not None:
         return _note_submitted(batch, found)

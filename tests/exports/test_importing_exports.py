@@ -268,6 +268,7 @@ def fill_columns(cast: Cast) -> None:
         name="Everything",
         reference=cast.items[0].system,
         structured=True,
+        asks_again=True,
         top_p=0.5,
         seed=7,
         stop=[STRANGE],
@@ -311,6 +312,7 @@ def fill_columns(cast: Cast) -> None:
         refusal=STRANGE,
         system_fingerprint="fp",
         reasoning_tokens=3,
+        log_probabilities={"4": -0.5, "5": -1.25},
     )
     JudgmentChange.objects.create(
         judgment=pair,

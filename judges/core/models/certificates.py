@@ -26,7 +26,7 @@ class Calibration(models.Model):
         CLOSENESS = "closeness", _("closeness of the two judges")
         STEADINESS = "steadiness", _("steadiness over its samples")
         LARGEST_PROBABILITY = "largest_probability", _("share of its most frequent value over its samples")
-        CHOSEN_PROBABILITY = "chosen_probability", _("probability of the value that it gives")
+        CHOSEN_PROBABILITY = "chosen_probability", _("probability of its likeliest answer")
         ERROR_MODEL = "error_model", _("a model of its errors, fitted on ratings of its own")
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="calibrations")

@@ -27,6 +27,7 @@ class MessageBatches(BatchClient):
     """The client of Message Batches. Requests are submitted in one body, and nothing is uploaded before."""
 
     uploads = False
+    finds_by_token = False
 
     def __init__(self, server: Server) -> None:
         super().__init__(server, AnthropicMessages())

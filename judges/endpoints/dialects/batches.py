@@ -60,10 +60,12 @@ class BatchClient(ABC):
     """Hands files of requests to one server's batch interface and fetches what came of them.
 
     Its methods wait, and raise RequestFailed with a sentence that never holds the key. Close it after use.
-    uploads: whether requests are uploaded before they are submitted.
+    uploads: whether requests are uploaded before they are submitted. finds_by_token: whether a batch without
+    results can be told from others.
     """
 
     uploads = True
+    finds_by_token = True
 
     def __init__(self, server: Server, dialect: Dialect) -> None:
         self._server = replace(server, timeout_seconds=max(server.timeout_seconds, FILE_TIMEOUT))

@@ -14,6 +14,7 @@ from annotate.core.guidelines import current_guideline
 from annotate.core.jobs import wake_worker
 from annotate.core.models import Dimension, User
 from judges.core.models import Drafting, Judge, Proposal
+from judges.endpoints.archiving import refuse_archived
 from judges.endpoints.prices import prices_of
 from judges.laboratory.cases import Case, CaseKind
 from judges.laboratory.clusters import cluster_cases
@@ -163,6 +164,8 @@ def _lock(drafting: Drafting) -> Drafting:
 def _refuse_drafter(drafter: Judge, budget: Decimal | None) -> None:
     if drafter.endpoint is None:
         raise InvalidValueError(gettext("{name} is imported and calls no model.").format(name=drafter.name))
+    if reason := refuse_archived(drafter):
+        raise InvalidValueError(reason)
     if budget is not None and not prices_of(drafter.endpoint, drafter.model).are_known:
         message = gettext("The prices of {name} are unknown, so Concord cannot enforce a budget.").format(
             name=drafter.endpoint.name

@@ -33,16 +33,23 @@ def cost_of_thousand_units(judge: Judge, spent: Iterable[Spent]) -> Decimal | No
 
 
 def spent_by_judges(
-    judges: Iterable[Judge], run: Run | None = None, *, with_corrected: bool = True
+    judges: Iterable[Judge],
+    run: Run | None = None,
+    *,
+    with_corrected: bool = True,
+    with_reused: bool = True,
 ) -> dict[tuple[int, str], Spent]:
     """Return what was spent by judge and dimension key, in one run or in all. One query.
 
-    with_corrected: whether answers that a person corrected count.
+    with_corrected: whether answers that a person corrected count. with_reused: whether stored answers that
+    were used again count, which cost nothing.
     """
     answered = Q(status__in=[Judgment.Status.DONE, Judgment.Status.UNREADABLE])
     judgments = counted_judgments(with_corrected=with_corrected).filter(answered, judge__in=list(judges))
     if run is not None:
         judgments = judgments.filter(run=run)
+    if not with_reused:
+        judgments = judgments.filter(reused_from=None)
     rows = (
         judgments.order_by()
         .values_list("judge", "dimension__key")

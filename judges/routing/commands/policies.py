@@ -197,9 +197,8 @@ def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> Ro
     change_probabilities(round=round, units=probabilities, origin=policy.origin)
     _delete_records(policy, {unit.unit for unit in proposal.change})
     _record_units(policy, (*proposal.add, *proposal.change), by, timezone.now())
-    if plan.decided.deciders:
-        policy.stage_decisions.all().delete()
-        _record_deciders(policy, plan)
+    policy.stage_decisions.all().delete()
+    _record_deciders(policy, plan)
     parts = {"added": proposal.add, "dropped": proposal.drop, "changed": proposal.change}
     counts = {name: len(units) for name, units in parts.items()}
     record(policy.project, "routing.followed", policy, after=counts, by=by)

@@ -28,6 +28,7 @@ from judges.runs.commands.first_judgments import note_first_judgments, why_judge
 from judges.runs.commands.holders import LEASE
 from judges.runs.commands.lost_calls import count_lost_calls
 from judges.runs.queries.affordable import affordable_calls
+from judges.runs.queries.batches import open_batches
 from judges.runs.queries.runs import without_living_holder
 from judges.runs.queries.shared import SharedCalls, first_calls, shared_calls
 
@@ -104,7 +105,8 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: HolderL
     count_lost_calls(run=locked, at=now, besides=holder)
     most, shared = how_many + load.ahead, shared_calls(locked)
     affordable, allowed = affordable_calls(locked, server, most, shared.sizes), _allowed_now(server, most)
-    if affordable == 0 and locked.budget and not judgments.filter(status=Judgment.Status.LEASED).exists():
+    in_flight = judgments.filter(status=Judgment.Status.LEASED).exists() or open_batches(locked).exists()
+    if affordable == 0 and locked.budget and not in_flight:
         stop_run(locked, used_up(locked.budget))
         return Leased([])
     # Who may ask nothing now claims no more places, or it would keep others from them.

@@ -234,21 +234,21 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
     prices = {endpoint.pk: EndpointPrices(endpoint) for endpoint in endpoints}
     plans = []
     for judge in scope.judges:
-        own = chosen.for_judge(judge)
+        own, own_offers = chosen.for_judge(judge), offers
         if own is not chosen:  # units, of a judge that is asked about all dimensions of their items
-            offers = count_offers(own.among_items(items))
+            own_offers = count_offers(own.among_items(items))
             there |= _count_there(replace(scope, judges=[judge]), dimensions, own)
         plans.append(
             JudgePlan(
                 judge=judge,
-                judgments=_count_judgments(judge, dimensions, pairs, offers, own),
+                judgments=_count_judgments(judge, dimensions, pairs, own_offers, own),
                 there=there[judge.pk, "there"],
                 failed=there[judge.pk, "failed"],
                 waiting=there[judge.pk, "waiting"],
                 usage=used.get(judge.pk) or _estimate_usage(judge, dimensions, sample),
                 problem=_problem(judge, dimensions, guideline.scales),
                 via=via,
-                shared_calls=_shared_calls(judge, dimensions, offers[Offer.OUTPUT], own),
+                shared_calls=_shared_calls(judge, dimensions, own_offers[Offer.OUTPUT], own),
                 size=len(dimensions) if judge.asks_several else 1,
                 calls_each=_calls_each(judge, sample),
                 prices=prices[judge.endpoint_id].of(judge.model) if judge.endpoint_id else UNKNOWN_PRICES,

@@ -2,10 +2,11 @@
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.core.models import AuditEntry
 from judges.core.errors import RunRefusedError, RunStateError, UsedError
-from judges.core.models import Endpoint, Judge, Judgment, ModelPrice, Run
+from judges.core.models import Calibration, Endpoint, Judge, Judgment, ModelPrice, Rereading, Run
 from judges.endpoints.archiving import archive, delete_unused, unarchive
 from judges.endpoints.queries import usable_judges
 from judges.laboratory.commands.panels import make_panel
@@ -109,3 +110,29 @@ def test_endpoint_with_prices_and_without_judges_is_deleted(cast, client):
     judge.delete()
     client.post(address)
     assert not Endpoint.objects.exists()
+
+
+def test_judge_that_only_a_calibration_or_another_judge_uses_is_not_deleted(cast):
+    judge, other = make_judge(cast.project), make_judge(cast.project, name="Drafter")
+    Calibration.objects.create(
+        project=cast.project,
+        name="First",
+        judge=judge,
+        loss="another_point",
+        risk=0.2,
+        significance_level=0.1,
+        confidence="steadiness",
+        expected_error=0.1,
+        accepted_share=0.5,
+        raters=1,
+        size=1,
+        grids={},
+        bound={},
+        seed=1,
+        drawn_at=timezone.now(),
+    )
+    Rereading.objects.create(project=cast.project, judge=other, touched_at=timezone.now())
+    for used in (judge, other):
+        with pytest.raises(UsedError, match="is in use"):
+            delete_unused(unused=used, by=cast.admin)
+    assert Rereading.objects.count() == 1

@@ -40,6 +40,7 @@ pytestmark = pytest.mark.django_db
 
 NAMES = [
     "verdicts",
+    "routes",
     "agreement",
     "systems",
     "questions",

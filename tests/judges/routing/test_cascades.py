@@ -14,8 +14,10 @@ from annotate.core.models import Project
 from annotate.results.registry import result_of
 from judges.core.access import OF_JUDGES
 from judges.core.errors import CalibrationRefusedError, RoutingRefusedError
-from judges.core.models import Calibration, CertifiedStage, Judge, RoutingPolicy, Run
+from judges.core.models import Calibration, CertifiedStage, Judge, Judgment, RoutingPolicy, Run
 from judges.core.specification import Scope, by_certificates
+from judges.core.stages import JudgeToAsk, units_to_ask
+from judges.routing.commands.asking import ask_waiting_judges
 from judges.routing.commands.certificates import compute_certificates, draw_calibration
 from judges.routing.commands.policies import draft_policy, follow_proposal, make_policy, route
 from judges.routing.forecasts import RISKS, answer_routes, routes_sections
@@ -359,3 +361,52 @@ def test_later_judge_without_an_endpoint_must_have_judged_everything(cast: Cast)
         drawn(cast)
     answer(cast, {(item.pk, dimension.pk) for item in cast.items for dimension in cast.dimensions})
     assert drawn(cast).stages.count() == 1
+
+
+def test_first_judge_that_an_audit_contradicts_stops_without_asking_the_next(cast: Cast) -> None:
+    policy = routed(cast)
+    numbers, keys = numbers_of(cast), {each.pk: each.key for each in cast.dimensions}
+    decisions = policy.stage_decisions.filter(judge__name="Reasoner").values_list("item", "dimension")
+    of_first = set(decisions)
+    assert of_first
+    for dimension in cast.dimensions:
+
+        def disagree(item: int, key: str = keys[dimension.pk]) -> int:
+            return 5 if people_say(numbers[item], key) < 3 else 1
+
+        rate_units(cast, policy, {unit for unit in of_first if unit[1] == dimension.pk}, disagree)
+    state = routing_state(policy, cast.project)
+    assert state is not None
+    assert [each.judge.name for each in state.stages if each.says] == ["Reasoner"]
+    plan = routing_plan(policy, cast.project)
+    assert (plan.refusal, plan.decided.to_ask) == ("", [])
+    proposal = proposal_of(policy, plan, state.verdict)
+    follow_proposal(policy=policy, by=cast.admin, shown=proposal.digest)
+    assert not policy.stage_decisions.filter(judge__name="Reasoner").exists()
+    assert policy.stage_decisions.filter(judge__name="Strong").exists()
+
+
+def test_lost_calls_and_rejected_judges_are_no_answers(cast: Cast) -> None:
+    strong, _ = strong_judges(cast)
+    unit, other = [(item.pk, cast.dimensions[0].pk) for item in cast.items[:2]]
+    units = {unit, other}
+    assert units_to_ask(strong, units) == units
+    judgments = make_answers(strong, [(item, cast.dimensions[0], 3) for item in cast.items[:2]])
+    assert units_to_ask(strong, units) == set()
+    of_judge = Judgment.objects.filter(pk=judgments[0].pk)
+    for problem, missing in (("", {unit}), ("rejected", {unit}), ("too_long", set())):
+        of_judge.update(status="failed", value=None, reason="No answer.", problem=problem)
+        assert units_to_ask(strong, units) == missing, problem
+
+
+def test_asking_repeats_what_failed(cast: Cast) -> None:
+    strong, _ = strong_judges(cast)
+    judgments = make_answers(strong, [(item, cast.dimensions[0], 3) for item in cast.items[:2]])
+    failed = Judgment.objects.filter(pk=judgments[0].pk)
+    failed.update(status="failed", value=None, reason="No answer.", problem="")
+    run = Run.objects.get(pk=judgments[0].run_id)
+    waiting = [JudgeToAsk(strong, [(cast.items[0].pk, cast.dimensions[0].pk)])]
+    assert ask_waiting_judges(project=cast.project, waiting=waiting, by=cast.admin) == run
+    run.refresh_from_db()
+    assert run.status == Run.Status.RUNNING
+    assert failed.get().status == Judgment.Status.PLANNED

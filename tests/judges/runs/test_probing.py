@@ -18,6 +18,7 @@ from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoi
 from tests.judges.news import news_project
 from tests.judges.provider import Provider, providing
 from tests.judges.running import statuses, worked
+from tests.judges.runs.test_calls import choices
 
 pytestmark = pytest.mark.django_db(transaction=True)
 OLD_NAME = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
@@ -54,6 +55,17 @@ def test_first_judgment_is_sent_like_the_others_stored_and_paid_once():
     assert {frozenset(asked) for asked in provider.asked} == {frozenset(names)}
     assert float(run.spent) == pytest.approx(8 * 0.0006)
     assert run.untried_judges == []
+
+
+def test_several_samples_in_one_call_answer_the_first_judgment():
+    project = news_project(documents=2, systems=2)
+    with providing(body=choices("Score: 2", "Score: 3", "Score: 5")) as provider:
+        endpoint = make_priced_endpoint(project, provider.base_url, samples_in_one_call=True)
+        judge = make_judge(project, endpoint=endpoint, samples=3, temperature=1)
+        run = worked(started(project, judge))
+    assert (run.status, run.untried_judges) == ("finished", [])
+    assert [asked["n"] for asked in provider.asked] == [3] * 4
+    assert statuses(run) == {"done": 12}
 
 
 def test_no_second_judgment_is_asked_before_the_first_is_answered():
