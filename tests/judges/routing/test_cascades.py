@@ -404,7 +404,8 @@ def test_asking_repeats_what_failed(cast: Cast) -> None:
     judgments = make_answers(strong, [(item, cast.dimensions[0], 3) for item in cast.items[:2]])
     failed = Judgment.objects.filter(pk=judgments[0].pk)
     failed.update(status="failed", value=None, reason="No answer.", problem="")
-    run = Run.objects.get(pk=judgments[0].run_id)
+    run = judgments[0].run
+    assert run is not None
     waiting = [JudgeToAsk(strong, [(cast.items[0].pk, cast.dimensions[0].pk)])]
     assert ask_waiting_judges(project=cast.project, waiting=waiting, by=cast.admin) == run
     run.refresh_from_db()
