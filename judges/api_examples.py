@@ -399,6 +399,7 @@ EXAMPLES = {
             }
         ],
         "can_route": False,
+        "to_ask": [],
     },
     "CalibrationInput": {
         "name": "First sample",
@@ -485,6 +486,7 @@ EXAMPLES = {
         "counts": {"threshold": 100, "audit": 40},
         "refusal": "",
         "digest": "5f2d0c",
+        "to_ask": [],
     },
 }
 
