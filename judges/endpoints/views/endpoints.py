@@ -77,11 +77,12 @@ def endpoint_test(request: Request, slug: str, pk: int) -> HttpResponse:
     tried = endpoint_in(project, pk)
     lists_models = "list" in request.POST
     form = TrialForm(initial=request.POST.dict()) if lists_models else TrialForm(request.POST)
-    context: dict[str, Any] = {**_context(request, tried), "trial_form": form, "endpoint": tried}
+    context: dict[str, Any] = {"trial_form": form, "endpoint": tried}
     if lists_models:
         context["found"] = find_models(endpoint=tried)
     elif form.is_valid():
         context["trial"] = try_endpoint(endpoint=tried, **form.cleaned_data)
+    context = {**_context(request, tried), **context}
     template = "judges/endpoints/endpoint.html#trial" if request.htmx else "judges/endpoints/endpoint.html"
     return render_judges(request, project, template, context, status=422 if form.errors else 200)
 
