@@ -229,7 +229,7 @@ def test_the_pages_the_api_and_the_command_say_what_was_saved_and_from_which_jud
     assert "2 stored answers reused; saved 0.0012 USD." in out.getvalue()
     client.force_login(cast.admin)
     page = client.get(reverse("run", args=[cast.project.slug, copy.run_id])).content.decode()
-    assert "0.0012 for 2 calls not made" in " ".join(page.split())
+    assert "0.0012 USD for 2 calls not made" in " ".join(page.split())
     page = client.get(reverse("judgment", args=[cast.project.slug, copy.pk])).content.decode()
     source = reverse("judgment", args=[cast.project.slug, copy.reused_from_id])
     assert page.count(f'href="{source}"') == 2  # in how it was asked, and in its history
