@@ -128,7 +128,7 @@ def rows_of(table: Table, disagreements: str, *, whole: bool = False, in_words: 
             (
                 SafeString(
                     "".join(
-                        _head(cell, f"{table.key}-{next(numbers)}")
+                        _head(cell, column, f"{table.key}-{next(numbers)}")
                         if index < table.heads
                         else _cell(
                             cell,
@@ -165,8 +165,11 @@ def first_rows(table: Table, most: int) -> Table:
     return replace(table, rows=list(table.rows[:most]))
 
 
-def _head(cell: Cell, name: str) -> SafeString:
-    value = _lead(cell, str(cell.value)) if cell.link else cell.value
+def _head(cell: Cell, column: Column, name: str) -> SafeString:
+    shown = (
+        str(cell.value) if cell.value is None or isinstance(cell.value, str) else number(cell.value, column)
+    )
+    value = _lead(cell, shown) if cell.link else shown
     mark = _open_details(name, _WARNED, [escape(cell.warning)]) if cell.warning else ""
     return format_html('<th scope="row" dir="auto">{}{}</th>', value, SafeString(mark))
 
