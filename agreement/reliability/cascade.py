@@ -125,7 +125,7 @@ def calibrate_cascade(
         raise ValueError("Every path needs a threshold for each stage.")
     own = guarantee.divide(len(paths))
     found = [_certify_path(sure, lost, path, own, documents, batch) for path in paths]
-    best = max(range(len(paths)), key=lambda index: _kept(found[index]))
+    best = max(range(len(paths)), key=lambda index: _count_kept(found[index]))
     certificate, none = found[best], np.zeros(len(sure), dtype=np.intp)
     if certificate.threshold is None:
         return CascadeCertificate(None, certificate, tuple(found), none, none)
@@ -215,7 +215,7 @@ def _count_in_documents(
     return DocumentCounts(accepted, lost, int(sizes.max(initial=1)))
 
 
-def _kept(certificate: RiskCertificate) -> float:
+def _count_kept(certificate: RiskCertificate) -> float:
     step = certificate.step
     if step is None:
         return 0.0

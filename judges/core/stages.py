@@ -20,7 +20,7 @@ ABOUT_THE_TEXT = (
 
 
 @dataclass(frozen=True)
-class Stage:
+class JudgeStage:
     """A judge of a calibration, and the judge that it is compared with, if its confidence needs one."""
 
     position: int
@@ -40,20 +40,20 @@ class Stage:
         )
 
 
-def stages_of(calibration: Calibration) -> list[Stage]:
+def stages_of(calibration: Calibration) -> list[JudgeStage]:
     """Return the stages of a stored calibration, the first included. One query at most."""
     further = calibration.stages.all()
     if "stages" not in getattr(calibration, "_prefetched_objects_cache", {}):
         further = further.select_related(*OF_JUDGES)
-    first = Stage(1, calibration.judge, calibration.other)
-    return [first, *(Stage(each.position, each.judge, each.other) for each in further)]
+    first = JudgeStage(1, calibration.judge, calibration.other)
+    return [first, *(JudgeStage(each.position, each.judge, each.other) for each in further)]
 
 
 def number_stages(
     judge: Judge, other: Judge | None, further: Iterable[tuple[Judge, Judge | None]]
-) -> list[Stage]:
+) -> list[JudgeStage]:
     """Return the stages that somebody asks for."""
-    return [Stage(number, *each) for number, each in enumerate([(judge, other), *further], start=1)]
+    return [JudgeStage(number, *each) for number, each in enumerate([(judge, other), *further], start=1)]
 
 
 def units_to_ask(judge: Judge, units: Collection[Unit]) -> set[Unit]:
@@ -88,7 +88,7 @@ class JudgeToAsk:
         return found
 
 
-def judges_to_ask(stages: Iterable[Stage], units: Collection[Unit]) -> list[JudgeToAsk]:
+def judges_to_ask(stages: Iterable[JudgeStage], units: Collection[Unit]) -> list[JudgeToAsk]:
     """Return the judges of some stages that lack answers about the units. A query for each judge."""
     judges = {judge.pk: judge for stage in stages for judge in stage.judges}
     found = [(judge, units_to_ask(judge, units)) for judge in judges.values()]

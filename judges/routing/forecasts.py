@@ -30,7 +30,7 @@ from annotate.results.queries.study import WAGE
 from annotate.results.registry import Chosen, NumberParameter, Parameter, ResultsPage
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.core.models import Calibration, Judge
-from judges.core.stages import Stage
+from judges.core.stages import JudgeStage
 from judges.results.queries.confidences import Kind, evidence_of
 from judges.results.queries.pairings import measured_judges, of_method
 from judges.results.queries.scores import Material, SamplesOf, material_of, samples_of
@@ -84,7 +84,7 @@ class UnitCosts:
 
 
 @dataclass(frozen=True)
-class Option:
+class RouteOption:
     """A way to decide all units of the dimensions at one accepted risk.
 
     decided: by judge name the units. people: units for people. wrong: expected wrong values. calls: money.
@@ -137,7 +137,7 @@ class RatedJudges:
         )
 
 
-def stage_of(judge: Judge, judges: Sequence[Judge]) -> tuple[Stage, str]:
+def stage_of(judge: Judge, judges: Sequence[Judge]) -> tuple[JudgeStage, str]:
     """Return a judge as a stage and its confidence: closeness to its partner, else steadiness.
 
     The partner is the RTS or MCQ judge of the same model.
@@ -145,22 +145,22 @@ def stage_of(judge: Judge, judges: Sequence[Judge]) -> tuple[Stage, str]:
     partner_method = {"rts": "mcq", "mcq": "rts"}.get(judge.method, "")
     partners = [each for each in of_method(judges, partner_method) if each.model == judge.model]
     if partners:
-        return Stage(1, judge, partners[0]), Kind.CLOSENESS
-    return Stage(1, judge), Kind.STEADINESS
+        return JudgeStage(1, judge, partners[0]), Kind.CLOSENESS
+    return JudgeStage(1, judge), Kind.STEADINESS
 
 
 def routes_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return the comparison at the accepted risk, and the curve over accepted risks by dimension."""
     judges, measured = _chosen_judges(project, chosen), measured_judges(project)
     loss: Loss = another_point if chosen["wrong"] == Calibration.Loss.ANOTHER_POINT else more_than_one_point
-    rated = _rated(project, judges, measured, loss)
+    rated = _read_rated(project, judges, measured, loss)
     costs = _costs(project, judges, measured, float(chosen.get("wage") or 0))
     budget = float(chosen["budget"]) if chosen.get("budget") else None
     risk = float(chosen.get("risk") or USUAL_RISK)
     if budget is not None:
         risk = _risk_within(project, judges, rated, costs, budget) or risk
     options = list(_options(project, judges, rated, loss, costs, risk))
-    compared = _compared(options, judges, rated, costs, risk)
+    compared = _compare_options(options, judges, rated, costs, risk)
     return [Section(gettext("Routes"), "", [compared, _curve(project, judges, rated, costs)])]
 
 
@@ -170,7 +170,7 @@ def _chosen_judges(project: Project, chosen: Chosen) -> list[Judge]:
     return list({judge.pk: judge for judge in (chosen_judge(project, chosen), *further)}.values())
 
 
-def _rated(
+def _read_rated(
     project: Project, judges: Sequence[Judge], measured: Sequence[Judge], loss: Loss
 ) -> list[RatedJudges]:
     round = round_one(project)
@@ -185,7 +185,7 @@ def _rated(
 
 
 def _rated_units(
-    stages: Sequence[tuple[Stage, str]],
+    stages: Sequence[tuple[JudgeStage, str]],
     material: Material,
     samples: SamplesOf,
     one: FrozenDimension,
@@ -238,7 +238,7 @@ def _option(
     rated: Sequence[RatedJudges],
     costs: UnitCosts,
     risk: float,
-) -> Option:
+) -> RouteOption:
     decided: dict[str, float] = {}
     people, wrong, reached = 0.0, 0.0, np.zeros(len(stages))
     for each in rated:
@@ -253,7 +253,7 @@ def _option(
             key = judges[stage].name
             decided[key] = decided.get(key, 0.0) + each.units * found.decided[0, place]
     own = [judges[stage] for stage in stages]
-    return Option(name, decided, people, wrong, costs.of_calls(own, reached))
+    return RouteOption(name, decided, people, wrong, costs.of_calls(own, reached))
 
 
 def _options(
@@ -263,9 +263,9 @@ def _options(
     loss: Loss,
     costs: UnitCosts,
     risk: float,
-) -> Iterator[Option]:
+) -> Iterator[RouteOption]:
     units = float(sum(each.units for each in rated))
-    yield Option(gettext("People alone"), {}, units, 0.0, 0.0)
+    yield RouteOption(gettext("People alone"), {}, units, 0.0, 0.0)
     for place, judge in enumerate(judges):
         name = gettext("{judge}, then people").format(judge=judge.name)
         yield _option(name, project, judges, [place], rated, costs, risk)
@@ -279,7 +279,7 @@ def _options(
 
 def _by_indicator(
     project: Project, judge: Judge, keys: Sequence[str], loss: Loss, risk: float, costs: UnitCosts
-) -> Option | None:
+) -> RouteOption | None:
     """Return the paper's rule at the r that keeps most with the accepted share; None without a partner."""
     measured = measured_judges(project)
     stage, kind = stage_of(judge, measured)
@@ -293,7 +293,7 @@ def _by_indicator(
         if one.key not in keys:
             continue
         own, other = (
-            evidence_of(Kind.STEADINESS, Stage(1, each), material, samples, one.key).scores
+            evidence_of(Kind.STEADINESS, JudgeStage(1, each), material, samples, one.key).scores
             for each in stage.judges
         )
         kept, errors = _kept_by_r(own, other, loss, risk)
@@ -301,7 +301,7 @@ def _by_indicator(
         units, people, wrong = units + size, people + size * (1 - kept), wrong + size * errors
     name = gettext("{judge} where R is above r, then people (no guarantee)").format(judge=judge.name)
     calls = costs.of_calls([judge], np.array([units]))
-    return Option(name, {judge.name: units - people}, people, wrong, calls)
+    return RouteOption(name, {judge.name: units - people}, people, wrong, calls)
 
 
 def _kept_by_r(own: Scores, other: Scores, loss: Loss, risk: float) -> tuple[float, float]:
@@ -343,8 +343,8 @@ _SAYS = gettext_lazy(
 )
 
 
-def _compared(
-    options: Sequence[Option],
+def _compare_options(
+    options: Sequence[RouteOption],
     judges: Sequence[Judge],
     rated: Sequence[RatedJudges],
     costs: UnitCosts,
@@ -377,7 +377,7 @@ def _compared(
     return Table("compared", title, columns, rows if rated else [], says=str(_SAYS))
 
 
-def _why_no_cost(option: Option, costs: UnitCosts) -> str:
+def _why_no_cost(option: RouteOption, costs: UnitCosts) -> str:
     if option.calls is None:
         return str(_NO_PRICE)
     return str(_NO_TIME if costs.seconds is None else _NO_WAGE)

@@ -83,7 +83,7 @@ class Command(ConcordCommand):
         )
         parser.add_argument("--name", default="", help="of the policy")
         parser.add_argument(
-            "--ask", action="store_true", help="start the run that a route of several judges waits for"
+            "--ask", action="store_true", help="start the run that a route of several judges needs"
         )
         parser.add_argument("--dry-run", action="store_true", help="show the steps and write nothing")
         parser.add_argument("--json", action="store_true", help="print the plan as JSON")

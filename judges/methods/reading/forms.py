@@ -12,7 +12,7 @@ from annotate.core.translation import gettext, gettext_noop
 from judges.methods import scales
 from judges.methods.reading import table
 from judges.methods.reading.numbers import number
-from judges.methods.reading.statements import Statement
+from judges.methods.reading.statements import ScoreStatement
 from judges.methods.reading.table import Rank, compile_form
 
 LONGEST_SHOWN, LONGEST_ENTRY = 20, 1000
@@ -45,17 +45,17 @@ class Forms(ABC):
     whole: re.Pattern[str]
 
     @abstractmethod
-    def statements(self, text: str) -> Iterator[Statement]:
+    def statements(self, text: str) -> Iterator[ScoreStatement]:
         """Yield all statements of a text; the same answer may come up by several forms."""
 
     @abstractmethod
-    def statement(self, match: re.Match[str], rank: Rank) -> Statement:
+    def statement(self, match: re.Match[str], rank: Rank) -> ScoreStatement:
         """Return the statement of a match."""
 
-    def alone(self, text: str, offset: int = 0) -> list[Statement]:
+    def alone(self, text: str, offset: int = 0) -> list[ScoreStatement]:
         """Return the answer that a text consists of, if it is one and nothing else."""
         match = self.whole.fullmatch(text)
-        return [self.statement(match, Rank.MARKED).moved(offset)] if match else []
+        return [self.statement(match, Rank.MARKED).move(offset)] if match else []
 
 
 class ScoreForms(Forms):
@@ -84,7 +84,7 @@ class ScoreForms(Forms):
         self._next_entry = compile_form(NEXT_ENTRY, pieces)
         self._stars = None if scales.is_named(dimension) else re.compile(table.STARS)
 
-    def statements(self, text: str) -> Iterator[Statement]:
+    def statements(self, text: str) -> Iterator[ScoreStatement]:
         """Yield the scores of a text; those in a list of several are its parts."""
         parts = self._parts(text)
         yield from parts.values()
@@ -98,9 +98,9 @@ class ScoreForms(Forms):
             problem = self._problem(
                 value, f"{value:g}", full + empty + bool(match["half"]) if empty else None
             )
-            yield Statement(Rank.LINE, value, match.start(), match.end(), match.start(), problem=problem)
+            yield ScoreStatement(Rank.LINE, value, match.start(), match.end(), match.start(), problem=problem)
 
-    def _parts(self, text: str) -> dict[int, Statement]:
+    def _parts(self, text: str) -> dict[int, ScoreStatement]:
         """Return the scores, by position, in a list of at least two with labels or numbers of their own."""
         labels, parts = set(), {}
         for row in chain.from_iterable(pattern.finditer(text) for pattern in self._rows_of_lists):
@@ -121,7 +121,7 @@ class ScoreForms(Forms):
             return self._dimension.scale_minimum == 1
         return LIST_GOES_ON.search(rest) is not None or self._next_entry.match(rest) is not None
 
-    def statement(self, match: re.Match[str], rank: Rank) -> Statement:
+    def statement(self, match: re.Match[str], rank: Rank) -> ScoreStatement:
         """Return the score of a match, with a problem if it is off the scale."""
         groups, written = match.groupdict(), match["value"]
         value = self._names.get(written.casefold(), number(written))
@@ -129,7 +129,7 @@ class ScoreForms(Forms):
         problem = self._problem(value, written, whole)
         at = match.start("value")
         start = at if rank in (Rank.LINE, Rank.WHOLE) else match.start()
-        return Statement(rank, value, start, match.end(), at, bool(groups.get("final")), problem)
+        return ScoreStatement(rank, value, start, match.end(), at, bool(groups.get("final")), problem)
 
     def _problem(self, value: float | None, written: str, whole: str | float | None) -> str:
         """Return why a score is off this scale, else nothing. whole: "5" of "4/5", 100 of percents."""
@@ -179,7 +179,7 @@ class ChoiceForms(Forms):
         self._line = re.compile(table.OPTION_LINE, re.MULTILINE)
         self._tied = compile_form(table.TIED if compares else r"(?!)", {})
 
-    def statements(self, text: str) -> Iterator[Statement]:
+    def statements(self, text: str) -> Iterator[ScoreStatement]:
         """Yield the choices of a text. Lines that begin with different letters are no choice."""
         matches = [(match, rank) for rank, pattern in self._rows for match in pattern.finditer(text)]
         lines = list(self._line.finditer(text))
@@ -195,16 +195,20 @@ class ChoiceForms(Forms):
                 "The reply finds both equal, which is none of the options.",
             )
             problem = gettext(equal) if value is None else ""
-            yield Statement(Rank.SENTENCE, value, match.start(), match.end(), match.start(), problem=problem)
+            yield ScoreStatement(
+                Rank.SENTENCE, value, match.start(), match.end(), match.start(), problem=problem
+            )
 
-    def statement(self, match: re.Match[str], rank: Rank) -> Statement:
+    def statement(self, match: re.Match[str], rank: Rank) -> ScoreStatement:
         """Return the option of a match, with the problem if it was not shown."""
         written, at = match["value"], match.start("value")
         value, ends = self._values.get(written.casefold()), (self._letters[0], self._letters[-1])
         said = gettext("The option {written} is not one of {first} to {last}.")
         problem = said.format(written=short(written), first=ends[0], last=ends[1]) if value is None else ""
         start = at if rank in (Rank.LINE, Rank.ONE_LINE) else match.start()
-        return Statement(rank, value, start, match.end(), at, bool(match.groupdict().get("final")), problem)
+        return ScoreStatement(
+            rank, value, start, match.end(), at, bool(match.groupdict().get("final")), problem
+        )
 
 
 def score_forms(dimension: FrozenDimension) -> ScoreForms:

@@ -9,7 +9,7 @@ import re
 from annotate.core.translation import gettext
 from judges.methods.reading.forms import Forms
 from judges.methods.reading.plain import Plain, answer_start, plain
-from judges.methods.reading.statements import Statement, choose_statement, keep_meant
+from judges.methods.reading.statements import ScoreStatement, choose_statement, keep_meant
 from judges.methods.reading.structured import find_tagged, json_answers
 from judges.methods.readings import Readable, Reading, Unreadable
 
@@ -62,7 +62,7 @@ def nothing_found(text: str, nothing: str) -> Unreadable:
     return Unreadable(gettext("The reply refuses to judge.") if REFUSES.search(text) else nothing)
 
 
-def _find(text: str, forms: Forms) -> Statement | Unreadable:
+def _find(text: str, forms: Forms) -> ScoreStatement | Unreadable:
     marked = [each for start, inside in find_tagged(text) for each in forms.alone(inside, start)]
     statements = marked or list(forms.statements(text))
     if statement := choose_statement(statements, text):
@@ -72,13 +72,13 @@ def _find(text: str, forms: Forms) -> Statement | Unreadable:
     return nothing_found(text, gettext(forms.nothing))
 
 
-def _reading_of(statement: Statement, reasons: str) -> Reading:
+def _reading_of(statement: ScoreStatement, reasons: str) -> Reading:
     if statement.problem or statement.value is None:
         return Unreadable(statement.problem)
     return Readable(statement.value, reasons)
 
 
-def rationale(reply: str, plain: Plain, statement: Statement) -> str:
+def rationale(reply: str, plain: Plain, statement: ScoreStatement) -> str:
     """Return all of a reply but its answer, if that stands at an end on its own; else all of it."""
     before, after = plain.text[: statement.start], plain.text[statement.end :]
     first = plain.origins[0]

@@ -47,7 +47,7 @@ LOOKED_AT = 120
 
 
 @dataclass(frozen=True)
-class Statement:
+class ScoreStatement:
     """One statement of an answer from `start` to `end`, the value itself at `at`; `final` if called so."""
 
     rank: Rank
@@ -63,12 +63,12 @@ class Statement:
         """Whether it stands in a sentence, which may deny it."""
         return self.rank in (Rank.SENTENCE, Rank.THING)
 
-    def moved(self, by: int) -> "Statement":
+    def move(self, by: int) -> "ScoreStatement":
         """Return the statement with all positions moved."""
         return replace(self, start=self.start + by, end=self.end + by, at=self.at + by)
 
 
-def choose_statement(statements: Iterable[Statement], text: str) -> Statement | None:
+def choose_statement(statements: Iterable[ScoreStatement], text: str) -> ScoreStatement | None:
     """Return the statement that counts, None where several contradict each other.
 
     1. Statements that a sentence denies, or only wishes or imagines, do not count.
@@ -90,26 +90,26 @@ def choose_statement(statements: Iterable[Statement], text: str) -> Statement | 
     )
 
 
-def keep_meant(statements: Sequence[Statement], text: str) -> list[Statement]:
+def keep_meant(statements: Sequence[ScoreStatement], text: str) -> list[ScoreStatement]:
     """Return the statements without those of sentences that are denied, wished or imagined."""
     denied = {each.at for each in statements if each.in_prose and not _is_meant(each, text)}
     return [each for each in statements if not (each.in_prose and each.at in denied)]
 
 
-def _is_meant(statement: Statement, text: str) -> bool:
+def _is_meant(statement: ScoreStatement, text: str) -> bool:
     before = text[max(0, statement.start - LOOKED_AT) : statement.start]
     after = text[statement.end : statement.end + LOOKED_AT]
     sentence = END_OF_SENTENCE.split(before)[-1]
     return not (NOT_MEANT_BEFORE.search(before) or WISH.search(sentence) or NOT_MEANT_AFTER.match(after))
 
 
-def _common(statements: Sequence[Statement]) -> Statement | None:
+def _common(statements: Sequence[ScoreStatement]) -> ScoreStatement | None:
     """Return the last of statements that all state the same, None where they differ."""
     stated = {(each.value, each.problem) for each in statements}
     return statements[-1] if len(stated) == 1 else None
 
 
-def _concluding(statements: Sequence[Statement], text: str) -> list[Statement]:
+def _concluding(statements: Sequence[ScoreStatement], text: str) -> list[ScoreStatement]:
     """Return the statements in the last sentence and in concluding sentences."""
     starts = [0, *(match.end() for match in END_OF_SENTENCE.finditer(text)), len(text)]
     last = len(text.rstrip())

@@ -23,7 +23,7 @@ from agreement.reliability import (
 )
 from judges.core.models import Calibration, Judge, Judgment
 from judges.core.probabilities import chosen_probabilities
-from judges.core.stages import Stage
+from judges.core.stages import JudgeStage
 from judges.results.queries.scores import Material, SamplesOf, scores_of
 
 Kind = Calibration.Confidence
@@ -57,7 +57,7 @@ def loss_of(calibration: Calibration) -> Loss:
     return another_point if calibration.loss == Calibration.Loss.ANOTHER_POINT else more_than_one_point
 
 
-def evidence_of(kind: str, stage: Stage, material: Material, samples: SamplesOf, key: str) -> Evidence:
+def evidence_of(kind: str, stage: JudgeStage, material: Material, samples: SamplesOf, key: str) -> Evidence:
     """Return a judge's values and confidences on a dimension. kind: of `Calibration.Confidence`."""
     said = samples[stage.judge.pk, key].of_items(~material.in_development)
     scores, own = scores_of(material, key, said), said.values

@@ -13,7 +13,7 @@ from judges.runs.queries.plans import RunPlan, plan_of
 
 
 @dataclass(frozen=True)
-class Asking:
+class RunToAsk:
     """A run about the units that wait. units: how many."""
 
     scope: Scope
@@ -38,10 +38,10 @@ def scope_to_ask(project: Project, waiting: Sequence[JudgeToAsk]) -> Scope:
     return Scope(list(related), list(keys), units={key: sorted(items) for key, items in units.items()})
 
 
-def asking_of(project: Project, waiting: Sequence[JudgeToAsk]) -> Asking | None:
+def asking_of(project: Project, waiting: Sequence[JudgeToAsk]) -> RunToAsk | None:
     """Return what asking the waiting judges takes; None if none waits. Twelve queries at most."""
     if not waiting:
         return None
     scope = scope_to_ask(project, waiting)
     assert scope.units is not None
-    return Asking(scope, plan_of(project, scope), sum(len(items) for items in scope.units.values()))
+    return RunToAsk(scope, plan_of(project, scope), sum(len(items) for items in scope.units.values()))

@@ -13,7 +13,7 @@ from annotate.core.models import Project, text_digest
 from judges.core.judge_settings import BOUND_SETTINGS, BoundSetting, in_words
 from judges.core.material import outputs_of
 from judges.core.models import Calibration, Judge
-from judges.core.stages import Stage
+from judges.core.stages import JudgeStage
 from judges.results.queries.scores import Material, SamplesOf
 
 
@@ -25,7 +25,7 @@ def population_of(project: Project, material: Material) -> dict[str, Any]:
 
 
 def bound_now(
-    stages: Sequence[Stage],
+    stages: Sequence[JudgeStage],
     dimensions: Sequence[FrozenDimension],
     material: Material,
     samples: SamplesOf,
@@ -57,11 +57,13 @@ def bound_now(
     }
 
 
-def _judges_by_name(stages: Sequence[Stage]) -> dict[str, Judge]:
+def _judges_by_name(stages: Sequence[JudgeStage]) -> dict[str, Judge]:
     return {name: judge for stage in stages for name, judge in zip(stage.names, stage.judges, strict=False)}
 
 
-def lapses_of(calibration: Calibration, stages: Sequence[Stage], now: dict[str, Any]) -> dict[str, list[str]]:
+def lapses_of(
+    calibration: Calibration, stages: Sequence[JudgeStage], now: dict[str, Any]
+) -> dict[str, list[str]]:
     """Return by dimension key what has changed since the sample was drawn, a sentence each."""
     bound = calibration.bound
     judges = _judges_by_name(stages)

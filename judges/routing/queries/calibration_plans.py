@@ -19,7 +19,7 @@ from annotate.core.rounds import round_one
 from annotate.rating.queries.assigned import Unit, median_seconds, places_by_unit
 from judges.core.models import Calibration
 from judges.core.specification import CalibrationSpec
-from judges.core.stages import Stage, number_stages
+from judges.core.stages import JudgeStage, number_stages
 from judges.results.queries.confidences import Evidence, Kind, evidence_of
 from judges.results.queries.scores import Material, material_of, samples_of
 from judges.routing.queries.bindings import bound_now, population_of
@@ -71,7 +71,7 @@ class DrawPlan:
     """Everything that drawing would do. ratings: those still to be asked of people."""
 
     calibration: Calibration
-    stages: Sequence[Stage]
+    stages: Sequence[JudgeStage]
     round: Round | None
     guarantee: Guarantee
     dimensions: Sequence[DimensionPlan]

@@ -12,7 +12,7 @@ from annotate.core.models import Project, Round
 from annotate.rating.queries.assigned import PlacesByUnit, Unit
 from judges.core.models import Calibration
 from judges.core.specification import CalibrationSpec
-from judges.core.stages import Stage, units_to_ask
+from judges.core.stages import JudgeStage, units_to_ask
 from judges.results.queries.confidences import Evidence, Kind
 from judges.results.queries.scores import Material
 
@@ -121,7 +121,9 @@ def check_spec(project: Project, spec: CalibrationSpec) -> None:
         raise _invalid("cut", gettext("A cut is needed for sides of it, and for nothing else."))
 
 
-def refused_stages(stages: Sequence[Stage], dimensions: Sequence[FrozenDimension], material: Material) -> str:
+def refused_stages(
+    stages: Sequence[JudgeStage], dimensions: Sequence[FrozenDimension], material: Material
+) -> str:
     """Return why a later judge cannot be asked, or nothing. A query for each judge without an endpoint."""
     units = {(item, each.id) for item in material.items.tolist() for each in dimensions}
     for stage in stages[1:]:

@@ -14,7 +14,7 @@ from annotate.core.models import Project
 from annotate.core.rounds import round_one
 from judges.core.access import OF_JUDGES
 from judges.core.models import Calibration, CalibrationStage, Certificate
-from judges.core.stages import JudgeToAsk, Stage, judges_to_ask, stages_of
+from judges.core.stages import JudgeStage, JudgeToAsk, judges_to_ask, stages_of
 from judges.results.queries.scores import material_of, samples_of
 from judges.routing.queries.bindings import bound_now, lapses_of, population_of
 from judges.routing.queries.certifying import Look, errors_among_kept, look_at
@@ -104,7 +104,7 @@ class CalibrationState:
     dimensions: Sequence[DimensionState]
     fitting: int
     others: int
-    stages: Sequence[Stage] = ()
+    stages: Sequence[JudgeStage] = ()
     to_ask: Sequence[JudgeToAsk] = ()
 
     @property

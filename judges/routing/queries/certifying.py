@@ -26,7 +26,7 @@ from annotate.core.guidelines import guideline_at
 from annotate.core.models import Round
 from annotate.core.rounds import round_one
 from judges.core.models import Calibration, Certificate, CertifiedStage
-from judges.core.stages import Stage, stages_of
+from judges.core.stages import JudgeStage, stages_of
 from judges.results.queries.confidences import (
     Evidence,
     Kind,
@@ -52,7 +52,7 @@ class Look:
     """
 
     calibration: Calibration
-    stages: Sequence[Stage]
+    stages: Sequence[JudgeStage]
     round: Round | None
     material: Material
     dimensions: Sequence[FrozenDimension]

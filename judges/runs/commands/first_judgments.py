@@ -53,7 +53,7 @@ def note_first_judgments(*, run: int, outcomes: Sequence[Outcome]) -> None:
 
 def why_judges_stopped(run: Run) -> str:
     """Return which judges of a run the server rejects, with its words; empty where it rejects none."""
-    rows = _rejected(run).order_by("judge").values_list("judge__name", "reason").distinct()
+    rows = _rejections(run).order_by("judge").values_list("judge__name", "reason").distinct()
     return " ".join(
         gettext("{judge} was stopped at its first judgment. {reason}").format(judge=judge, reason=reason)
         for judge, reason in dict(rows).items()
@@ -62,10 +62,10 @@ def why_judges_stopped(run: Run) -> str:
 
 def plan_rejected_again(run: Run) -> None:
     """Plan again what a stopped judge was not asked, since somebody may have mended its settings."""
-    _rejected(run).update(status=Status.PLANNED, reason="", problem="")
+    _rejections(run).update(status=Status.PLANNED, reason="", problem="")
 
 
-def _rejected(run: Run) -> QuerySet[Judgment]:
+def _rejections(run: Run) -> QuerySet[Judgment]:
     return Judgment.objects.filter(run=run, status=Status.FAILED, problem=Problem.REJECTED)
 
 
