@@ -32,6 +32,7 @@ from annotate.setup.commands import add_image, create_project
 from annotate.webhooks.commands import add_webhook, try_webhook
 from annotate.webhooks.events import EXPORT_READY
 from judges.core.models import Calibration, DevelopmentDocument, Drafting, Judge, PromptSearch, Proposal
+from judges.laboratory.commands.panels import make_panel
 from judges.metrics.commands import compute_metrics
 from judges.metrics.computing import MEASURES
 from judges.routing.commands.certificates import draw_calibration
@@ -114,6 +115,7 @@ judges/align/drafts/{drafting}/ judges/align/search/{search}/
 judges/certificates/ judges/certificates/new/ judges/certificates/{calibration}/
 judges/routing/ judges/routing/new/ judges/routing/{policy}/
 judges/endpoints/ judges/endpoints/new/ judges/endpoints/{endpoint}/ judges/panels/new/
+judges/panels/{panel}/
 judges/prompts/ judges/prompts/new/rts/ judges/prompts/{prompt}/
 judges/runs/ judges/runs/new/ judges/runs/{run}/ judges/runs/{run}/judgments/failed/
 """
@@ -211,9 +213,11 @@ def judges_with_people() -> Scene:
     judge, *others = judges_of(cast)
     run = make_run(cast.project, judge, *others)
     close_round_one(project=cast.project, by=cast.admin)
+    panel = make_panel(project=cast.project, name="All", members=[judge, *others], rule="mean", by=cast.admin)
     keys = {
         "item": cast.items[0].pk,
         "judge": judge.pk,
+        "panel": panel.judge_id,
         "judgments": judgments,
         "metrics": metrics,
         "rereading": start_rereading(project=cast.project, judge=None, by=cast.admin).pk,

@@ -26,7 +26,6 @@ from annotate.results.registry import Chosen, Parameter
 from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
 from judges.core.errors import NoMetricsError
 from judges.core.models import Judge, Metric, MetricValue
-from judges.methods import METHODS
 from judges.results.queries.comparison import guideline_of
 from judges.results.queries.scores import Material, material_of, samples_of, scores_of
 from judges.results.tables.columns import ABOUT_INTERVALS_OF_M
@@ -91,9 +90,7 @@ def _judges(
     project: Project, material: Material, dimension: FrozenDimension, chosen: Chosen
 ) -> Iterator[_Beside]:
     judges = [
-        judge
-        for judge in Judge.objects.filter(project=project).order_by("name")
-        if not METHODS[judge.method].asks_pairs
+        judge for judge in Judge.objects.filter(project=project).order_by("name") if not judge.asks_pairs
     ]
     samples = samples_of(judges, material, with_corrected=counts_corrected(chosen))
     for judge in judges:
