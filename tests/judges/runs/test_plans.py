@@ -212,7 +212,7 @@ def test_planning_takes_as_many_queries_for_much_as_for_little(django_assert_num
             [each.key for each in cast.dimensions],
             [each.pair for each in all_pairs(cast.project)],
         )
-        with django_assert_num_queries(10 + judges):  # each has an endpoint with prices of its own
+        with django_assert_num_queries(9 + judges):  # each has an endpoint with prices of its own
             plan_of(cast.project, scope)
 
 
