@@ -57,9 +57,9 @@ INSTALLED_APPS = [
     "template_partials",
     "rest_framework",
     "drf_spectacular",
-    "concord",
     "annotate",
     "judges",
+    "concord",  # the last, since it lets Python collect garbage once all others are loaded
 ]
 
 MIDDLEWARE = [

@@ -100,6 +100,7 @@ CERTIFICATE: dict[str, Any] = {
     "ceiling_units": 0,
     "ceiling_reason": "No unit has ratings of two people.",
     "error_model": None,
+    "stages": [],
 }
 RUN = {
     "id": 1,

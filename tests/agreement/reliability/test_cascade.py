@@ -9,9 +9,12 @@ import pytest
 from agreement.data import FloatArray
 from agreement.reliability import (
     Guarantee,
+    another_point,
     calibrate,
     calibrate_cascade,
     calls_of_stages,
+    certify,
+    certify_cascade,
     deciding_stages,
     forecast_cascade,
     grid_of,
@@ -51,7 +54,7 @@ def test_one_stage_is_the_certificate_of_one_judge(closed: bool) -> None:
         confidences[1, drawn],
         losses[1, drawn],
         grid,
-        Guarantee(0.2, 0.1),
+        Guarantee(0.3, 0.1),
         documents=documents,
         batch=confidences[1] if closed else None,
     )
@@ -59,7 +62,7 @@ def test_one_stage_is_the_certificate_of_one_judge(closed: bool) -> None:
         confidences[1:, drawn],
         losses[1:, drawn],
         [np.sort(grid)[::-1, None]],
-        Guarantee(0.2, 0.1),
+        Guarantee(0.3, 0.1),
         documents=documents,
         batch=confidences[1:] if closed else None,
     )
@@ -71,6 +74,45 @@ def test_one_stage_is_the_certificate_of_one_judge(closed: bool) -> None:
     assert found.errors.tolist() == [wanted.step.lost]
     p_values = [step.p_value for step in wanted.steps]
     assert [step.p_value for step in found.certificate.steps] == pytest.approx(p_values, abs=1e-12)
+
+
+@pytest.mark.oracle("certify, which has an oracle of its own", of="certify_cascade", within=1e-12)
+def test_one_stage_has_the_controls_of_one_judge() -> None:
+    confidences, losses = sample_of(300, seed=5)
+    human = np.tile(1.0 + np.arange(300) % 5, (2, 1))
+    judge = np.where(losses[1] > 0, 6 - human[0], human[0])
+    rest = {"documents": None, "batch": confidences[1]}
+    wanted = certify(
+        judge,
+        human,
+        confidences[1],
+        another_point,
+        grid_of(confidences[1]),
+        Guarantee(0.3),
+        generator=np.random.default_rng(11),
+        **rest,
+    )
+    path = np.sort(grid_of(confidences[1]))[::-1, None]
+    found = certify_cascade(
+        judge,
+        human,
+        confidences[1],
+        another_point,
+        [path],
+        Guarantee(0.3),
+        generator=np.random.default_rng(11),
+        **rest,
+    )
+    pairs = [
+        (found.cascade.certificate, wanted.certificate),
+        (found.constant, wanted.constant),
+        (found.shuffled, wanted.shuffled),
+    ]
+    for of_cascade, of_judge in pairs:
+        p_values = [step.p_value for step in of_judge.steps]
+        assert [step.p_value for step in of_cascade.steps] == pytest.approx(p_values, abs=1e-12)
+    assert wanted.certificate.step is not None
+    assert (found.constant_value, found.ceiling) == (wanted.constant_value, wanted.ceiling)
 
 
 def hypergeometric(errors: int, ratings: int, units: int, wrong: int) -> Fraction:

@@ -181,5 +181,5 @@ def test_a_run_stops_where_the_server_refuses_the_schema() -> None:
         judge = judging(cast, provider, structured=True, endpoint={"calls_in_flight": 1})
         run = worked(running(cast.project, judge, dimensions=FLUENCY))
     assert run.status == "stopped"
-    assert run.reason.endswith("Turn structured output off for the judge, or choose another model.")
+    assert run.reason.endswith("Make a judge without structured output, or of another model.")
     assert len(provider.asked) < 4
