@@ -20,8 +20,9 @@ class Case:
     """A unit of a development document.
 
     name: the same in every copy of a project. before: people's values of Round I. value: the value that
-    they settled on, or their mean. judge: the judge's, if it has one. reasons: of raters who held the settled
-    value, of the discussion, and of who decided.
+    they settled on, or their mean. judge: the judge's, if it has one. rationale: what the judge wrote about
+    it, without the score. document: the text of its source. reasons: of raters who held the settled value, of
+    the discussion, and of who decided.
     """
 
     item: int
@@ -31,6 +32,8 @@ class Case:
     value: float
     judge: float | None = None
     text: str = ""
+    document: str = ""
+    rationale: str = ""
     reasons: tuple[str, ...] = ()
 
     @property

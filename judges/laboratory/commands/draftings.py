@@ -20,9 +20,8 @@ from judges.laboratory.cases import Case, CaseKind
 from judges.laboratory.clusters import cluster_cases
 from judges.laboratory.drafting import DRAFTING_JOB
 from judges.laboratory.queries.cases import cases_of
-from judges.laboratory.wording import STYLES, ask_for_clarification, ask_for_wording
+from judges.laboratory.wording import MOST_CASES, STYLES, ask_for_clarification, ask_for_wording
 
-MOST_CASES = 6  # units that a request for a wording shows
 Status = Drafting.Status
 
 

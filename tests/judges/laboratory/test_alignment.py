@@ -260,17 +260,21 @@ def test_an_accepted_clarification_is_a_version_of_its_own_and_goes_to_raters_on
         send_to_raters(proposal=proposal, note="Again.", by=cast.admin)
 
 
-def test_a_settled_dispute_teaches_its_value_and_the_winning_reasons():
+def test_case_of_a_settled_dispute_has_value_and_reasons_of_both():
     cast = make_project(documents=2, systems=1)
     dispute = discussed(cast, 1, 2, 5)
     judge = make_judge(cast.project, "direct")
     DevelopmentDocument.objects.create(document=cast.items[0].document)
     assert cases_of(judge, cast.dimensions[0]) == []
+    for sample, words in enumerate(("It reads well.", "Fine.")):
+        make_judgment(judge, cast.items[0], cast.dimensions[0], value=4, sample=sample, rationale=words)
     adjudicate(dispute=dispute, value=2, note="One aspect is missing.", by=cast.admin)
     (case,) = cases_of(judge, cast.dimensions[0])
     nearest = cast.annotators[1].alias
     assert (case.kind, case.before, case.value) == ("dispute", (1, 2, 5), 2)
     assert case.reasons == ("One aspect is missing.", f"Reason of {nearest}.")
+    assert case.rationale == "It reads well."
+    assert case.document == "Review 1 of product 1.\n\nReview 2 of product 1."
 
 
 def test_the_page_draws_proposes_and_decides(cast, judge, client):
