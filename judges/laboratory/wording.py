@@ -61,7 +61,7 @@ def with_addition(template: str, kind: str, addition: str) -> str:
 
 def ask_for_clarification(dimension: FrozenDimension, cluster: Cluster) -> Message:
     """Return the request for a clarification: the criterion as raters have it, and the units of a cluster."""
-    units = "\n\n".join(_unit(case) for case in cluster.cases)
+    units = "\n\n".join(_unit(case) for case in cluster.cases[:MOST_CASES])
     guidelines = f"{dimension.guidelines.strip()}\n" if dimension.guidelines.strip() else ""
     return Message(
         "user",

@@ -61,7 +61,8 @@ def _requests_for_clarifications(frozen: FrozenDimension, cases: Sequence[Case],
         learned = sum(case.kind != CaseKind.AGREED for case in cases)
         raise InvalidValueError(
             gettext(
-                "No two of the {count} disputes and differences on {name} are about the same thing."
+                "No two of the {count} disputes and differences on {name} have the same reason in "
+                "different documents."
             ).format(count=learned, name=frozen.name)
         )
     return [(each.about, each.cases, ask_for_clarification(frozen, each).content) for each in clusters]
