@@ -1,7 +1,7 @@
 """What stands in a prompt because of what people discussed, and how a model is asked to draft it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from annotate.core.guideline import FrozenDimension
 from judges.laboratory.cases import Case, most_different
@@ -26,18 +26,21 @@ MOST_TRIED = 8  # earlier additions that a request shows, the last ones
 _TEXT = re.compile(r"^.*\{\{\s*(document|text)\s*\}\}", re.MULTILINE)
 
 
-def examples_text(cases: Sequence[Case]) -> str:
-    """Return units as examples: text, settled value, and the reasons that won."""
-    return "\n\n".join(
-        "\n".join(
-            [
-                *_material(case),
-                *(f"Reason: {reason}" for reason in case.reasons),
-                f"Score: {case.value:g}",
-            ]
-        )
-        for case in cases
-    )
+def examples_text(cases: Sequence[Case], show: Callable[[int], str]) -> str:
+    """Return units as examples: document, text, the reasons that won, and the value as a reply states it.
+
+    show: returns how a reply states a point of the scale. A rationale that led the judge to another value is
+    called wrong; one that led it to this value is a reason where people gave none.
+    """
+    return "\n\n".join(_example(case, show(case.point)) for case in cases if case.point is not None)
+
+
+def _example(case: Case, answer: str) -> str:
+    rationale = _short(case.rationale, LONGEST_REASON)
+    is_right = case.judge is not None and case.point is not None and abs(case.judge - case.point) < 0.5
+    reasons = case.reasons or ((rationale,) if rationale and is_right else ())
+    wrong = [f"Wrong reason: {rationale}"] if rationale and not is_right else []
+    return "\n".join([*_material(case), *(f"Reason: {reason}" for reason in reasons), *wrong, answer])
 
 
 def with_addition(template: str, kind: str, addition: str) -> str:

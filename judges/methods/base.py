@@ -63,6 +63,7 @@ class Method(ABC):
     max_tokens: ClassVar[int] = 256
     usual_settings: ClassVar[Mapping[str, Any]] = {}  # of a judge, by field: those of the method's source
     stop: ClassVar[tuple[str, ...]] = ()
+    answer_form: ClassVar[str] = "Score: {answer}"  # of a reply, as the default template asks for it
 
     def title(self, label: str = "") -> str:
         """Return the name that papers use, followed by the label of the method or of one of its prompts."""
@@ -156,6 +157,11 @@ class Method(ABC):
         """Return the JSON schema of a structured reply about all dimensions of a call."""
         (dimension,) = dimensions
         return self.json_schema(dimension)
+
+    def show_answer(self, value: int, dimension: FrozenDimension) -> str:
+        """Return a value as a reply states it, for an example in the prompt."""
+        answer = scales.name_of(dimension, value)
+        return self.answer_form.format(answer=answer, dimension=dimension.name)
 
     def calls_of(self, template: str, subject: Subject) -> int:  # noqa: ARG002
         """Return how many calls a value takes, as far as that is known before the first."""

@@ -11,9 +11,11 @@ from agreement import Stream
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
 from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.guidelines import current_guideline
 from annotate.core.models import Dimension, Project, User
 from annotate.setup.commands import reword_dimension
 from annotate.setup.queries import spec_of as spec_of_dimension
+from judges.core.mapping import nearest_point
 from judges.core.models import DevelopmentDocument, Judge, Proposal
 from judges.endpoints.commands import add_judge, add_version, refuse_text
 from judges.laboratory.cases import Case
@@ -21,6 +23,7 @@ from judges.laboratory.examples import choose_examples
 from judges.laboratory.factors import spec_of
 from judges.laboratory.queries.cases import cases_of, free_documents
 from judges.laboratory.wording import examples_text, with_addition
+from judges.methods import METHODS
 
 NAME = 80  # characters of a judge's name
 Status = Proposal.Status
@@ -68,9 +71,18 @@ def propose_examples(*, judge: Judge, dimension: Dimension, count: int, by: User
     chosen = choose_examples(cases_of(judge, dimension), count)
     if not chosen:
         raise InvalidValueError(
-            gettext("People have rated no development document on {name}.").format(name=dimension.name)
+            gettext(
+                "People have rated no development document on {name}, or only halfway between two points."
+            ).format(name=dimension.name)
         )
-    return _add(judge, dimension, Proposal.Kind.EXAMPLES, examples_text(chosen), chosen, "", by)
+    guideline = current_guideline(judge.project)
+    frozen = next(each for each in guideline.dimensions if each.id == dimension.pk)
+
+    def show(point: int) -> str:
+        own = nearest_point(point, judge.own_scale, frozen) if judge.own_scale else point
+        return METHODS[judge.method].show_answer(own, judge.rescale(frozen))
+
+    return _add(judge, dimension, Proposal.Kind.EXAMPLES, examples_text(chosen, show), chosen, "", by)
 
 
 def propose_text(*, judge: Judge, dimension: Dimension, kind: str, text: str, by: User | None) -> Proposal:

@@ -167,7 +167,8 @@ def _rationales(judge: Judge, items: Sequence[int], dimension: Dimension) -> dic
 
 def _case(item: Item, name: str, raters: _Raters, dispute: Dispute | None, said: float) -> Case:
     decided = None if dispute is None else dispute.adjudicated_value
-    value = float(np.mean(list(raters.last.values()))) if decided is None else float(decided)
+    after = sorted(raters.last.values()) if decided is None else [decided]
+    value = float(np.mean(after))
     judge = None if np.isnan(said) else said
     differs = judge is not None and abs(judge - value) >= FAR
     kind = CaseKind.DISPUTE if dispute else CaseKind.DIFFERENCE if differs else CaseKind.AGREED
@@ -176,6 +177,7 @@ def _case(item: Item, name: str, raters: _Raters, dispute: Dispute | None, said:
         name=name,
         kind=kind,
         before=tuple(float(each) for each in sorted(raters.first.values())),
+        after=tuple(float(each) for each in after),
         value=value,
         judge=judge,
         text=item.text,

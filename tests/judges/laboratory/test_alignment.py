@@ -277,6 +277,17 @@ def test_case_of_a_settled_dispute_has_value_and_reasons_of_both():
     assert case.document == "Review 1 of product 1.\n\nReview 2 of product 1."
 
 
+def test_examples_state_values_as_the_judge_does(cast):
+    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    letters = make_judge(cast.project, "mcq", name="Letters")
+    tenths = make_judge(cast.project, "rts", name="Tenths", scale_minimum=1, scale_maximum=10)
+    for judge, answers in ((letters, ("Answer: A", "Answer: D")), (tenths, ("Score: 1", "Score: 8"))):
+        text = propose_examples(judge=judge, dimension=cast.dimensions[0], count=4, by=cast.admin).text
+        lines = text.splitlines()
+        assert all(answer in lines for answer in answers)
+        assert sum(line.startswith("Document: Review 1 of product") for line in lines) == 4
+
+
 def test_the_page_draws_proposes_and_decides(cast, judge, client):
     client.force_login(cast.admin)
     address = reverse("alignment", args=[cast.project.slug])

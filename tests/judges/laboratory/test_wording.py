@@ -3,7 +3,8 @@
 from typing import Any
 
 from judges.laboratory.cases import Case, CaseKind
-from judges.laboratory.wording import MOST_CASES, MOST_TRIED, ask_for_reflection
+from judges.laboratory.wording import MOST_CASES, MOST_TRIED, ask_for_reflection, examples_text
+from judges.methods import METHODS
 from tests.judges.methods.dimensions import FIVE
 
 
@@ -46,3 +47,15 @@ def test_long_document_keeps_the_beginning_of_each_part() -> None:
     (document,) = [line for line in request.content.splitlines() if line.startswith("Document: ")]
     assert all(f"Review {place}." in document for place in range(8))
     assert len(document) < 1300
+
+
+def test_example_shows_a_point_in_the_form_of_the_method() -> None:
+    case = make_case("a", value=5 / 3, judge=2, document="Review one.", rationale="It omits the price.")
+    text = examples_text([case], lambda point: METHODS["mcq"].show_answer(point, FIVE))
+    assert text == "Document: Review one.\nText: Text a.\nReason: It omits the price.\nAnswer: B"
+
+
+def test_example_calls_the_rationale_of_another_value_wrong() -> None:
+    case = make_case("a", judge=4, rationale="It reads well.", reasons=("It omits the price.",))
+    text = examples_text([case], "Score: {}".format)
+    assert text == "Text: Text a.\nReason: It omits the price.\nWrong reason: It reads well.\nScore: 2"
