@@ -29,6 +29,7 @@ from judges.laboratory.commands.proposals import (
 from judges.laboratory.commands.searches import cancel_search, plan_search, start_search
 from judges.laboratory.factors import SCALES, spec_of, variants_of
 from judges.laboratory.forms import (
+    LONGEST_ADDITION,
     AcceptForm,
     DevelopmentForm,
     ExperimentForm,
@@ -48,7 +49,7 @@ def _dimension() -> Text:
 DraftingInput = form_input(
     "DraftingInput",
     ProposeForm,
-    without=("kind", "dimension"),
+    without=("kind", "dimension", "nearest"),
     draft=OneOf(
         choices=[Proposal.Kind.CLARIFICATION, Proposal.Kind.WORDING],
         default=Proposal.Kind.CLARIFICATION,
@@ -114,7 +115,9 @@ class ProposalRow(serializers.ModelSerializer[Proposal]):
 class DecisionInput(Input):
     """What a decision needs."""
 
-    text = Text(required=False, max_length=20_000, help_text="To accept: as edited. Left out: as it is.")
+    text = Text(
+        required=False, max_length=LONGEST_ADDITION, help_text="To accept: as edited. Left out: as it is."
+    )
     note = Text(required=False, max_length=500, help_text="To send: what changed and why.")
 
 
@@ -240,8 +243,8 @@ class ProposedExamples(ApiView):
         """Propose units as examples for a judge's prompt."""
         project = project_for_routing(request.user, slug)
         form = valid(ProposeForm(_as_examples(self.check(ExamplesInput)), project=project))
-        judge, dimension, count = (form.cleaned_data[name] for name in ("judge", "dimension", "count"))
-        made = propose_examples(judge=judge, dimension=dimension, count=count, by=request_user(request))
+        wanted = {name: form.cleaned_data[name] for name in ("judge", "dimension", "count", "nearest")}
+        made = propose_examples(**wanted, by=request_user(request))
         return _proposal(made, status=201)
 
 

@@ -23,6 +23,7 @@ from judges.results.queries.pairings import scoring_judges
 from judges.runs.queries.samples import MOST_DOCUMENTS
 
 MOST_EXAMPLES = 12
+LONGEST_ADDITION = 80_000  # characters: a pool of examples with their documents
 MOST_CANDIDATES = 16
 SHOWN = 60  # characters of a proposal
 MOST_DRAFTED = {Proposal.Kind.CLARIFICATION: 5, Proposal.Kind.WORDING: len(STYLES)}
@@ -149,6 +150,11 @@ class ProposeForm(PromptChangeForm):
             " a separate proposal."
         ),
     )
+    nearest = forms.BooleanField(
+        required=False,
+        label=_("Choose examples for each item"),
+        help_text=_("Each prompt shows the nearest of up to 30 examples, never of the item’s document."),
+    )
     drafter = forms.ModelChoiceField(
         Judge.objects.none(),
         label=_("Drafted by the model of"),
@@ -246,7 +252,7 @@ class AcceptForm(forms.Form):
     """A proposal as a person edited it."""
 
     text = forms.CharField(
-        label=_("Added to the prompt"), max_length=20_000, widget=forms.Textarea(attrs={"rows": 6})
+        label=_("Added to the prompt"), max_length=LONGEST_ADDITION, widget=forms.Textarea(attrs={"rows": 6})
     )
 
 

@@ -117,7 +117,8 @@ def alignment_propose(request: Request, slug: str) -> HttpResponse:
     judge, dimension = data["judge"], data["dimension"]
     try:
         if form.proposes_examples:
-            propose_examples(judge=judge, dimension=dimension, count=data["count"], by=by)
+            count, nearest = data["count"], data["nearest"]
+            propose_examples(judge=judge, dimension=dimension, count=count, nearest=nearest, by=by)
             return redirect("alignment", slug=slug)
         drafting = plan_drafting(
             judge=judge,

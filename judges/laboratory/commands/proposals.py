@@ -22,9 +22,11 @@ from judges.laboratory.cases import Case
 from judges.laboratory.examples import choose_examples
 from judges.laboratory.factors import spec_of
 from judges.laboratory.queries.cases import cases_of, free_documents
-from judges.laboratory.wording import examples_text, with_addition
+from judges.laboratory.wording import examples_text, pool_text, with_addition
 from judges.methods import METHODS
+from judges.methods.nearest import NEAREST, is_pool
 
+MOST_POOLED = 30  # examples of which items are shown the nearest
 NAME = 80  # characters of a judge's name
 Status = Proposal.Status
 
@@ -66,9 +68,14 @@ def draw_development(*, project: Project, share: float, by: User | None) -> int:
     return count
 
 
-def propose_examples(*, judge: Judge, dimension: Dimension, count: int, by: User | None) -> Proposal:
-    """Propose units as examples for a judge's prompt. Raises InvalidValueError where there is none."""
-    chosen = choose_examples(cases_of(judge, dimension), count)
+def propose_examples(
+    *, judge: Judge, dimension: Dimension, count: int, nearest: bool = False, by: User | None
+) -> Proposal:
+    """Propose units as examples for a judge's prompt. Raises InvalidValueError where there is none.
+
+    nearest: whether each item is shown the `count` nearest of a larger pool instead of the same ones.
+    """
+    chosen = choose_examples(cases_of(judge, dimension), MOST_POOLED if nearest else count)
     if not chosen:
         raise InvalidValueError(
             gettext(
@@ -82,7 +89,9 @@ def propose_examples(*, judge: Judge, dimension: Dimension, count: int, by: User
         own = nearest_point(point, judge.own_scale, frozen) if judge.own_scale else point
         return METHODS[judge.method].show_answer(own, judge.rescale(frozen))
 
-    return _add(judge, dimension, Proposal.Kind.EXAMPLES, examples_text(chosen, show), chosen, "", by)
+    text = pool_text(chosen, show, count) if nearest else examples_text(chosen, show)
+    _refuse_text(judge, Proposal.Kind.EXAMPLES, text)
+    return _add(judge, dimension, Proposal.Kind.EXAMPLES, text, chosen, "", by)
 
 
 def propose_text(*, judge: Judge, dimension: Dimension, kind: str, text: str, by: User | None) -> Proposal:
@@ -215,3 +224,8 @@ def _refuse_text(judge: Judge, kind: str, text: str) -> None:
         raise InvalidValueError(message, fields={"text": message})
     if kind == Proposal.Kind.WORDING:
         refuse_text(judge.method, text)
+    if NEAREST in text and not is_pool(text.strip()):
+        message = gettext("The examples need their first and last line in double braces as they were.")
+        raise InvalidValueError(message, fields={"text": message})
+    if judge.template is not None and is_pool(text.strip()):
+        refuse_text(judge.method, with_addition(judge.template.text, kind, text))

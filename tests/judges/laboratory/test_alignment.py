@@ -1,6 +1,7 @@
 """A judge that learns: the loop against an endpoint whose answers depend on the prompt in a known way."""
 
 import json
+import re
 from io import StringIO
 from typing import Any
 
@@ -26,6 +27,7 @@ from judges.laboratory.commands.proposals import (
     accept_proposal,
     dismiss_proposal,
     draw_development,
+    edit_proposal,
     propose_examples,
     propose_text,
     send_to_raters,
@@ -286,6 +288,34 @@ def test_examples_state_values_as_the_judge_does(cast):
         lines = text.splitlines()
         assert all(answer in lines for answer in answers)
         assert sum(line.startswith("Document: Review 1 of product") for line in lines) == 4
+
+
+def test_prompt_of_each_item_shows_the_nearest_examples_of_other_documents(cast, judge, provider):
+    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    dimension = cast.dimensions[0]
+    proposal = propose_examples(judge=judge, dimension=dimension, count=2, nearest=True, by=cast.admin)
+    assert proposal.items.count() == 24
+    learned = accept_proposal(proposal=proposal, text=proposal.text, by=cast.admin)
+    run(cast, learned)
+    assert len(provider.asked) == len(cast.items)
+    for body in provider.asked:
+        shown, _, asked = body["messages"][-1]["content"].partition("<document>\n")
+        own = re.search(r"Review 1 of product \d+\.", asked)
+        assert own
+        assert own[0] not in shown
+        assert shown.count("\nScore: ") == 2
+        assert (MARK in asked) == (shown.count(f"Text: {MARK}") == 2)
+
+
+def test_pool_of_examples_is_refused_where_it_cannot_be_shown(cast, judge):
+    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    wanted = {"dimension": cast.dimensions[0], "count": 2, "nearest": True, "by": cast.admin}
+    steps = make_judge(cast.project, "facts_share", name="Steps")
+    with pytest.raises(InvalidValueError, match="is not a placeholder here"):
+        propose_examples(judge=steps, **wanted)
+    proposal = propose_examples(judge=judge, **wanted)
+    with pytest.raises(InvalidValueError, match="first and last line"):
+        edit_proposal(proposal=proposal, text=proposal.text.replace("}}", "}"), by=cast.admin)
 
 
 def test_the_page_draws_proposes_and_decides(cast, judge, client):
