@@ -176,7 +176,7 @@ EXAMPLES = {
         "kind": "clarification",
         "text": "A statement without any source counts as an error.",
     },
-    "ExamplesInput": {"judge": 1, "dimension": "fluency", "count": 4, "nearest": false},
+    "ExamplesInput": {"judge": 1, "dimension": "fluency", "count": 4, "nearest": False},
     "ProposalText": {"text": "A statement without any source counts as an error."},
     "DecisionInput": {"text": "A statement without any source counts as an error."},
     "ProposalRow": PROPOSAL,

@@ -43,8 +43,8 @@ class Case:
     def point(self) -> int | None:
         """Return the point of the scale nearest to people's value, None if two are equally near.
 
-        Of two the median of people's values decides: more people hold it. Where it lies between points, too,
-        people hold both, and an example must not teach either of them as the truth.
+        Of two the median of people's values decides, since more people hold it. If the median is a half, too,
+        the two camps are equally large, and an example must not teach one of them as the truth.
         """
         value = median(self.after) if self.after and self._is_half(self.value) else self.value
         return None if self._is_half(value) else math.floor(value + 0.5)

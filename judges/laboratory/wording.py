@@ -37,7 +37,7 @@ def examples_text(cases: Sequence[Case], show: Callable[[int], str]) -> str:
 
 
 def pool_text(cases: Sequence[Case], show: Callable[[int], str], shown: int) -> str:
-    """Return examples of which each item is shown the nearest ones, at most as many as `shown` says."""
+    """Return examples as a pool. Each item shows the nearest `shown` of them."""
     fitting = [(case, case.point) for case in cases if case.point is not None]
     return write_pool(
         [(digest_of(case.document or case.text), _example(case, show(point))) for case, point in fitting],

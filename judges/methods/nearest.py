@@ -1,7 +1,7 @@
-"""Examples of which the prompt of each item shows the nearest ones, as in MemAlign's episodic memory.
+"""A pool of examples. Each prompt shows those nearest to its item, as in MemAlign's episodic memory.
 
 The examples stand in the template, between {{ nearest_examples: 3 }} and {{ end_of_examples }}, each below a
-line "--- " with the digest of its document. So a version of a prompt is all that a judge can show.
+line "--- " with the digest of its document. So the version of a prompt contains everything it can show.
 """
 
 import re
@@ -57,19 +57,19 @@ class ExamplePool:
 
 
 def digest_of(document: str) -> str:
-    """Return what tells documents apart in a pool."""
+    """Return the name of a document in a pool."""
     return sha256(document.encode()).hexdigest()[:12]
 
 
 def write_pool(examples: Sequence[tuple[str, str]], shown: int) -> str:
-    """Return examples, a digest and a text each, as they stand in a template."""
+    """Return pairs of digest and text as the pool of a template."""
     pool = "\n".join(f"--- {digest}\n{text}" for digest, text in examples)
     pool = pool.replace("{{", "").replace("}}", "")  # a text of the project is no placeholder
     return f"{{{{ {NEAREST}: {shown} }}}}\n{pool}\n{{{{ end_of_examples }}}}"
 
 
 def is_pool(text: str) -> bool:
-    """Return whether a text is a pool and nothing else."""
+    """Return True if a text is a pool without other text."""
     return _POOL.fullmatch(text) is not None
 
 

@@ -73,7 +73,7 @@ def propose_examples(
 ) -> Proposal:
     """Propose units as examples for a judge's prompt. Raises InvalidValueError where there is none.
 
-    nearest: whether each item is shown the `count` nearest of a larger pool instead of the same ones.
+    nearest: propose a larger pool, of which each item shows the `count` nearest.
     """
     chosen = choose_examples(cases_of(judge, dimension), MOST_POOLED if nearest else count)
     if not chosen:

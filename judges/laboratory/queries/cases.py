@@ -158,7 +158,7 @@ def _disputes(items: Sequence[int], dimension: Dimension) -> Mapping[int, Disput
 
 
 def _rationales(judge: Judge, items: Sequence[int], dimension: Dimension) -> dict[int, str]:
-    """Return what the judge wrote in its first answer about each item."""
+    """Return the rationale of the judge's first answer by item."""
     answers = Judgment.objects.filter(
         judge=judge, dimension=dimension, item__in=items, other=None, status=Judgment.Status.DONE
     ).order_by("-sample", "-pk")

@@ -49,7 +49,7 @@ class Pilot:
 
 
 def pilot_of(judge: Judge, dimension: Dimension) -> Pilot:
-    """Return what a judge does there. Ten queries. Raises InvalidValueError where no document is drawn."""
+    """Return what a judge does there. Eleven queries. Raises InvalidValueError where no document is drawn."""
     found = cases_of(judge, dimension)
     items = outputs_of(judge.project).filter(document__development__isnull=False)
     named = list(items.order_by("document__key", "pk").values_list("document__key", "system__name"))

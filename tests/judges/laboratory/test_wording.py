@@ -1,4 +1,4 @@
-"""What a model is told when it drafts, and what stands in a prompt as an example."""
+"""Requests for drafts, and examples in prompts."""
 
 from typing import Any
 
