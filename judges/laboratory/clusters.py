@@ -38,9 +38,11 @@ def cluster_cases(cases: Sequence[Case], most: int) -> list[Cluster]:
     """Return up to `most` clusters of several documents, the largest sum of errors and disputes first.
 
     Words are those of people's reasons and the judge's rationale, weighted by tf-idf over all cases. Words of
-    the unit's own text and document do not count, since they name its topic and not its faults. Units are taken from the largest error down; each joins the nearest cluster of its direction by cosine with the
-    weights of the cluster's other documents, if that is at least NEAR, else begins one (leader clustering:
-    Hartigan 1975, ch. 3; no number is chosen). A unit without words is in no cluster.
+    the unit's own text and document do not count, since they name its topic and not its faults.
+
+    Units are taken from the largest error down; each joins the nearest cluster of its direction by cosine
+    with the weights of the cluster's other documents, if that is at least NEAR, else begins one (leader
+    clustering: Hartigan 1975, ch. 3; no number is chosen). A unit without words is in no cluster.
     """
     weights = _weigh(cases)
     learned = sorted(
