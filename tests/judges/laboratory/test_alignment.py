@@ -290,7 +290,7 @@ def test_examples_state_values_as_the_judge_does(cast):
         assert sum(line.startswith("Document: Review 1 of product") for line in lines) == 4
 
 
-def test_prompt_of_each_item_shows_the_nearest_examples_of_other_documents(cast, judge, provider):
+def test_prompt_shows_the_nearest_examples_of_other_documents(cast, judge, provider):
     draw_development(project=cast.project, share=0.4, by=cast.admin)
     dimension = cast.dimensions[0]
     proposal = propose_examples(judge=judge, dimension=dimension, count=2, nearest=True, by=cast.admin)
