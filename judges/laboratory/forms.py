@@ -14,7 +14,12 @@ from judges.core.models import CallOrder, Judge, Panel, PromptTemplate, Proposal
 from judges.endpoints.queries import usable_judges
 from judges.endpoints.shipped import shipped_prompt
 from judges.laboratory.factors import SCALES, Factors
-from judges.laboratory.queries.cases import learning_dimensions, learning_judges, triable_proposals
+from judges.laboratory.queries.cases import (
+    learning_dimensions,
+    learning_judges,
+    proposals_of,
+    triable_proposals,
+)
 from judges.laboratory.queries.panels import possible_members
 from judges.laboratory.wording import STYLES
 from judges.methods import METHODS
@@ -106,11 +111,14 @@ class JudgeOnDimensionForm(forms.Form):
 
 
 class AlignForm(JudgeOnDimensionForm):
-    """Which judge is to learn, on which dimension; the first of each where nothing is chosen."""
+    """Which judge is to learn, on which dimension; where nothing is chosen, those of the latest proposal."""
 
     def __init__(self, entered: Mapping[str, Any], *, project: Project) -> None:
         judges, dimensions = learning_judges(project), learning_dimensions(project)
+        latest = proposals_of(project).filter(judge__in=judges).first()
         first, key = judges.first(), dimensions.first()
+        if latest:
+            first, key = latest.judge, latest.dimension
         usual = {"judge": first.pk if first else "", "dimension": key.key if key else ""}
         super().__init__({**usual, **{name: entered[name] for name in usual if name in entered}})
         self.offer("judge", judges.select_related("endpoint", "template"))

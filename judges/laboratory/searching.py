@@ -162,7 +162,7 @@ def _draft(search: PromptSearch, cases: Sequence[Case]) -> None:
     tried = _tried_additions(search)
     clusters = cluster_cases(cases, DRAFTS) if len(cases) > MOST_CASES else []
     groups = [(each.about, each.cases[:MOST_CASES]) for each in clusters] or [("", tuple(cases[:MOST_CASES]))]
-    requests = [
+    requests: list[tuple[str, Sequence[Case], str]] = [
         (about, group, ask_for_reflection(prompt, frozen, group, tried).content) for about, group in groups
     ]
     try:

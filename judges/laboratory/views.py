@@ -27,7 +27,7 @@ from judges.core.access import (
     proposal_in,
     search_in,
 )
-from judges.core.models import Drafting, Judge, Panel, PromptSearch, Proposal
+from judges.core.models import Drafting, Judge, Judgment, Panel, PromptSearch, Proposal
 from judges.core.page import add_refusal, render_judges
 from judges.endpoints.queries import templates_of, usable_judges
 from judges.laboratory.commands.draftings import discard_drafting, plan_drafting, start_drafting
@@ -57,7 +57,7 @@ from judges.laboratory.forms import (
     TextForm,
     query_of_plan,
 )
-from judges.laboratory.queries.cases import Part, Parts, parts_of, proposals_of, triable_proposals
+from judges.laboratory.queries.cases import DocumentParts, Part, parts_of, proposals_of, triable_proposals
 from judges.laboratory.queries.draftings import draftings_of, state_of_drafting
 from judges.laboratory.queries.errors import DEVELOPMENT_ITEMS, errors_of, units_of
 from judges.laboratory.queries.panels import members_of, refusal_of_change
@@ -277,7 +277,7 @@ def _render(
 
 
 def _context_of(
-    request: Request, project: Project, judge: Judge, dimension: Dimension, parts: Parts
+    request: Request, project: Project, judge: Judge, dimension: Dimension, parts: DocumentParts
 ) -> dict[str, Any]:
     """What the screen shows of one judge on one dimension."""
     errors = errors_of(judge, dimension, Part.SELECT if parts.select else Part.TEACH)
@@ -300,6 +300,7 @@ def _context_of(
         "draftings": [each for each in draftings_of(project) if _is_of(each.drafting, judge, dimension)],
         "searches": [each for each in searches_of(project) if _is_of(each.search, judge, dimension)],
         "send": SendForm(),
+        "has_values": judge.judgments.filter(status=Judgment.Status.DONE).exists(),
     }
 
 

@@ -88,7 +88,8 @@ def _name(name: str, label: str) -> str:
 
 def reveal_candidate(candidate: Proposal, by: User | None) -> None:
     """Make a chosen candidate a judge of the project, with the next version of its prompt."""
-    judge = Judge.with_candidates.select_related("template", "project").get(pk=candidate.candidate_id)
+    judges = Judge.with_candidates.select_related("template", "project")
+    judge = judges.get(accepted_proposals=candidate)
     base = candidate.judge.template
     assert judge.template is not None
     assert base is not None

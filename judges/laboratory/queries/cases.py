@@ -35,7 +35,7 @@ TRIABLE = (Proposal.Status.PROPOSED, Proposal.Status.ACCEPTED)
 
 
 @dataclass(frozen=True)
-class Parts:
+class DocumentParts:
     """How the documents of a project are divided: for teaching, for selecting, and those held out.
 
     most: how many may be drawn for teaching and selecting together. in_use: why the draw cannot be undone,
@@ -73,12 +73,12 @@ class _Raters:
     wrote: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
-def parts_of(project: Project) -> Parts:
+def parts_of(project: Project) -> DocumentParts:
     """Return how the documents are divided. Six queries."""
     teach, select = (len(documents_of(project, part)) for part in Part)
     documents = project.documents.count()
     most = min(len(free_documents(project)), documents - teach - select - 1)
-    return Parts(teach, select, documents, most, why_in_use(project))
+    return DocumentParts(teach, select, documents, most, why_in_use(project))
 
 
 def documents_of(project: Project, part: str) -> set[int]:

@@ -101,16 +101,16 @@ def answer_alignment(tables: Tables) -> str:
 
 def version_of_alignment(project: Project) -> Sequence[object]:
     """Return what no change of judges, values or accepted proposals leaves as it was."""
-    accepted = _learned(project).order_by("pk")
+    accepted = _used_proposals(project).order_by("pk")
     return [*version_of_judges(project), list(accepted.values_list("pk", "judge", "candidate"))]
 
 
-def _learned(project: Project) -> QuerySet[Proposal]:
+def _used_proposals(project: Project) -> QuerySet[Proposal]:
     return Proposal.objects.filter(judge__project=project, candidate__isnull=False, candidate__tried_by=None)
 
 
 def _candidates(project: Project) -> list[_Candidate]:
-    accepted = _learned(project)
+    accepted = _used_proposals(project)
     proposals = list(accepted.select_related("judge", "candidate").order_by("pk"))
     last = last_round(project)
     material = material_of(project, last, guideline_of(project, last), with_development=True)

@@ -137,9 +137,10 @@ def _make(users: Mapping[Person, User]) -> Project:
     close_round_two(project=project, by=admin)
     calibration = draw_calibration(project=project, spec=_calibration(project), by=admin)
     compute_certificates(calibration=calibration, by=admin)
-    for dimension in project.dimensions.filter(key__in=_CERTIFIED):
-        propose_examples(judge=_judge(project, "rts"), dimension=dimension, count=_EXAMPLES, by=admin)
     add_recorded_runs(project, admin)
+    asked = project.judges.get(method="rts", endpoint__isnull=False)
+    for dimension in project.dimensions.filter(key__in=_CERTIFIED):
+        propose_examples(judge=asked, dimension=dimension, count=_EXAMPLES, by=admin)
     _tag(project, admin)
     _add_webhook(project, admin)
     choice = ExportChoice(Format.HUGGING_FACE, licence="CC0-1.0")

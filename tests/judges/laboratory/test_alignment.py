@@ -32,7 +32,7 @@ from judges.laboratory.commands.proposals import (
     undo_draw,
 )
 from judges.laboratory.commands.searches import plan_search
-from judges.laboratory.queries.cases import Parts, cases_of, parts_of
+from judges.laboratory.queries.cases import DocumentParts, cases_of, parts_of
 from judges.laboratory.tables.alignment import alignment_sections
 from judges.results.queries.scores import material_of
 from judges.routing.queries.calibration_plans import draw_plan
@@ -98,8 +98,8 @@ def test_what_is_learned_by_heart_is_warned_of(cast, judge):
     before = row["select_before"].value
     assert (row["select_after"].value, row["gain"].value) == (1, 0)
     assert row["judge"].warning == (
-        f"Better on the documents for selecting ({1 - before:+.3f}), but not surely on the documents held out "
-        "(+0.000)."
+        f"Better on the documents for selecting ({1 - before:+.3f}), but not surely on the documents "
+        "held out (+0.000)."
     )
 
 
@@ -236,7 +236,7 @@ def test_the_draw_is_undone_until_something_rests_on_it(cast):
 
 
 def test_the_advice_leaves_most_documents_held_out():
-    sizes = {each: Parts(0, 0, each, each - 1).advised for each in (2, 12, 20, 90, 416)}
+    sizes = {each: DocumentParts(0, 0, each, each - 1).advised for each in (2, 12, 20, 90, 416)}
     assert sizes == {2: 1, 12: 3, 20: 5, 90: 10, 416: 20}
 
 

@@ -117,6 +117,7 @@ def test_it_finds_the_clarification_within_its_budget_and_looks_at_held_out_docu
 def test_candidates_are_judges_of_the_search_alone_until_one_is_chosen(learning, judge, client):
     search = planned(learning, judge, proposed(learning, judge, CLARIFICATION, "Be fair."))
     search = start_search(search=search, by=learning.admin)
+    assert search.run_id
     collect(run=search.run_id, seconds=60)
     tried = Judge.with_candidates.filter(tried_by=search)
     assert tried.count() == 3
@@ -127,7 +128,7 @@ def test_candidates_are_judges_of_the_search_alone_until_one_is_chosen(learning,
         assert "search" not in text_of(client.get(reverse(place, args=[slug]))).lower().replace(
             "research", ""
         )
-    assert client.get(reverse("judge", args=[slug, tried.first().pk])).status_code == 404
+    assert client.get(reverse("judge", args=[slug, tried.earliest("pk").pk])).status_code == 404
     search = searched(learning, search)
     chosen = chosen_by(search).candidate
     assert set(learning.project.judges.all()) == {judge, chosen}
@@ -161,9 +162,9 @@ def test_each_round_learns_from_the_errors_of_the_best_candidate(cast, provider)
 def test_failed_calls_are_repeated_before_candidates_are_ranked(learning, judge, provider):
     search = planned(learning, judge, proposed(learning, judge, CLARIFICATION))
     search = start_search(search=search, by=learning.admin)
+    assert search.run_id
     collect(run=search.run_id, seconds=60)
-    run_of_stage = Run.objects.get(pk=search.run_id)
-    asked = Judgment.objects.filter(run=run_of_stage)
+    asked = Judgment.objects.filter(run=search.run_id)
     asked.update(status="failed", value=None, reason="The server was away.", answered_at=None)
     run_job("search", search.pk)
     search.refresh_from_db()
@@ -177,7 +178,7 @@ def test_a_search_says_why_it_waits_and_goes_on(learning, judge):
     search = start_search(
         search=planned(learning, judge, proposed(learning, judge, CLARIFICATION)), by=learning.admin
     )
-    Run.objects.filter(pk=search.run_id).update(status="paused", reason="11 of 39 replies are unreadable.")
+    Run.objects.filter(searches=search).update(status="paused", reason="11 of 39 replies are unreadable.")
     state = state_of_search(PromptSearch.objects.get())
     assert state.progress == (
         f"Run {search.run_id} is paused, so the search waits. 11 of 39 replies are unreadable."
