@@ -20,7 +20,7 @@ from judges.laboratory.queries.cases import (
     proposals_of,
     triable_proposals,
 )
-from judges.laboratory.queries.panels import possible_members
+from judges.laboratory.queries.panels import possible_members, share_for_teaching
 from judges.laboratory.wording import STYLES
 from judges.methods import METHODS
 from judges.methods.variants import VARIANTS
@@ -82,11 +82,13 @@ class PanelForm(forms.Form):
         field = self.fields["members"]
         assert isinstance(field, forms.ModelMultipleChoiceField)
         field.queryset = possible_members(project)
+        if share_for_teaching(project, Panel.Rule.WEIGHTS):  # weights are learned there
+            del self.fields["development_percent"]
 
     def values(self) -> dict[str, Any]:
         """Return the checked input as what a command takes."""
         entered = self.cleaned_data
-        percent = entered["development_percent"] if entered["rule"] == Panel.Rule.WEIGHTS else None
+        percent = entered.get("development_percent") if entered["rule"] == Panel.Rule.WEIGHTS else None
         return {
             "name": entered["name"],
             "members": list(entered["members"]),

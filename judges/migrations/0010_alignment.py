@@ -83,5 +83,10 @@ class Migration(migrations.Migration):
             name='stages',
             field=models.JSONField(default=list, help_text='How many candidates each stage asks about how many documents.'),
         ),
+        migrations.AddField(
+            model_name='panel',
+            name='learns_from_parts',
+            field=models.BooleanField(db_default=False, default=False, help_text="Whether these documents are the project's for teaching, not a sample of its own."),
+        ),
         migrations.RunPython(keep_what_there_is, migrations.RunPython.noop),
     ]

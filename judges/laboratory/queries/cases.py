@@ -18,6 +18,7 @@ from judges.core.models import (
     CalibrationUnit,
     DevelopmentDocument,
     Judge,
+    Panel,
     PromptSearch,
     Proposal,
     RoutedUnit,
@@ -74,7 +75,7 @@ class _Raters:
 
 
 def parts_of(project: Project) -> DocumentParts:
-    """Return how the documents are divided. Six queries."""
+    """Return how the documents are divided. Seven queries."""
     teach, select = (len(documents_of(project, part)) for part in Part)
     documents = project.documents.count()
     most = min(len(free_documents(project)), documents - teach - select - 1)
@@ -88,11 +89,13 @@ def documents_of(project: Project, part: str) -> set[int]:
 
 
 def why_in_use(project: Project) -> str:
-    """Return what rests on the parts, so that they stay as they are, in a sentence. Two queries at most."""
+    """Return what rests on the parts, so that they stay as they are, in a sentence. Three queries at most."""
     if Proposal.objects.filter(judge__project=project).exclude(items=None).exists():
         return gettext("Proposals come from these documents, so they stay drawn.")
     if PromptSearch.objects.filter(judge__project=project).exists():
         return gettext("A search ranked candidates on these documents, so they stay drawn.")
+    if Panel.objects.filter(judge__project=project, learns_from_parts=True).exists():
+        return gettext("A panel learned its weights from these documents, so they stay drawn.")
     return ""
 
 
