@@ -152,9 +152,9 @@ Texts on which it is most wrong, with its reasons and those of people. They are 
 {units}
 {earlier}
 Compare the reasons of the model with the scores and reasons of people. Which rule do people follow that the
-prompt leaves out or gets wrong? Write one addition to the prompt, of one to three sentences, that corrects
-the most of these errors: a clarification, or a better wording of one passage. It names no single text and
-repeats nothing that stands above. Reply with the addition and nothing else.
+prompt leaves out or gets wrong? Write one clarification to add to the prompt, or a better wording of one
+passage, of one to three sentences. It corrects the most of these errors, names no single text and repeats
+nothing that stands above. Reply with it and nothing else.
 """,
     )
 
