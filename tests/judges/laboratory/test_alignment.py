@@ -420,7 +420,7 @@ def test_a_page_takes_a_fixed_number_of_queries(cast, judge, client, django_asse
             most_candidates=3,
             by=cast.admin,
         )
-    with django_assert_max_num_queries(52):
+    with django_assert_max_num_queries(57):
         client.get(reverse("alignment", args=[cast.project.slug]))
 
 
