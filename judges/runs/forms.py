@@ -147,8 +147,8 @@ class RunForm(forms.Form):
         min_value=1,
         max_value=MOST_DOCUMENTS,
         help_text=_(
-            "Size of a random sample, the same for all judges. A larger sample later only adds "
-            "new items. Empty: all."
+            "Size of a random sample of the documents that results use: rated by people, outside "
+            "development. The same for all judges; a larger sample later only adds new items. Empty: all."
         ),
     )
     items = forms.CharField(

@@ -8,14 +8,14 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from annotate.core.errors import InvalidValueError
-from annotate.core.models import Role
-from judges.core.models import CallOrder, Judge, Judgment, Run
+from annotate.core.models import Item, Role
+from judges.core.models import CallOrder, DevelopmentDocument, Judge, Judgment, Run
 from judges.core.specification import Scope
 from judges.laboratory.commands.experiments import make_variants
 from judges.laboratory.factors import Factors, spec_of, variants_of
 from judges.runs.commands.runs import plan_run
 from judges.runs.queries.plans import plan_of
-from judges.runs.queries.samples import sampled_documents
+from judges.runs.queries.samples import drawable_documents
 from tests.api.client import ApiClient
 from tests.factories import make_member, make_project
 from tests.judges.factories import (
@@ -25,7 +25,7 @@ from tests.judges.factories import (
     make_priced_endpoint,
     make_template,
 )
-from tests.judges.measured import MCQ, RTS, measured_project
+from tests.judges.measured import MCQ, RTS, measured_project, rated_at_once
 from tests.judges.pages import text_of
 
 pytestmark = pytest.mark.django_db
@@ -86,11 +86,20 @@ def test_too_many_variants_make_no_judge(cast, base):
     assert Judge.objects.filter(project=cast.project).count() == 1
 
 
-def test_a_larger_sample_holds_a_smaller_one(cast):
-    few, more, most = (sampled_documents(cast.project, number) or [] for number in (2, 4, 100))
-    assert few == more[:2]
-    assert (len(few), len(more), len(most)) == (2, 4, 6)
-    assert sampled_documents(cast.project, None) is None
+def test_samples_hold_only_documents_that_results_use(cast, base):
+    dimension = cast.dimensions[0].key
+    everything = drawable_documents(cast.project, [dimension])
+    assert len(everything) == 6, "before the first rating every document"
+    values = [None if item.document_id == everything[1] else 3 for item in cast.items]
+    rated_at_once(cast, [values] * 3)
+    DevelopmentDocument.objects.create(document_id=everything[3])
+    left = [everything[each] for each in (0, 2, 4, 5)]
+    assert drawable_documents(cast.project, [dimension]) == left, "in one order, so samples are nested"
+    scope = Scope([base], [dimension], documents=2)
+    run = plan_run(project=cast.project, scope=scope, by=None)
+    assert set(run.judgments.values_list("item__document", flat=True)) == set(left[:2])
+    in_development = list(Item.objects.filter(document=everything[3]).values_list("pk", flat=True))
+    assert drawable_documents(cast.project, [dimension], in_development) == [everything[3]]
 
 
 def test_a_run_of_a_sample_asks_about_its_documents_and_later_about_the_others(cast, base):
@@ -99,7 +108,7 @@ def test_a_run_of_a_sample_asks_about_its_documents_and_later_about_the_others(c
     assert (plan.judgments, plan.calls) == (4, 4)
     run = plan_run(project=cast.project, scope=scope, by=None)
     asked = set(Judgment.objects.filter(run=run).values_list("item__document", flat=True))
-    assert asked == set(sampled_documents(cast.project, 2) or [])
+    assert asked == set(drawable_documents(cast.project, ["fluency"])[:2])
     assert plan_of(cast.project, scope).calls == 0
     larger = plan_of(cast.project, Scope([base], ["fluency"], documents=5))
     assert (larger.judgments, larger.there, larger.calls) == (10, 4, 6)
