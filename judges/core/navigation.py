@@ -23,7 +23,6 @@ _PILOT = (
 _LABORATORY = (
     Page(gettext_noop("Self-consistency"), "results_page", READERS, ("laboratory",), tells=True),
     Page(gettext_noop("Experiments"), "results_page", READERS, ("experiments",), tells=True),
-    Page(gettext_noop("New experiment"), "experiment_new", READERS, tells=True),
     Page(gettext_noop("Biases"), "results_page", READERS, ("biases",), tells=True),
     Page(gettext_noop("Alignment"), "alignment", READERS, tells=True),
     Page(gettext_noop("Aligned judges"), "results_page", READERS, ("alignment",), tells=True),

@@ -1,0 +1,153 @@
+"""Effects of an experiment's factors on agreement with people, shift and cost."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from django.utils.translation import gettext, gettext_lazy
+
+from agreement import Stream
+from agreement.comparison import FactorEffect, factor_effects
+from annotate.core.models import Project
+from annotate.results.arrangement import Tables
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
+from judges.core.models import Experiment, Judge
+from judges.laboratory.factors import FACTORS
+from judges.results.queries.spending import Spent, cost_of_thousand_units
+from judges.results.tables.columns import difference_cell, number_or_reason
+from judges.results.tables.compared import Scored
+
+LEVEL = 0.05
+ABOUT_EFFECTS = gettext_lazy(
+    "An effect is the mean, over all combinations of the other factors, of the statistic at a level minus "
+    "that at the base judge’s level. An interaction (×) is what two levels change together beyond the sum "
+    "of both. Each effect uses the items for which its variants and people have values; one resample of "
+    "documents serves all variants. p is corrected by Holm over the effects of a dimension. Mean shift: "
+    "judge minus people, in points."
+)
+_NAMES = {
+    "alpha": gettext_lazy("alpha with mean"),
+    "shift": gettext_lazy("mean shift"),
+    "accuracy": gettext_lazy("accuracy"),
+}
+_NO_COST = gettext_lazy("A price is unknown, or a variant has no answers.")
+
+
+def effect_tables(
+    project: Project,
+    experiment: Experiment,
+    scored: Sequence[Scored],
+    spent: Mapping[tuple[int, str], Spent],
+) -> list[Table]:
+    """Return the effects on scales, and on named categories. Variants must be loaded with their judges."""
+    rows: dict[tuple[str, ...], list[list[Cell]]] = {}
+    for dimension in {each.dimension.key: each.dimension for each in scored}.values():
+        own = {each.judge.pk: each.scores for each in scored if each.dimension.key == dimension.key}
+        shape = [len(each["levels"]) for each in experiment.factors]
+        places = {
+            each.judge_id: tuple(map(int, np.unravel_index(each.position, shape)))
+            for each in experiment.variants.all()
+        }
+        costs = {
+            places[each.judge_id]: _cost(each.judge, spent.get((each.judge_id, dimension.key)))
+            for each in experiment.variants.all()
+        }
+        found = factor_effects(
+            {places[judge]: scores for judge, scores in own.items()},
+            shape,
+            measurement_level=dimension.measurement_level,
+            generator=Stream(project.seed).of("experiment", dimension.key),
+        )
+        head = text(dimension.name, key=dimension.key)
+        for effect in found:
+            names = tuple(effect.differences)
+            rows.setdefault(names, []).append(
+                [head, *_names(experiment, effect), Cell(effect.items), *_cells(effect), _more(effect, costs)]
+            )
+    return [_table(names, found) for names, found in rows.items()]
+
+
+def _table(names: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Table:
+    columns = [
+        DIMENSION,
+        Column("factor", gettext("Factor"), ColumnKind.TEXT),
+        Column("level", gettext("Level, compared with the base"), ColumnKind.TEXT),
+        Column("items", gettext("items"), ColumnKind.COUNT),
+    ]
+    for name in names:
+        columns += [
+            Column(name, str(_NAMES[name]), decimals=3 if name != "shift" else 2),
+            Column(f"{name}_p", gettext("p, {statistic}").format(statistic=_NAMES[name]), ColumnKind.P_VALUE),
+        ]
+    columns.append(Column("cost", gettext("cost of 1,000 units"), decimals=4))
+    key, title = "effects", gettext("Effects of factors")
+    if "accuracy" in names:
+        key, title = "effects-named", gettext("Effects of factors on named categories")
+    return Table(key, title, columns, rows, heads=3, plot="intervals")
+
+
+def _names(experiment: Experiment, effect: FactorEffect) -> list[Cell]:
+    """Return the factors and levels of an effect."""
+    factors = [experiment.factors[place] for place in effect.levels]
+    levels = [
+        f"{factor['levels'][level]} ({factor['levels'][0]})"
+        for factor, level in zip(factors, effect.levels.values(), strict=True)
+    ]
+    named = [str(FACTORS[factor["key"]]) for factor in factors]
+    return [
+        text(" × ".join(named), key=":".join(factor["key"] for factor in factors)),
+        text(" × ".join(levels)),
+    ]
+
+
+def _cells(effect: FactorEffect) -> list[Cell]:
+    found = []
+    for name, difference in effect.differences.items():
+        what = gettext("Effect on {statistic} (function factor_effects)").format(statistic=_NAMES[name])
+        found += [
+            difference_cell(difference, what),
+            number_or_reason(effect.adjusted.get(name), difference.reason),
+        ]
+    return found
+
+
+def _cost(judge: Judge, spent: Spent | None) -> float | None:
+    cost = cost_of_thousand_units(judge, [spent]) if spent else None
+    return None if cost is None else float(cost)
+
+
+def _more(effect: FactorEffect, costs: Mapping[tuple[int, ...], float | None]) -> Cell:
+    """Return what a level costs more than the base level; an interaction has no cost of its own."""
+    if len(effect.levels) > 1:
+        return Cell(reason=gettext("Costs are compared by level."))
+    ((factor, level),) = effect.levels.items()
+    sides = [[cost for place, cost in costs.items() if place[factor] == each] for each in (level, 0)]
+    known = [[cost for cost in side if cost is not None] for side in sides]
+    if known != sides:
+        return Cell(reason=str(_NO_COST))
+    return Cell(float(np.mean(known[0]) - np.mean(known[1])))
+
+
+def answer_effects(tables: Tables) -> str:
+    """Return which effects on agreement with people are significant; nothing without an experiment."""
+    rows = [
+        (row, row[4], row[5])
+        for key in ("effects", "effects-named")
+        if key in tables
+        for row in tables[key].rows
+    ]
+    if not rows:
+        return ""
+    found = [
+        (row, cell.value)
+        for row, cell, p_value in rows
+        if isinstance(p_value.value, float) and p_value.value < LEVEL and isinstance(cell.value, float)
+    ]
+    if not found:
+        return gettext(
+            "No effect on agreement with people is significant, of {count:,} that were tested."
+        ).format(count=len(rows))
+    found.sort(key=lambda each: -abs(each[1]))
+    named = [f"{row[0].value}: {row[2].value} {value:+.2f}" for row, value in found[:3]]
+    return gettext(
+        "{found:,} of {count:,} effects on agreement with people are significant; the largest: {largest}."
+    ).format(found=len(found), count=len(rows), largest="; ".join(named))
