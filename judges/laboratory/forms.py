@@ -25,6 +25,7 @@ from judges.runs.queries.samples import MOST_DOCUMENTS, drawable_documents
 
 MOST_EXAMPLES = 12
 MOST_CANDIDATES = 16
+USUAL_DOCUMENTS = 20  # of an experiment
 SHOWN = 60  # characters of a proposal
 MOST_DRAFTED = {Proposal.Kind.CLARIFICATION: 5, Proposal.Kind.WORDING: len(STYLES)}
 
@@ -334,7 +335,6 @@ class ExperimentForm(forms.Form):
         required=False,
         min_value=1,
         max_value=MOST_DOCUMENTS,
-        initial=20,
     )
     dimensions = forms.MultipleChoiceField(
         label=_("Dimensions"), required=False, widget=forms.CheckboxSelectMultiple
@@ -366,9 +366,10 @@ class ExperimentForm(forms.Form):
         dimensions.initial = [each.key for each in scales]
         self._all_dimensions = dimensions.initial
         drawable = len(drawable_documents(project, self._all_dimensions))
+        self.fields["documents"].initial = min(USUAL_DOCUMENTS, drawable) or None
         self.fields["documents"].help_text = gettext(
-            "A sample is the same for all variants. It is drawn from the {count:,} of {all:,} documents that "
-            "results use. Empty: all {all:,}."
+            "A random sample of the {count:,} documents that results use, of {all:,}. The same for all variants. "
+            "Empty: all {count:,}."
         ).format(count=drawable, all=project.documents.filter(items__isnull=False).distinct().count())
 
     def clean_dimensions(self) -> list[str]:
@@ -383,7 +384,8 @@ class ExperimentForm(forms.Form):
 
     def scope(self) -> dict[str, Any]:
         """Return what all variants judge."""
-        return {name: self.cleaned_data[name] for name in ("dimensions", "documents")}
+        data = self.cleaned_data
+        return {"dimensions": data["dimensions"], "documents": data["documents"] or MOST_DOCUMENTS}
 
     def _factors(self) -> Factors:
         data = self.cleaned_data

@@ -182,7 +182,7 @@ def test_the_page_of_experiments_has_the_form(client, cast, base):
     assert client.get(page(cast)).url == results
     first = client.get(results)
     assert '<details class="experiment-new" id="new-experiment" open>' in first.content.decode()
-    assert "the 6 of 6 documents that results use" in text_of(first)
+    assert "the 6 documents that results use, of 6" in text_of(first)
     start(cast, base, temperatures=[1])
     assert '<details class="experiment-new" id="new-experiment">' in client.get(results).content.decode()
 
