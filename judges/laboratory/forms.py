@@ -368,8 +368,8 @@ class ExperimentForm(forms.Form):
         drawable = len(drawable_documents(project, self._all_dimensions))
         self.fields["documents"].initial = min(USUAL_DOCUMENTS, drawable) or None
         self.fields["documents"].help_text = gettext(
-            "A random sample of the {count:,} documents that results use, of {all:,}. The same for all variants. "
-            "Empty: all {count:,}."
+            "A random sample of the {count:,} documents that results use, of {all:,}. All variants judge the "
+            "same. Empty: all {count:,}."
         ).format(count=drawable, all=project.documents.filter(items__isnull=False).distinct().count())
 
     def clean_dimensions(self) -> list[str]:

@@ -95,7 +95,7 @@ EXPERIMENTS_PAGE = ResultsPage(
             "most": gettext_lazy("Best judge"),
             "pairs-of-judges": gettext_lazy("Between judges"),
         },
-        charts={"effects": "effects"},
+        chart=Chart("effects", ("alpha",), lines=(0,)),
         columns_in_files={"experiment": ("items", "answers", "unreadable")},
         answer=answer_effects,
     ),

@@ -10,6 +10,7 @@ from agreement.comparison import FactorEffect, factor_effects
 from annotate.core.models import Project
 from annotate.results.arrangement import Tables
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
+from annotate.results.text import MINUS
 from judges.core.models import Experiment, Judge
 from judges.laboratory.factors import FACTORS
 from judges.results.queries.spending import Spent, cost_of_thousand_units
@@ -61,7 +62,7 @@ def effect_tables(
         for effect in found:
             names = tuple(effect.differences)
             rows.setdefault(names, []).append(
-                [head, *_names(experiment, effect), Cell(effect.items), *_cells(effect), _more(effect, costs)]
+                [head, _name(experiment, effect), *_cells(effect), _more(effect, costs), Cell(effect.items)]
             )
     return [_table(names, found) for names, found in rows.items()]
 
@@ -69,34 +70,35 @@ def effect_tables(
 def _table(names: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Table:
     columns = [
         DIMENSION,
-        Column("factor", gettext("Factor"), ColumnKind.TEXT),
-        Column("level", gettext("Level, compared with the base"), ColumnKind.TEXT),
-        Column("items", gettext("items"), ColumnKind.COUNT),
+        Column("effect", gettext("Effect"), ColumnKind.TEXT),
     ]
     for name in names:
         columns += [
             Column(name, str(_NAMES[name]), decimals=3 if name != "shift" else 2),
             Column(f"{name}_p", gettext("p, {statistic}").format(statistic=_NAMES[name]), ColumnKind.P_VALUE),
         ]
-    columns.append(Column("cost", gettext("cost of 1,000 units"), decimals=4))
+    columns += [
+        Column("cost", gettext("cost of 1,000 units"), decimals=4),
+        Column("items", gettext("items"), ColumnKind.COUNT),
+    ]
     key, title = "effects", gettext("Effects of factors")
     if "accuracy" in names:
         key, title = "effects-named", gettext("Effects of factors on named categories")
-    return Table(key, title, columns, rows, heads=3, plot="intervals")
+    return Table(key, title, columns, rows, heads=2, plot="intervals")
 
 
-def _names(experiment: Experiment, effect: FactorEffect) -> list[Cell]:
-    """Return the factors and levels of an effect."""
-    factors = [experiment.factors[place] for place in effect.levels]
-    levels = [
-        f"{factor['levels'][level]} ({factor['levels'][0]})"
-        for factor, level in zip(factors, effect.levels.values(), strict=True)
-    ]
-    named = [str(FACTORS[factor["key"]]) for factor in factors]
-    return [
-        text(" × ".join(named), key=":".join(factor["key"] for factor in factors)),
-        text(" × ".join(levels)),
-    ]
+def _name(experiment: Experiment, effect: FactorEffect) -> Cell:
+    """Return what changes: “Temperature 0 → 1”, of an interaction “Temperature 1 × Scale 1 to 10”."""
+    parts = []
+    for place, level in effect.levels.items():
+        factor = experiment.factors[place]
+        base, name = factor["levels"][0], factor["levels"][level]
+        parts.append((factor["key"], base, name))
+    if len(parts) == 1:
+        ((key, base, name),) = parts
+        return text(f"{FACTORS[key]} {base} → {name}", key=key)
+    named = " × ".join(f"{FACTORS[key]} {name}" for key, _, name in parts)
+    return text(named, key=":".join(key for key, _, _ in parts))
 
 
 def _cells(effect: FactorEffect) -> list[Cell]:
@@ -129,25 +131,19 @@ def _more(effect: FactorEffect, costs: Mapping[tuple[int, ...], float | None]) -
 
 def answer_effects(tables: Tables) -> str:
     """Return which effects on agreement with people are significant; nothing without an experiment."""
-    rows = [
-        (row, row[4], row[5])
-        for key in ("effects", "effects-named")
-        if key in tables
-        for row in tables[key].rows
-    ]
-    if not rows:
+    rows = [row for key in ("effects", "effects-named") if key in tables for row in tables[key].rows]
+    tested = [(row, row[2].value, row[3].value) for row in rows if isinstance(row[3].value, float)]
+    if not tested:
         return ""
-    found = [
-        (row, cell.value)
-        for row, cell, p_value in rows
-        if isinstance(p_value.value, float) and p_value.value < LEVEL and isinstance(cell.value, float)
-    ]
+    found = [(row, float(value or 0)) for row, value, p_value in tested if float(p_value or 0) < LEVEL]
     if not found:
-        return gettext(
-            "No effect on agreement with people is significant, of {count:,} that were tested."
-        ).format(count=len(rows))
+        return gettext("No effect on agreement with people is significant ({count:,} tested).").format(
+            count=len(tested)
+        )
     found.sort(key=lambda each: -abs(each[1]))
-    named = [f"{row[0].value}: {row[2].value} {value:+.2f}" for row, value in found[:3]]
+    largest = [
+        f"{row[0].value}, {row[1].value}: {value:+.2f}".replace("-", MINUS) for row, value in found[:2]
+    ]
     return gettext(
-        "{found:,} of {count:,} effects on agreement with people are significant; the largest: {largest}."
-    ).format(found=len(found), count=len(rows), largest="; ".join(named))
+        "{found:,} of {count:,} effects on alpha or accuracy with people are significant. {largest}."
+    ).format(found=len(found), count=len(tested), largest="; ".join(largest))

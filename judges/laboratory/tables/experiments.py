@@ -32,7 +32,7 @@ from judges.results.tables.parameters import Options, counts_corrected
 ALL = "all"
 _TEMPERATURE = re.compile(r" · temperature [\d.]+")  # as `design_of` names it
 _SAYS = gettext_lazy(
-    "Cost and time cover the answers of the chosen run, or of all judges all answers; time is the mean of a "
+    "Cost and time cover the answers of the chosen run; for all judges, all answers. Time is the mean of a "
     "call."
 )
 _OWN_ITEMS = gettext_lazy(

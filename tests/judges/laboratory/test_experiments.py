@@ -264,13 +264,13 @@ def test_all_judges_have_their_own_items_and_pairs_common_ones(client, measured)
 def test_the_effect_of_one_factor_is_the_difference_of_its_judges(client, measured):
     (effect,) = rows(client, measured, "effects")
     (pair,) = rows(client, measured, "pairs-of-judges")
-    assert (effect["factor"], effect["level"], effect["items"]) == ("Prompt", "MCQ (RTS)", "11")
+    assert (effect["effect"], effect["items"]) == ("Prompt RTS → MCQ", "11")
     sign = 1 if pair["judge"] == "Chooser" else -1
     assert float(effect["alpha"]) == pytest.approx(sign * float(pair["alpha"]))
     assert float(effect["alpha_p"]) == pytest.approx(float(pair["alpha_p"]))
     assert effect["cost_reason"] == "A price is unknown, or a variant has no answers."
     answer = client.get(reverse("results_page", args=[measured.project.slug, "experiments"]))
-    assert "No effect on agreement with people is significant, of 1 that were tested." in text_of(answer)
+    assert "No effect on agreement with people is significant (1 tested)." in text_of(answer)
 
 
 def test_without_an_experiment_there_are_no_effects(client, measured):
