@@ -62,14 +62,14 @@ class Factor:
 
 
 @dataclass(frozen=True)
-class Design:
+class CrossedDesign:
     """An experiment: its factors, and the judge of each combination; the last factor changes fastest."""
 
     factors: Sequence[Factor]
     variants: Sequence[JudgeSpec]
 
 
-def design_of(base: JudgeSpec, factors: Factors) -> Design:
+def design_of(base: JudgeSpec, factors: Factors) -> CrossedDesign:
     """Cross all values; a value that leaves the base as it is makes no level, and one level no factor.
 
     Raises InvalidValueError where nothing varies, or for more than MOST_VARIANTS combinations.
@@ -96,7 +96,7 @@ def design_of(base: JudgeSpec, factors: Factors) -> Design:
             variant = _change(variant, level)
         variants.append(replace(variant, name=_name(base.name, changed, position)))
     crossed = [Factor(key, [level.name for level in found]) for key, found in levels.items()]
-    return Design(crossed, variants)
+    return CrossedDesign(crossed, variants)
 
 
 def spec_of(judge: Judge, dimensions: Sequence[Dimension]) -> JudgeSpec:

@@ -14,7 +14,7 @@ from annotate.core.models import Dimension, Project
 from judges.core.models import CallOrder, Judge, Panel, PromptTemplate, Proposal
 from judges.endpoints.queries import templates_of, usable_judges
 from judges.endpoints.shipped import shipped_prompt
-from judges.laboratory.factors import SCALES, Design, Factors, design_of, spec_of
+from judges.laboratory.factors import SCALES, CrossedDesign, Factors, design_of, spec_of
 from judges.laboratory.queries.cases import learning_dimensions, learning_judges, triable_proposals
 from judges.laboratory.queries.panels import possible_members
 from judges.laboratory.wording import STYLES
@@ -377,7 +377,7 @@ class ExperimentForm(forms.Form):
         chosen: list[str] = self.cleaned_data["dimensions"]
         return chosen or self._all_dimensions
 
-    def design(self) -> Design:
+    def design(self) -> CrossedDesign:
         """Return the checked input as judges that cross factors. Raises InvalidValueError."""
         base = spec_of(self.cleaned_data["base"], list(self._project.dimensions.all()))
         return design_of(base, self._factors())

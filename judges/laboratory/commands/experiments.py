@@ -10,7 +10,7 @@ from annotate.core.models import Project, User
 from judges.core.models import Experiment, ExperimentVariant
 from judges.core.specification import Scope
 from judges.endpoints.commands import add_judges
-from judges.laboratory.factors import Design
+from judges.laboratory.factors import CrossedDesign
 from judges.runs.commands.runs import plan_run, start_run
 from judges.runs.queries.plans import plan_of
 
@@ -19,7 +19,7 @@ from judges.runs.queries.plans import plan_of
 def start_experiment(
     *,
     project: Project,
-    design: Design,
+    design: CrossedDesign,
     dimensions: Sequence[str],
     documents: int | None,
     budget: Decimal | None,
