@@ -96,7 +96,7 @@ EXPERIMENTS_PAGE = ResultsPage(
             "pairs-of-judges": gettext_lazy("Between judges"),
         },
         chart=Chart("effects", ("alpha",), lines=(0,)),
-        columns_in_files={"experiment": ("items", "answers", "unreadable")},
+        columns_in_files={"experiment": ("answers", "unreadable")},
         answer=answer_effects,
     ),
 )

@@ -31,13 +31,9 @@ from judges.results.tables.parameters import Options, counts_corrected
 
 ALL = "all"
 _TEMPERATURE = re.compile(r" · temperature [\d.]+")  # as `design_of` names it
-_SAYS = gettext_lazy(
-    "Cost and time cover the answers of the chosen run; for all judges, all answers. Time is the mean of a "
-    "call."
-)
+_SAYS = gettext_lazy("Cost and time are of the run, for all judges of all answers.")
 _OWN_ITEMS = gettext_lazy(
-    "Each judge is compared with people on its own items, so rows with different items are not comparable. "
-    "Two judges are compared on the items that both have (Between judges)."
+    "Each judge is compared with people on its own items, and two judges on the items that both have."
 )
 _TESTS = gettext_lazy(
     "Differences on the same items by paired bootstrap, corrected for the number of pairs. If "
@@ -158,7 +154,10 @@ def _variants(scored: Sequence[Scored], spent: dict[tuple[int, str], Spent], cho
         [*each.names, Cell(each.items), *_figures(each, chosen), *_spending_cells(each, spent)]
         for each in scored
     ]
-    return Table("experiment", gettext("Variants on the same items"), columns, rows, heads=2)
+    title = gettext("Variants on the same items")
+    if chosen["run"] == ALL:
+        title = gettext("Judges on their own items")
+    return Table("experiment", title, columns, rows, heads=2)
 
 
 def _figures(each: Scored, chosen: Chosen) -> list[Cell]:
