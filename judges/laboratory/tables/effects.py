@@ -18,7 +18,7 @@ from judges.results.tables.columns import difference_cell, number_or_reason
 from judges.results.tables.compared import Scored
 
 LEVEL = 0.05
-ABOUT_EFFECTS = gettext_lazy(
+_SAYS = gettext_lazy(
     "An effect is the mean, over all combinations of the other factors, of the statistic at a level minus "
     "that at the base judge’s level. An interaction (×) is what two levels change together beyond the sum "
     "of both. Each effect uses the items for which its variants and people have values; one resample of "
@@ -84,7 +84,7 @@ def _table(names: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Table:
     key, title = "effects", gettext("Effects of factors")
     if "accuracy" in names:
         key, title = "effects-named", gettext("Effects of factors on named categories")
-    return Table(key, title, columns, rows, heads=2, plot="intervals")
+    return Table(key, title, columns, rows, heads=2, says=str(_SAYS), plot="intervals")
 
 
 def _name(experiment: Experiment, effect: FactorEffect) -> Cell:
@@ -145,5 +145,5 @@ def answer_effects(tables: Tables) -> str:
         f"{row[0].value}, {row[1].value}: {value:+.2f}".replace("-", MINUS) for row, value in found[:2]
     ]
     return gettext(
-        "{found:,} of {count:,} effects on alpha or accuracy with people are significant. {largest}."
+        "{found:,} of {count:,} effects on agreement with people are significant. {largest}."
     ).format(found=len(found), count=len(tested), largest="; ".join(largest))

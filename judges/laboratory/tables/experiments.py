@@ -20,7 +20,7 @@ from judges.core.errors import NoJudgesError
 from judges.core.judge_settings import names_of_settings
 from judges.core.models import Experiment, Judge, Run
 from judges.laboratory.factors import FACTORS
-from judges.laboratory.tables.effects import ABOUT_EFFECTS, effect_tables
+from judges.laboratory.tables.effects import effect_tables
 from judges.results.queries.spending import Spent, spent_by_judges
 from judges.results.tables.between_judges import tables_between_judges
 from judges.results.tables.categories import category_tables
@@ -87,11 +87,11 @@ def experiments_sections(project: Project, chosen: Chosen) -> list[Section]:
         raise NoJudgesError(str(_NONE))
     found = compared_values(project, chosen, judges)
     spent = spent_by_judges(judges, with_corrected=counts_corrected(chosen))
+    says = str(_OWN_ITEMS) if run is None else _shared_sentence(found.scored)
     sections = []
     if experiment is not None and found.scored:
         effects = effect_tables(project, experiment, found.scored, spent)
-        sections.append(Section(gettext("Effects of factors"), str(ABOUT_EFFECTS), effects, "effects"))
-    says = str(_OWN_ITEMS) if run is None else _shared_sentence(found.scored)
+        sections.append(Section(gettext("Effects of factors"), says, effects, "effects"))
     if run is not None:
         found = replace(found, scored=on_shared_items(found.scored))
         spent = spent_by_judges(judges, run, with_corrected=counts_corrected(chosen))
