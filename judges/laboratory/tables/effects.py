@@ -19,11 +19,8 @@ from judges.results.tables.compared import Scored
 
 LEVEL = 0.05
 _SAYS = gettext_lazy(
-    "An effect is the mean, over all combinations of the other factors, of the statistic at a level minus "
-    "that at the base judge’s level. An interaction (×) is what two levels change together beyond the sum "
-    "of both. Each effect uses the items for which its variants and people have values; one resample of "
-    "documents serves all variants. p is corrected by Holm over the effects of a dimension. Mean shift: "
-    "judge minus people, in points."
+    "The statistic at a level minus that at the base judge’s level, on average over the other factors. × is "
+    "what two levels change together beyond both. p is corrected by Holm over the effects of a dimension."
 )
 _NAMES = {
     "alpha": gettext_lazy("alpha with mean"),
