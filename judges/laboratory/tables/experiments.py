@@ -31,7 +31,7 @@ from judges.results.tables.parameters import Options, counts_corrected
 
 ALL = "all"
 _TEMPERATURE = re.compile(r" · temperature [\d.]+")  # as `design_of` names it
-_SAYS = gettext_lazy("Cost and time are of the run, for all judges of all answers.")
+_SAYS = gettext_lazy("Cost and time are of all answers of a judge.")
 _OWN_ITEMS = gettext_lazy(
     "Each judge is compared with people on its own items, and two judges on the items that both have."
 )
@@ -94,7 +94,6 @@ def experiments_sections(project: Project, chosen: Chosen) -> list[Section]:
         sections.append(Section(gettext("Effects of factors"), says, effects, "effects"))
     if run is not None:
         found = replace(found, scored=on_shared_items(found.scored))
-        spent = spent_by_judges(judges, run, with_corrected=counts_corrected(chosen))
     amounts, named = found.with_amounts, found.with_names
     tables = [_variants(amounts, spent, chosen), _plot(amounts, chosen)] if amounts else []
     tables += _temperatures(amounts, chosen)
