@@ -126,12 +126,14 @@ def test_an_experiment_is_started_once_with_its_judges_factors_and_run(cast, bas
     assert larger.run.judgments.count() == 4 * 2 * 2, "only what is missing"
 
 
-def test_an_experiment_of_judges_that_have_answered_makes_no_call(cast, base):
+def test_an_experiment_of_judges_that_have_answered_makes_no_call(client, cast, base):
     first = start(cast, base, temperatures=[0.5, 1])
     second = start(cast, base, temperatures=[1])
     assert second != first
     assert not second.run.judgments.exists()
     assert Run.objects.get(pk=second.run_id).status == Run.Status.FINISHED
+    run = text_of(client.get(reverse("run", args=[cast.project.slug, second.run_id])))
+    assert "Effects of its factors" in run
 
 
 def test_a_refused_experiment_makes_nothing(cast, base):
