@@ -11,6 +11,7 @@ from agreement import MeasurementLevel, PairedDifference, difference_of_figures,
 from agreement.bootstrap import Statistic, ratio_of_sums
 from agreement.comparison.between_judges import accuracy_with_people, alpha_with_mean
 from agreement.comparison.scores import Scores
+from agreement.data import FloatArray
 from agreement.streams import Randomness, substream
 
 Variant = tuple[int, ...]
@@ -63,7 +64,7 @@ def factor_effects(
     @cache
     def statistic_of(name: str, variant: Variant, kept: bytes) -> Statistic:
         chosen = variants[variant].of_items(np.frombuffer(kept, dtype=bool))
-        return statistics[name](chosen, level)
+        return _remember(statistics[name](chosen, level))
 
     found = []
     for levels in _effects(shape):
@@ -94,6 +95,20 @@ def factor_effects(
         }
         found.append(FactorEffect(levels, int(kept.sum()), differences, {}))
     return _adjust(found, list(statistics))
+
+
+def _remember(statistic: Statistic) -> Statistic:
+    """Return the statistic with its last values kept: all effects of a variant share their resamples."""
+    last: list[FloatArray] = []
+
+    def values(weights: FloatArray) -> FloatArray:
+        if len(weights) == 1:
+            return statistic(weights)
+        if not last or not np.array_equal(last[0], weights):
+            last[:] = [weights, statistic(weights)]
+        return last[1]
+
+    return values
 
 
 def _effects(shape: Sequence[int]) -> Iterator[dict[int, int]]:

@@ -21,7 +21,7 @@ def variants() -> dict[tuple[int, ...], Scores]:
     return dict(zip(product(range(2), range(3)), kind.scores(np.random.default_rng(5)), strict=True))
 
 
-def alphas(variants, kept=slice(None)) -> dict[tuple[int, ...], float]:
+def alphas(variants, kept=slice(None)):
     found = {}
     for each, scores in variants.items():
         chosen = scores.of_items(np.arange(len(scores.judge))[kept])
@@ -29,11 +29,11 @@ def alphas(variants, kept=slice(None)) -> dict[tuple[int, ...], float]:
     return found
 
 
-def main_effect(alpha, level: int) -> float:
+def main_effect(alpha, level):
     return np.mean([alpha[one, level] - alpha[one, 0] for one in range(2)])
 
 
-def interaction(alpha, level: int) -> float:
+def interaction(alpha, level):
     return alpha[1, level] - alpha[0, level] - alpha[1, 0] + alpha[0, 0]
 
 
@@ -81,8 +81,10 @@ def test_effect_without_a_variant_is_undefined_with_its_reason(variants) -> None
 
 
 def test_named_categories_have_effects_on_accuracy() -> None:
-    labels = {"systems": ["a", "b"] * 2, "documents": [1, 1, 2, 2], "human": [[1.0, 2, 2, 1]]}
-    right, half = (Scores(**labels, judge=each) for each in ([1.0, 2, 2, 1], [1.0, 1, 2, 2]))
+    right, half = (
+        Scores(systems=["a", "b"] * 2, documents=[1, 1, 2, 2], human=[[1.0, 2, 2, 1]], judge=each)
+        for each in ([1.0, 2, 2, 1], [1.0, 1, 2, 2])
+    )
     (effect,) = factor_effects({(0,): half, (1,): right}, (2,), measurement_level="nominal", generator=STREAM)
     assert effect.differences.keys() == {"accuracy"}
     assert effect.differences["accuracy"].value == 0.5
