@@ -287,8 +287,12 @@ EXAMPLES = {
         "output_tokens": 1,
         "cost": "0.00000270",
     },
-    "ExperimentInput": {"base": 1, "prompts": ["shipped:direct"], "temperatures": [0.7, 1], "samples": [5]},
-    "VariantsShape": {"judges": [{"id": 1, "name": "Rater"}, {"id": 2, "name": "Rater, temperature 0.7"}]},
+    "ExperimentInput": {"base": 1, "temperatures": [0.7], "dimensions": ["fluency"], "documents": 20},
+    "ExperimentRow": {
+        "run": 1,
+        "factors": [{"key": "temperature", "levels": ["0", "0.7"]}],
+        "judges": [{"id": 1, "name": "Rater"}, {"id": 2, "name": "Rater · temperature 0.7"}],
+    },
     "PromptInput": {
         "method": "rts",
         "name": "Rating",
