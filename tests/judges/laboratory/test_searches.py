@@ -19,10 +19,14 @@ from judges.laboratory.queries.searches import state_of_search
 from judges.laboratory.tables.alignment import alignment_sections
 from judges.runs.commands.collecting import collect
 from judges.runs.commands.runs import cancel_run
+from tests.factories import make_user
 from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint
 from tests.judges.laboratory.rumours import CLARIFICATION, NOISE, SECOND, answer_in_two_steps, run
+from tests.judges.news import imported_news
 from tests.judges.pages import text_of
+from tests.judges.replay import replay
 
+__all__ = ["replay"]
 pytestmark = pytest.mark.django_db(transaction=True)
 
 CALL = Decimal("0.0006")  # 100 tokens at 2 and 50 at 8 for a million
@@ -350,3 +354,30 @@ def test_the_command_shows_the_cost_and_searches_in_its_own_process(learning, ju
     assert Decimal(row["spent"]) == 84 * CALL
     with pytest.raises(CommandError, match="--budget is an amount above 0, not x"):
         call_command("align", slug, **wanted, budget="x", stdout=out)
+
+
+@pytest.mark.once
+def test_a_model_that_does_not_learn_is_not_said_to(replay):
+    """Recorded replies stay as they were, whatever stands in the prompt."""
+    admin = make_user()
+    project = imported_news(admin)
+    relevance = project.dimensions.get(key="relevance")
+    draw_parts(project=project, teach=2, select=4, by=admin)
+    server = replay()
+    endpoint = make_priced_endpoint(project, server.base_url)
+    judge = make_judge(project, "rts", endpoint=endpoint, name="Recorded", model="gpt-3.5-turbo-0301")
+    proposal = propose_text(judge=judge, dimension=relevance, kind="clarification", text="Be fair.", by=admin)
+    search = plan_search(judge=judge, dimension=relevance, proposals=[proposal], most_candidates=1, by=admin)
+    search = start_search(search=search, by=admin)
+    assert search.run_id
+    collect(run=search.run_id, seconds=60)
+    run_job("search", search.pk)
+    search.refresh_from_db()
+    (rank,) = search.candidates.get().ranks
+    assert (rank["items"], rank["alpha"]) == (48, rank["base"])
+    assert (search.status, state_of_search(search).chosen) == ("finished", None)
+    assert (
+        not Judgment.objects.filter(judge__project=project)
+        .exclude(item__document__development__part="select")
+        .exists()
+    )
