@@ -83,7 +83,7 @@ BY_METADATA = Arrangement(
     chart=Chart("means"),
 )
 SEVERITY = Arrangement(
-    tabs={"raters": _("Raters"), "fair": _("Systems"), "drift": _("Over time")},
+    tabs={"raters": _("Raters"), "fair": _("Systems"), "fit": _("Fit of the model"), "drift": _("Over time")},
     chart=Chart("raters", ("severity",)),
     answer=answer_severity,
 )

@@ -1,6 +1,7 @@
 """Pages about results."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -51,7 +52,7 @@ def results(request: Request, slug: str) -> HttpResponse:
     context = {
         "cards": cards,
         "is_waiting": any(each.is_waiting for each in cards),
-        "pages": [page for page in PAGES.values() if page.is_listed(project)],
+        "pages": [page for page in PAGES.values() if not page.shown_at and page.is_listed(project)],
         "paper": paper_of(project),
     }
     template = "results/results.html#cards" if request.htmx else "results/results.html"
@@ -68,34 +69,50 @@ def results_page(request: Request, slug: str, name: str) -> HttpResponse:
         if request.method == "POST":
             ask_worker(project, result_of(project, part))
         return redirect(part.shown_on, slug)
+    page = PAGES.get(name)
+    if page is None:
+        raise Http404(gettext("There is no such page of results."))
+    parts = [PAGES[each] for each in page.parts if PAGES[each].is_listed(project)]
+    shown = next((each for each in parts if each.name == request.GET.get("part")), page)
     try:
-        result = _read_address(request, project, name)
+        result = result_of(project, shown, request.GET.dict())
         if request.method == "POST":
             ask_worker(project, result)
             return redirect(request.get_full_path())
-        waits = request.htmx and request.htmx.target != "view"
-        if waits and not has_current_figures(project, result):
-            return HttpResponse(status=204)
-        kept = kept_figures(project, result)
+        if shown.shown_at and shown is page:
+            return redirect(_with_query(shown.shown_at(slug, result.chosen), request))
+        context = {"page": page, "parts": parts, "left_out": _left_out(project)}
+        return show_figures(request, project, result, "results/page.html", context)
     except UnknownChoiceError as error:
         raise Http404(error.message) from error
     except DomainError as error:  # what is needed is not there yet; the sentence says what
-        context = {"page": PAGES[name], "problem": error.message}
+        context = {"page": page, "problem": error.message}
         return render_in_project(request, project, "results/page.html", context)
+
+
+def show_figures(
+    request: Request, project: Project, result: Result, template: str, context: dict[str, Any]
+) -> HttpResponse:
+    """Render a page with a result's figures, or what htmx needs of them: nothing while a worker computes.
+
+    Raises DomainError where nothing can be computed.
+    """
+    waits = request.htmx and request.htmx.target != "view"
+    if waits and not has_current_figures(project, result):
+        return HttpResponse(status=204)
+    kept = kept_figures(project, result)
     if request.htmx and not kept.is_current:
         return HttpResponse(status=204)
-    units = reverse("disagreements", args=[slug])
-    context = {
-        "page": result.page,
-        "result": result,
-        "kept": kept,
-        "shown": ShownPage(result, kept, request.GET, units),
-        "left_out": ", ".join(place.rater_name for place in uncounted_annotators(project)),
-    }
-    template = "results/page.html"
+    units = reverse("disagreements", args=[project.slug])
+    shown = ShownPage(result, kept, request.GET, units)
+    context |= {"result": result, "kept": kept, "shown": shown}
     if request.htmx:
-        template = "results/_view.html" if request.htmx.target == "view" else f"{template}#figures"
+        template = "results/_view.html" if request.htmx.target == "view" else "results/page.html#figures"
     return render_in_project(request, project, template, context)
+
+
+def _left_out(project: Project) -> str:
+    return ", ".join(place.rater_name for place in uncounted_annotators(project))
 
 
 @login_required
@@ -147,8 +164,12 @@ def so_far(request: Request, slug: str) -> HttpResponse:
 def at_new_address(request: HttpRequest, slug: str, name: str, **_parts: str) -> HttpResponse:
     """Lead from an address that a page of results had before to the one that it has."""
     access.project_for_reader(request.user, slug)
+    return redirect(_with_query(reverse("results_page", args=[slug, name]), request))
+
+
+def _with_query(url: str, request: HttpRequest) -> str:
     query = request.GET.urlencode()
-    return redirect(reverse("results_page", args=[slug, name]) + (f"?{query}" if query else ""))
+    return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
 
 
 def _read_address(request: HttpRequest, project: Project, name: str) -> Result:

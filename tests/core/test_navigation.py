@@ -45,7 +45,7 @@ def test_no_page_is_in_two_places():
         ("dimensions/fluency/", ["Settings", "Dimensions"]),
         ("disputes/12/", ["Rounds", "Disputes"]),
         ("dispute-rules/", ["Settings", "Dispute rules"]),
-        ("results/severity/", ["Results", "Results"]),
+        ("results/metadata/", ["Results", "Results"]),
         ("results/judges/", ["Results", "Judges and people"]),
         ("judges/endpoints/3/", ["Judges", "Endpoints"]),
         ("judges/3/", ["Judges", "Judges"]),
