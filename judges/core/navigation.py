@@ -21,7 +21,6 @@ _PILOT = (
 )
 
 _LABORATORY = (
-    Page(gettext_noop("Self-consistency"), "results_page", READERS, ("laboratory",), tells=True),
     Page(gettext_noop("Experiments"), "results_page", READERS, ("experiments",), tells=True),
     Page(gettext_noop("New experiment"), "experiment_new", READERS, tells=True),
     Page(gettext_noop("Biases"), "results_page", READERS, ("biases",), tells=True),
@@ -45,7 +44,7 @@ JUDGES_PAGES = (
                 gettext_noop("Laboratory"),
                 "results_page",
                 READERS,
-                ("laboratory",),
+                ("experiments",),
                 beside=_LABORATORY,
                 tells=True,
             ),

@@ -49,7 +49,7 @@ def test_no_page_is_in_two_places():
         ("results/judges/", ["Results", "Judges and people"]),
         ("judges/endpoints/3/", ["Judges", "Endpoints"]),
         ("judges/3/", ["Judges", "Judges"]),
-        ("results/laboratory/", ["Judges", "Laboratory", "Self-consistency"]),
+        ("results/experiments/", ["Judges", "Laboratory", "Experiments"]),
         ("judges/pilot/", ["Judges", "Pilot", "Pilot"]),
         ("results/pilot/", ["Judges", "Pilot", "Method comparison"]),
         ("results/verdicts/", ["Judges", "Trust", "Judges by dimension"]),

@@ -55,7 +55,7 @@ NAMES = [
     "judges",
     "reliability",
     "metrics",
-    "laboratory",
+    "self-consistency",
     "biases",
     "experiments",
     "alignment",
@@ -68,7 +68,7 @@ OF_JUDGES = [
     "trust",
     "judges",
     "reliability",
-    "laboratory",
+    "self-consistency",
     "biases",
     "experiments",
 ]
