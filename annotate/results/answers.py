@@ -227,7 +227,10 @@ def answer_severity(tables: Tables) -> str:
         "dimension": widest,
         "range": f"{max(own[widest]) - min(own[widest]):.2f}",
     }
-    misfits = [str(row[0].value) for row in tables["fit"].rows if row[1].key == "false"]
+    fit = tables.get("fit")
+    if fit is None:
+        return says
+    misfits = [str(row[0].value) for row in fit.rows if row[1].key == "false"]
     if not misfits:
         return f"{says} {gettext('The model fits.')}"
     return f"{says} {gettext('The model does not fit %(dimensions)s.') % {'dimensions': ', '.join(misfits)}}"

@@ -85,6 +85,7 @@ BY_METADATA = Arrangement(
 SEVERITY = Arrangement(
     tabs={"raters": _("Raters"), "fair": _("Systems"), "fit": _("Fit of the model"), "drift": _("Over time")},
     chart=Chart("raters", ("severity",)),
+    columns_in_files={"raters": ("values",)},
     answer=answer_severity,
 )
 PASSAGES = Arrangement(chart=Chart("passages", ("alpha",)), answer=answer_passages)

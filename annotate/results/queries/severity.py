@@ -37,7 +37,7 @@ _SAYS = gettext_lazy(
 )
 _RATERS_SAY = gettext_lazy(
     "Infit and outfit are 1 if a rater’s values are as regular as the model expects. Above 1.5, they agree "
-    "less with other raters. Below 0.5, they vary less than predicted. p: that infit is 1."
+    "less with other raters. Below 0.5, they vary less than predicted."
 )
 _FAIR_RATERS = gettext_lazy("Fair mean: the rater’s expected mean over all outputs.")
 _HOW_MISFIT = gettext_lazy(
@@ -122,7 +122,7 @@ def _raters(rated: RatedRound, found: Mapping[str, Severity], reasons: Mapping[s
         Column("severity", gettext("severity, logits"), decimals=2),
         *fair,
         Column("infit", gettext("infit"), decimals=2),
-        Column("p_adjusted", gettext("p, adjusted"), ColumnKind.P_VALUE, decimals=4),
+        Column("p_adjusted", gettext("p of infit, adjusted"), ColumnKind.P_VALUE, decimals=4),
         Column("outfit", gettext("outfit"), decimals=2),
     ]
     rows = []
@@ -212,14 +212,14 @@ def _fit(rated: RatedRound, found: Mapping[str, Severity]) -> Table:
         Column("p_adjusted", gettext("p, adjusted"), ColumnKind.P_VALUE, decimals=4),
         Column("system", gettext("largest difference of a mean"), ColumnKind.TEXT),
         Column("difference", gettext("mean minus model"), decimals=2),
-        Column("rater", gettext("largest infit"), ColumnKind.TEXT),
+        Column("rater", gettext("infit farthest from 1"), ColumnKind.TEXT),
         Column("infit", gettext("infit"), decimals=2),
     ]
     rows = []
     for dimension in rated.dimensions:
         if model := found.get(dimension.key):
             system = max(model.systems, key=lambda each: abs(each.mean - each.expected))
-            rater = max(model.raters, key=lambda each: each.infit)
+            rater = max(model.raters, key=lambda each: abs(np.log(each.infit)))
             fits = model.misfit_p_value >= LEVEL
             rows.append(
                 [

@@ -82,16 +82,20 @@ def answer_self_consistency(tables: Tables) -> str:
     says = gettext("Alpha over the judge’s samples is {own}, among people {people}.").format(
         own=_range(alphas), people=_range(people) if people else gettext("undefined")
     )
-    needed = [cell.key for cell in column_of(tables["samples"], "enough")] if "samples" in tables else []
-    known = [int(each) for each in needed if each]
-    if not known:
-        return f"{says} {gettext('More samples may still improve agreement with people.')}"
-    enough = ngettext(
-        "{most} sample is enough on {known} of {total} dimensions.",
-        "{most} samples are enough on {known} of {total} dimensions.",
-        max(known),
-    ).format(most=max(known), known=len(known), total=len(needed))
-    return f"{says} {enough}"
+    needed = [cell.value for cell in column_of(tables["samples"], "enough")] if "samples" in tables else []
+    known = [each for each in needed if isinstance(each, int)]
+    if known:
+        enough = ngettext(
+            "{most} sample is enough on {known} of {total} dimensions.",
+            "{most} samples are enough on {known} of {total} dimensions.",
+            max(known),
+        )
+        says += " " + enough.format(most=max(known), known=len(known), total=len(needed))
+    if len(known) < len(needed):
+        says += " " + gettext(
+            "Where it is unknown how many are enough, more may improve agreement with people."
+        )
+    return says
 
 
 def _range(values: Sequence[float]) -> str:
@@ -116,7 +120,7 @@ def _self_agreement(scored: Sequence[Scored]) -> Table:
         ]
         for each in scored
     ]
-    title = gettext("Judges and themselves")
+    title = gettext("Agreement between samples")
     return Table("self-agreement", title, [JUDGE, DIMENSION, *columns], rows, heads=2)
 
 
@@ -140,7 +144,7 @@ def _enough(curves: Sequence[tuple[Scored, SampleCurve]]) -> Table:
         Column("one", gettext("with one")),
         Column("all", gettext("with all")),
         Column("gain", gettext("gain of all over one")),
-        Column("enough", gettext("enough"), ColumnKind.TEXT),
+        Column("enough", gettext("enough"), ColumnKind.COUNT),
     ]
     rows = [
         [
@@ -149,7 +153,7 @@ def _enough(curves: Sequence[tuple[Scored, SampleCurve]]) -> Table:
             figure(curve.points[0].quality),
             figure(curve.points[-1].quality),
             _gain(curve.points[0]),
-            text(_verdict(curve), key=str(curve.enough or "")),
+            _enough_samples(curve),
         ]
         for each, curve in curves
         if curve.points
@@ -157,10 +161,9 @@ def _enough(curves: Sequence[tuple[Scored, SampleCurve]]) -> Table:
     return Table("samples", gettext("Number of samples needed"), columns, rows, heads=2)
 
 
-def _verdict(curve: SampleCurve) -> str:
-    if curve.enough is None:
-        return gettext("unknown: more than {samples} may still gain").format(samples=curve.points[-1].samples)
-    return gettext("after {enough} nothing is gained").format(enough=curve.enough)
+def _enough_samples(curve: SampleCurve) -> Cell:
+    unknown = gettext("Unknown: more samples than these may still improve agreement with people.")
+    return Cell(curve.enough, reason="" if curve.enough else unknown)
 
 
 def _gain(point: CurvePoint) -> Cell:

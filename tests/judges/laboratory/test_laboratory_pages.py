@@ -129,7 +129,7 @@ def test_page_of_a_judge_answers_how_many_samples_are_enough(client, cast):
     assert answer.redirect_chain[0][0].startswith(f"{url}?part=self-consistency")
     words = text_of(answer)
     assert "Alpha over the judge’s samples is" in words
-    assert "enough on" in words or "may still improve" in words
+    assert "enough on" in words or "more samples may still improve" in words
     assert "choice-judge" not in answer.content.decode(), "another judge cannot be chosen here"
 
 
