@@ -168,8 +168,16 @@ SEARCH = {
 }
 
 EXAMPLES = {
-    "DevelopmentInput": {"share": 0.3},
-    "DevelopmentRow": {"drawn": 6, "documents": 20, "most": 19},
+    "PartsInput": {"teach": 10, "select": 10},
+    "PartsRow": {
+        "teach": 10,
+        "select": 10,
+        "held_out": 70,
+        "documents": 90,
+        "most": 69,
+        "advised": 10,
+        "in_use": "",
+    },
     "ProposalInput": {
         "judge": 1,
         "dimension": "fluency",
@@ -199,13 +207,16 @@ EXAMPLES = {
         "cost_left": "0.00180000",
         "proposals": [7, 8, 9],
     },
-    "SearchInput": {"proposals": [7, 8], "most_candidates": 8, "most_calls": 200, "budget": 1.0},
+    "SearchInput": {"proposals": [7, 8], "most_candidates": 8, "rounds": 2, "most_calls": 200, "budget": 1.0},
     "PromptSearchRow": SEARCH,
     "PromptSearchDetail": {
         "search": SEARCH,
         "spent": "0.00000000",
         "chosen": None,
-        "candidates": [{"judge": None, "about": "clarification 7", "parts": [7], "dropped_after": None}],
+        "progress": "",
+        "candidates": [
+            {"judge": None, "about": "clarification 7", "parts": [7], "dropped_after": None, "ranks": None}
+        ],
     },
     "EndpointInput": {
         "name": "Lab",

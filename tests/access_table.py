@@ -173,7 +173,6 @@ ar    GET       {home}results/trust/
 ar    GET       {home}results/verdicts/
 ar    GET       {home}results/routes/
 ar    GET       {home}judges/pilot/
-ar    GET       {home}results/pilot/
 ar    GET       {home}judges/certificates/
 a     GET POST  {home}judges/certificates/new/
 ar    GET       {home}judges/certificates/{calibration}/

@@ -413,7 +413,7 @@ def shipped_template(*, project: Project, key: str, by: User | None) -> PromptTe
 
 
 def _write(project: Project, method: str, name: str, by: User | None, **content: Any) -> PromptTemplate:
-    versions = PromptTemplate.objects.filter(project=project, name=name)
+    versions = PromptTemplate.with_candidates.filter(project=project, name=name)
     last = versions.aggregate(last=Max("version"))["last"] or 0
     made = PromptTemplate.objects.create(
         project=project, method=method, name=name, version=last + 1, created_by=by, **content
@@ -459,7 +459,7 @@ def update_judge(*, judge: Judge, to: JudgeSpec, by: User | None, may_be_same: b
     InvalidValueError, and UsedError once judgments of it were planned.
     """
     project = lock_project(judge.project)
-    judge = Judge.objects.select_for_update().get(pk=judge.pk)
+    judge = Judge.with_candidates.select_for_update().get(pk=judge.pk)
     has_judgments = judge.judgments.exists()
     if not has_judgments:
         _judges_refuse(project, to, besides=judge)
@@ -505,7 +505,7 @@ def _ids(project: Project, keys: Sequence[str]) -> list[int]:
 
 
 def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None = None) -> None:
-    others = Judge.objects.filter(project=project).exclude(pk=besides.pk if besides else 0)
+    others = Judge.with_candidates.filter(project=project).exclude(pk=besides.pk if besides else 0)
     if others.filter(name=judge.name).exists():
         raise _invalid(
             "name",

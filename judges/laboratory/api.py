@@ -20,23 +20,24 @@ from judges.laboratory.commands.experiments import make_variants
 from judges.laboratory.commands.proposals import (
     accept_proposal,
     dismiss_proposal,
-    draw_development,
+    draw_parts,
     edit_proposal,
     propose_examples,
     propose_text,
     send_to_raters,
+    undo_draw,
 )
 from judges.laboratory.commands.searches import cancel_search, plan_search, start_search
 from judges.laboratory.factors import SCALES, spec_of, variants_of
 from judges.laboratory.forms import (
     AcceptForm,
-    DevelopmentForm,
     ExperimentForm,
+    PartsForm,
     ProposeForm,
     SearchForm,
     TextForm,
 )
-from judges.laboratory.queries.cases import development_part, proposals_of
+from judges.laboratory.queries.cases import parts_of, proposals_of
 from judges.laboratory.queries.draftings import DraftingState, state_of_drafting
 from judges.laboratory.queries.searches import SearchState, state_of_search
 
@@ -67,23 +68,19 @@ ProposalText = form_input("ProposalText", AcceptForm)
 SearchInput = form_input("SearchInput", SearchForm)
 
 
-class DevelopmentInput(Input):
-    """How many of the documents are for learning."""
-
-    share = Number(
-        default=DevelopmentForm.usual_share,
-        min_value=0,
-        max_value=1,
-        help_text="Of the documents; drawn once, by whole documents.",
-    )
+PartsInput = form_input("PartsInput", PartsForm)
 
 
-class DevelopmentRow(serializers.Serializer[Any]):
-    """How the documents are divided."""
+class PartsRow(serializers.Serializer[Any]):
+    """How the documents are divided: for teaching, for selecting, and those held out."""
 
-    drawn = serializers.IntegerField(help_text="Documents for development; 0 before the draw.")
+    teach = serializers.IntegerField(help_text="Documents for teaching; 0 before the draw.")
+    select = serializers.IntegerField(help_text="Documents for selecting.")
+    held_out = serializers.IntegerField()
     documents = serializers.IntegerField()
-    most = serializers.IntegerField(help_text="How many may be drawn at the most.")
+    most = serializers.IntegerField(help_text="How many more may be drawn.")
+    advised = serializers.IntegerField(help_text="How many we advise for each of both parts.")
+    in_use = serializers.CharField(help_text="Why the draw cannot be undone; empty where it can be.")
 
 
 class ProposalRow(serializers.ModelSerializer[Proposal]):
@@ -162,8 +159,8 @@ class PromptSearchRow(serializers.ModelSerializer[PromptSearch]):
     class Meta:
         model = PromptSearch
         fields = (
-            *("id", "judge", "dimension", "status", "reason", "stages", "stage", "planned_calls"),
-            *("planned_cost", "most_calls", "budget", "run", "created_at"),
+            *("id", "judge", "dimension", "status", "reason", "rounds", "round", "step", "stages", "stage"),
+            *("planned_calls", "planned_cost", "most_calls", "budget", "run", "created_at"),
         )
 
 
@@ -179,13 +176,14 @@ class SearchCandidateRow(serializers.ModelSerializer[Proposal]):
 
     class Meta:
         model = Proposal
-        fields = ("judge", "about", "parts", "dropped_after")
+        fields = ("judge", "about", "parts", "dropped_after", "ranks")
 
 
 class PromptSearchDetail(serializers.Serializer[SearchState]):
     """A search, its candidates, and what its runs have spent."""
 
     search = PromptSearchRow()
+    progress = serializers.CharField(help_text="What happens now, or why it waits; empty where nothing does.")
     spent = serializers.DecimalField(max_digits=20, decimal_places=8)
     chosen = serializers.IntegerField(
         source="chosen.candidate_id", default=None, allow_null=True, help_text="The judge that it chose."
@@ -193,23 +191,28 @@ class PromptSearchDetail(serializers.Serializer[SearchState]):
     candidates = SearchCandidateRow(many=True)
 
 
-class DevelopmentPartOfProject(ApiView):
-    """The documents that judges may learn from."""
+class PartsOfProject(ApiView):
+    """The documents for teaching and for selecting."""
 
     about = "alignment"
 
-    @reads(DevelopmentRow)
+    @reads(PartsRow)
     def get(self, request: Request, slug: str) -> Response:
         """Say how the documents are divided."""
-        return Response(DevelopmentRow(development_part(project_for_reader(request.user, slug))).data)
+        return Response(PartsRow(parts_of(project_for_reader(request.user, slug))).data)
 
-    @writes(DevelopmentRow, accepts=DevelopmentInput, status=201)
+    @writes(PartsRow, accepts=PartsInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Draw the development part, once."""
+        """Draw documents for teaching and for selecting; a part that has documents keeps them."""
         project = project_for_routing(request.user, slug)
-        share = self.check(DevelopmentInput)["share"]
-        draw_development(project=project, share=share, by=request_user(request))
-        return Response(DevelopmentRow(development_part(project)).data, status=201)
+        draw_parts(project=project, **self.check(PartsInput), by=request_user(request))
+        return Response(PartsRow(parts_of(project)).data, status=201)
+
+    @writes(None, status=204)
+    def delete(self, request: Request, slug: str) -> Response:
+        """Undo the draw, while nothing rests on it."""
+        undo_draw(project=project_for_routing(request.user, slug), by=request_user(request))
+        return Response(status=204)
 
 
 class Proposals(ApiView):

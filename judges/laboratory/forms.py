@@ -14,16 +14,21 @@ from judges.core.models import CallOrder, Judge, Panel, PromptTemplate, Proposal
 from judges.endpoints.queries import usable_judges
 from judges.endpoints.shipped import shipped_prompt
 from judges.laboratory.factors import SCALES, Factors
-from judges.laboratory.queries.cases import learning_dimensions, learning_judges, triable_proposals
-from judges.laboratory.queries.panels import possible_members
+from judges.laboratory.queries.cases import (
+    learning_dimensions,
+    learning_judges,
+    proposals_of,
+    triable_proposals,
+)
+from judges.laboratory.queries.panels import possible_members, share_for_teaching
 from judges.laboratory.wording import STYLES
 from judges.methods import METHODS
 from judges.methods.variants import VARIANTS
-from judges.results.queries.pairings import scoring_judges
 from judges.runs.queries.samples import MOST_DOCUMENTS
 
 MOST_EXAMPLES = 12
 MOST_CANDIDATES = 16
+MOST_ROUNDS = 6
 SHOWN = 60  # characters of a proposal
 MOST_DRAFTED = {Proposal.Kind.CLARIFICATION: 5, Proposal.Kind.WORDING: len(STYLES)}
 
@@ -39,24 +44,19 @@ def _budget_field(help_text: Any) -> forms.DecimalField:
     )
 
 
-class DevelopmentForm(forms.Form):
-    """How many of the documents are for learning."""
+class PartsForm(forms.Form):
+    """How many documents are for teaching and for selecting."""
 
-    usual_share = 0.3
-    percent = forms.IntegerField(
-        label=_("Percent of the documents"),
-        min_value=1,
-        max_value=90,
-        initial=round(100 * usual_share),
-        help_text=_(
-            "A random sample of whole documents, taken once. From then on, results about judges exclude them."
-        ),
+    teach = forms.IntegerField(
+        label=_("Documents for teaching"),
+        min_value=0,
+        help_text=_("Examples and errors to learn from come from these."),
     )
-
-    @property
-    def share(self) -> float:
-        """The checked input as a share."""
-        return float(self.cleaned_data["percent"]) / 100
+    select = forms.IntegerField(
+        label=_("Documents for selecting"),
+        min_value=0,
+        help_text=_("Prompts are ranked on these, so none of their ratings stands in a prompt."),
+    )
 
 
 class PanelForm(forms.Form):
@@ -82,11 +82,13 @@ class PanelForm(forms.Form):
         field = self.fields["members"]
         assert isinstance(field, forms.ModelMultipleChoiceField)
         field.queryset = possible_members(project)
+        if share_for_teaching(project, Panel.Rule.WEIGHTS):  # weights are learned there
+            del self.fields["development_percent"]
 
     def values(self) -> dict[str, Any]:
         """Return the checked input as what a command takes."""
         entered = self.cleaned_data
-        percent = entered["development_percent"] if entered["rule"] == Panel.Rule.WEIGHTS else None
+        percent = entered.get("development_percent") if entered["rule"] == Panel.Rule.WEIGHTS else None
         return {
             "name": entered["name"],
             "members": list(entered["members"]),
@@ -110,12 +112,15 @@ class JudgeOnDimensionForm(forms.Form):
         field.queryset = rows
 
 
-class PilotForm(JudgeOnDimensionForm):
-    """Which judge is looked at, on which dimension; the first of each where nothing is chosen."""
+class AlignForm(JudgeOnDimensionForm):
+    """Which judge is to learn, on which dimension; where nothing is chosen, those of the latest proposal."""
 
     def __init__(self, entered: Mapping[str, Any], *, project: Project) -> None:
-        judges, dimensions = scoring_judges(project), learning_dimensions(project)
+        judges, dimensions = learning_judges(project), learning_dimensions(project)
+        latest = proposals_of(project).filter(judge__in=judges).first()
         first, key = judges.first(), dimensions.first()
+        if latest:
+            first, key = latest.judge, latest.dimension
         usual = {"judge": first.pk if first else "", "dimension": key.key if key else ""}
         super().__init__({**usual, **{name: entered[name] for name in usual if name in entered}})
         self.offer("judge", judges.select_related("endpoint", "template"))
@@ -191,7 +196,7 @@ class _ProposalsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
 
 
 class SearchForm(forms.Form):
-    """Which proposals a search combines, how many combinations it tries, and what it may ask and cost."""
+    """Which proposals a search combines, in how many rounds, and what it may ask and cost."""
 
     proposals = _ProposalsField(
         Proposal.objects.none(),
@@ -203,21 +208,43 @@ class SearchForm(forms.Form):
         min_value=1,
         max_value=MOST_CANDIDATES,
         initial=8,
-        help_text=_("Combinations of these proposals; each is a prompt version."),
+        help_text=_("Combinations of these proposals in the first round."),
+    )
+    rounds = forms.IntegerField(
+        label=_("Maximum number of rounds"),
+        min_value=1,
+        max_value=MOST_ROUNDS,
+        initial=2,
+        help_text=_(
+            "Before each further round, a model drafts additions from the errors of the best candidate."
+        ),
+    )
+    drafter = forms.ModelChoiceField(
+        Judge.objects.none(),
+        label=_("Drafted by the model of"),
+        required=False,
+        empty_label=_("the judge itself"),
     )
     most_calls = forms.IntegerField(
         label=_("Maximum number of calls"),
         required=False,
         min_value=1,
-        help_text=_("With a lower limit, the search uses fewer development documents. Empty: no limit."),
+        help_text=_("With a lower limit, the search uses fewer documents. Empty: no limit."),
     )
     budget = _budget_field(_("For the whole search. Empty: no limit."))
 
-    def __init__(self, entered: Any, *, project: Project) -> None:
+    def __init__(
+        self, entered: Any, *, project: Project, proposals: QuerySet[Proposal] | None = None
+    ) -> None:
         super().__init__(entered, auto_id="search_%s")  # beside another form with a budget
         field = self.fields["proposals"]
         assert isinstance(field, forms.ModelMultipleChoiceField)
         field.queryset = triable_proposals(project)
+        if proposals is not None:  # those of the judge and dimension that are shown
+            field.queryset, field.initial = proposals, proposals
+        drafter = self.fields["drafter"]
+        assert isinstance(drafter, forms.ModelChoiceField)
+        drafter.queryset = usable_judges(project)
 
     def clean_proposals(self) -> list[Proposal]:
         """Return the proposals; refuse those of several judges or dimensions."""

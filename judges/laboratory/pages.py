@@ -5,10 +5,13 @@ from django.utils.translation import gettext_lazy
 
 from annotate.results.arrangement import Arrangement, Chart
 from annotate.results.registry import ResultsPage
-from judges.laboratory.tables.alignment import alignment_sections, version_of_alignment
+from judges.laboratory.tables.alignment import (
+    alignment_sections,
+    answer_alignment,
+    version_of_alignment,
+)
 from judges.laboratory.tables.biases import biases_sections, version_of_biases
 from judges.laboratory.tables.experiments import RUN, experiments_sections
-from judges.laboratory.tables.pilot import pilot_sections
 from judges.laboratory.tables.self_consistency import answer_self_consistency, self_consistency_sections
 from judges.results.tables.parameters import COEFFICIENT, CORRECTED, JUDGE, LEVEL, ROUND
 from judges.results.tables.version import values_of, version_of_judges
@@ -101,29 +104,22 @@ EXPERIMENTS_PAGE = ResultsPage(
 
 ALIGNMENT_PAGE = ResultsPage(
     "alignment",
-    gettext_lazy("Aligned judges"),
+    gettext_lazy("Versions of judges"),
     gettext_lazy(
-        "Judges with examples or clarifications from people's discussions in their prompt, compared "
-        "with their base judges: on the documents they learned from, and on the held-out documents."
+        "Judges with additions to their prompts, compared with the judges they come from, on the documents "
+        "for selecting and on those held out; other judges on the documents for selecting."
     ),
     alignment_sections,
     version_of_alignment,
     values_of,
-    [],
-    filled_by="alignment",
-)
-
-PILOT_PAGE = ResultsPage(
-    "pilot",
-    gettext_lazy("Method comparison"),
-    gettext_lazy(
-        "A judge compared with all others on the same units of the development documents, to choose a prompt."
-    ),
-    pilot_sections,
-    version_of_judges,
-    values_of,
     [JUDGE],
-    filled_by="pilot",
+    filled_by="alignment",
+    arrangement=Arrangement(
+        tabs={"alignment": gettext_lazy("Versions"), "versions": gettext_lazy("Other judges")},
+        chart=Chart("alignment", ("gain",)),
+        columns={"alignment": ("judge", "base", "dimension", "items", "before", "after", "gain", "p")},
+        answer=answer_alignment,
+    ),
 )
 
 LABORATORY_RESULTS = (
@@ -131,5 +127,4 @@ LABORATORY_RESULTS = (
     BIASES_PAGE,
     EXPERIMENTS_PAGE,
     ALIGNMENT_PAGE,
-    PILOT_PAGE,
 )

@@ -119,3 +119,14 @@ def _unit(case: Case) -> str:
 def _short(text: str) -> str:
     plain = " ".join(text.split())
     return plain if len(plain) <= LONGEST_TEXT else f"{plain[: LONGEST_TEXT - 1]}…"
+
+
+MOST_CASES = 6
+
+
+def ask_for_reflection(
+    template: str, dimension: FrozenDimension, cases: Sequence[Case], tried: Sequence[str]
+) -> Message:
+    """Return the request for an addition to a prompt, with units on which it still fails."""
+    units = "\n\n".join(_unit(case) for case in cases)
+    return Message("user", f"Write one clarification\n{template}\n{units}\n" + "\n".join(tried))

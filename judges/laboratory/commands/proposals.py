@@ -19,7 +19,7 @@ from judges.endpoints.commands import add_judge, add_version, refuse_text
 from judges.laboratory.cases import Case
 from judges.laboratory.examples import choose_examples
 from judges.laboratory.factors import spec_of
-from judges.laboratory.queries.cases import cases_of, free_documents
+from judges.laboratory.queries.cases import Part, cases_of, documents_of, free_documents, why_in_use
 from judges.laboratory.wording import examples_text, with_addition
 
 NAME = 80  # characters of a judge's name
@@ -27,40 +27,53 @@ Status = Proposal.Status
 
 
 @transaction.atomic
-def draw_development(*, project: Project, share: float, by: User | None) -> int:
-    """Set a share of the documents apart for learning, once; return how many. Locks the project.
+def draw_parts(*, project: Project, teach: int, select: int, by: User | None) -> None:
+    """Draw documents for teaching and for selecting; the others are held out. Locks the project.
 
-    Documents that certificates or audits rest on are not drawn. Raises InvalidValueError for a share that
-    leaves nothing on a side, NotReadyError where documents were drawn before or none can be.
+    A part that has documents keeps them. Documents that certificates or audits rest on are not drawn. Raises
+    InvalidValueError for numbers that leave nothing to hold out, NotReadyError where nothing can be drawn.
     """
     project = lock_project(project)
-    if DevelopmentDocument.objects.filter(document__project=project).exists():
-        raise NotReadyError(
-            gettext(
-                "The development part is already sampled and cannot change, because judges have "
-                "learned from it."
-            )
-        )
-    documents, free = project.documents.count(), free_documents(project)
-    count, most = round(share * documents), min(len(free), documents - 1)
+    before = {part: len(documents_of(project, part)) for part in Part}
+    wanted = {
+        part: 0 if before[part] else number for part, number in ((Part.TEACH, teach), (Part.SELECT, select))
+    }
+    if not any(wanted.values()) and all(before.values()):
+        raise NotReadyError(gettext("The documents are drawn already. Undo the draw to change it."))
+    free = free_documents(project)
+    most = min(len(free), project.documents.count() - 1 - sum(before.values()))
     if most < 1:
         raise NotReadyError(
             gettext(
                 "Learning needs a document on which no certificate or audit rests, and another to hold out."
             )
         )
-    if not 1 <= count <= most:
-        message = gettext(
-            "{share:.0%} of {documents} documents are {count}; choose 1 to {most}, so that some "
-            "documents stay held out."
-        ).format(share=share, documents=documents, count=count, most=most)
-        raise InvalidValueError(message, fields={"share": message})
-    order = Stream(project.seed).of("alignment", "development").generator().permutation(len(free))
-    drawn = [free[place] for place in sorted(order[:count].tolist())]
-    DevelopmentDocument.objects.bulk_create(DevelopmentDocument(document_id=pk) for pk, _ in drawn)
-    facts = {"share": share, "documents": [key for _, key in drawn]}
+    if min(teach, select) < 0 or not 1 <= sum(wanted.values()) <= most:
+        message = gettext("Draw 1 to {most} documents in all, so that some stay held out.").format(most=most)
+        raise InvalidValueError(message, fields={"teach": message})
+    order = Stream(project.seed).of("alignment", "development").generator().permutation(len(free)).tolist()
+    drawn = {}
+    for part, number in wanted.items():
+        chosen, order = order[:number], order[number:]
+        drawn[part] = [free[place] for place in sorted(chosen)]
+        DevelopmentDocument.objects.bulk_create(
+            DevelopmentDocument(document_id=pk, part=part) for pk, _ in drawn[part]
+        )
+    facts = {str(part): [key for _, key in found] for part, found in drawn.items()}
     record(project, "development.drawn", project.slug, after=facts, by=by)
-    return count
+
+
+@transaction.atomic
+def undo_draw(*, project: Project, by: User | None) -> None:
+    """Hold all documents out again. Locks the project. Raises NotReadyError once something rests on them."""
+    project = lock_project(project)
+    if reason := why_in_use(project):
+        raise NotReadyError(reason)
+    drawn = DevelopmentDocument.objects.filter(document__project=project)
+    keys = list(drawn.order_by("document__key").values_list("document__key", flat=True))
+    if keys:
+        drawn.delete()
+        record(project, "development.undone", project.slug, before={"documents": keys}, by=by)
 
 
 def propose_examples(*, judge: Judge, dimension: Dimension, count: int, by: User | None) -> Proposal:
@@ -68,7 +81,7 @@ def propose_examples(*, judge: Judge, dimension: Dimension, count: int, by: User
     chosen = choose_examples(cases_of(judge, dimension), count)
     if not chosen:
         raise InvalidValueError(
-            gettext("People have rated no development document on {name}.").format(name=dimension.name)
+            gettext("People have rated no document for teaching on {name}.").format(name=dimension.name)
         )
     return _add(judge, dimension, Proposal.Kind.EXAMPLES, examples_text(chosen), chosen, "", by)
 

@@ -13,7 +13,7 @@ from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.jobs import run_job
 from judges.core.models import Drafting, Proposal
 from judges.laboratory.commands.draftings import discard_drafting, start_drafting
-from judges.laboratory.commands.proposals import accept_proposal, draw_development
+from judges.laboratory.commands.proposals import accept_proposal, draw_parts
 from judges.laboratory.queries.draftings import state_of_drafting
 from tests.jobs import due_keys
 from tests.judges.factories import make_endpoint, make_judge
@@ -29,7 +29,7 @@ CALL = Decimal("0.0006")  # 100 tokens at 2 and 50 at 8 for a million
 @pytest.fixture
 def learning(cast, judge):
     """Give the project a development part, and the judge its values."""
-    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    draw_parts(project=cast.project, teach=8, select=0, by=cast.admin)
     judge_all(cast, judge)
     return cast
 
