@@ -147,7 +147,7 @@ def report_severity(simulations: int) -> None:
     print("Share of panels that the model is said not to fit, at .05")
     for kind in (Panel(12), Panel(32), Panel(32, of_document=0.7), Panel(100)):
         shares = [
-            found_misfits(kind, simulations, **options)  # type: ignore[arg-type]
+            found_misfits(kind, simulations, **options)
             for options in ({}, {"missing": 0.4}, {"spoilt": "rater"}, {"spoilt": "system"})
         ]
         print(f"{kind.documents:>4} documents, shared {kind.of_document:g}", end="  ")

@@ -144,7 +144,7 @@ def _edit(
         status = add_refusal(form, error)
     context: dict[str, Any] = {"form": form, "judge": edited, "counts": counts}
     rates_items = edited is not None and not (edited.asks_pairs or edited.asks_kinds)
-    context |= {"has_samples": rates_items and Judgment.Status.DONE.label in dict(counts)}
+    context |= {"has_samples": rates_items and str(Judgment.Status.DONE.label) in dict(counts)}
     context |= {"method": edited and method_label(edited)}
     context |= {"panel": Panel.objects.filter(judge=edited).first() if edited else None}
     with_settings = (key for key, method in METHODS.items() if method.usual_settings)

@@ -92,9 +92,7 @@ def answer_self_consistency(tables: Tables) -> str:
         )
         says += " " + enough.format(most=max(known), known=len(known), total=len(needed))
     if len(known) < len(needed):
-        says += " " + gettext(
-            "Where it is unknown how many are enough, more may improve agreement with people."
-        )
+        says += " " + gettext("Elsewhere, more samples may still improve agreement with people.")
     return says
 
 
