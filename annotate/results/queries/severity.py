@@ -39,6 +39,9 @@ _RATERS_SAY = gettext_lazy(
     "Infit and outfit are 1 if a rater’s values are as regular as the model expects. Above 1.5, they agree "
     "less with other raters. Below 0.5, they vary less than predicted."
 )
+_CORRECTED = gettext_lazy(
+    "p values are corrected over the systems and raters of a dimension (Holm), not over dimensions."
+)
 _FAIR_RATERS = gettext_lazy("Fair mean: the rater’s expected mean over all outputs.")
 _HOW_MISFIT = gettext_lazy(
     "Sum over documents of what differs from the model’s prediction, Student’s t; Holm over systems and "
@@ -133,7 +136,7 @@ def _raters(rated: RatedRound, found: Mapping[str, Severity], reasons: Mapping[s
             rows.append([named, text(gettext("all raters")), *gaps])
         else:
             rows += [[named, *cells] for cells in _rater_rows(found[each.key], with_fair=bool(fair))]
-    says = f"{_RATERS_SAY} {_FAIR_RATERS}" if fair else str(_RATERS_SAY)
+    says = f"{_RATERS_SAY} {_CORRECTED} {_FAIR_RATERS if fair else ''}".strip()
     return Table("raters", gettext("Severity by rater"), columns, rows, heads=2, says=says)
 
 
@@ -194,7 +197,7 @@ def _systems(rated: RatedRound, found: Mapping[str, Severity]) -> Table:
                 Cell(each.adjusted_p_value, how=str(_HOW_MISFIT)),
             ]
             rows.append([*cells, *(_fair_cells(model, each) if with_fair else [])])
-    says = str(_SYSTEMS_SAY if with_fair else _SAME_RATERS)
+    says = f"{_SYSTEMS_SAY if with_fair else _SAME_RATERS} {_CORRECTED}"
     return Table("fair", gettext("Systems by the model"), columns, rows, heads=2, says=says)
 
 
@@ -232,7 +235,7 @@ def _fit(rated: RatedRound, found: Mapping[str, Severity]) -> Table:
                     Cell(rater.infit, count=rater.values, how=str(_HOW_FIT)),
                 ]
             )
-    return Table("fit", gettext("Fit of the model"), columns, rows, says=str(_FIT_SAYS))
+    return Table("fit", gettext("Fit of the model"), columns, rows, says=f"{_FIT_SAYS} {_CORRECTED}")
 
 
 def _drift(rated: RatedRound, items: ItemOrigins, reasons: Mapping[str, str]) -> Table:
