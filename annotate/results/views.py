@@ -1,7 +1,6 @@
 """Pages about results."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -18,7 +17,7 @@ from annotate.core.models import Project
 from annotate.core.page import Request, render_in_project
 from annotate.core.raters import uncounted_annotators
 from annotate.results.charts import differences_chart
-from annotate.results.figures import ask_worker, has_current_figures, kept_figures, plot_of
+from annotate.results.figures import ask_worker, kept_figures, plot_of, show_figures
 from annotate.results.forms import DisagreementForm
 from annotate.results.front import front_cards
 from annotate.results.plots import CONTENT_TYPES, draw
@@ -34,7 +33,7 @@ from annotate.results.queries.kept import KeptPage
 from annotate.results.registry import PAGES, PARTS, UNIT_PARTS, Result, UnknownChoiceError, result_of
 from annotate.results.reproduction.figures import as_result
 from annotate.results.reproduction.queries import Reproduction, paper_of, reproduction
-from annotate.results.shown import Link, ShownPage
+from annotate.results.shown import Link
 from annotate.results.table import Table
 from annotate.results.table_files import CONTENT_TYPES as TABLE_TYPES
 from annotate.results.table_files import table_file
@@ -88,27 +87,6 @@ def results_page(request: Request, slug: str, name: str) -> HttpResponse:
     except DomainError as error:  # what is needed is not there yet; the sentence says what
         context = {"page": page, "problem": error.message}
         return render_in_project(request, project, "results/page.html", context)
-
-
-def show_figures(
-    request: Request, project: Project, result: Result, template: str, context: dict[str, Any]
-) -> HttpResponse:
-    """Render a page with a result's figures, or what htmx needs of them: nothing while a worker computes.
-
-    Raises DomainError where nothing can be computed.
-    """
-    waits = request.htmx and request.htmx.target != "view"
-    if waits and not has_current_figures(project, result):
-        return HttpResponse(status=204)
-    kept = kept_figures(project, result)
-    if request.htmx and not kept.is_current:
-        return HttpResponse(status=204)
-    units = reverse("disagreements", args=[project.slug])
-    shown = ShownPage(result, kept, request.GET, units)
-    context |= {"result": result, "kept": kept, "shown": shown}
-    if request.htmx:
-        template = "results/_view.html" if request.htmx.target == "view" else "results/page.html#figures"
-    return render_in_project(request, project, template, context)
 
 
 def _left_out(project: Project) -> str:

@@ -17,8 +17,8 @@ from annotate.core.addresses import query_of
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.core.page import Request, request_user
+from annotate.results.figures import show_figures
 from annotate.results.registry import UnknownChoiceError, result_of
-from annotate.results.views import show_figures
 from judges.core.access import judge_in, may_change_judges, project_for_judges
 from judges.core.models import Judge, Judgment, Panel
 from judges.core.page import add_refusal, render_judges
