@@ -184,7 +184,7 @@ EXAMPLES = {
         "kind": "clarification",
         "text": "A statement without any source counts as an error.",
     },
-    "ExamplesInput": {"judge": 1, "dimension": "fluency", "count": 4},
+    "ExamplesInput": {"judge": 1, "dimension": "fluency", "count": 4, "nearest": False},
     "ProposalText": {"text": "A statement without any source counts as an error."},
     "DecisionInput": {"text": "A statement without any source counts as an error."},
     "ProposalRow": PROPOSAL,
@@ -287,8 +287,12 @@ EXAMPLES = {
         "output_tokens": 1,
         "cost": "0.00000270",
     },
-    "ExperimentInput": {"base": 1, "prompts": ["shipped:direct"], "temperatures": [0.7, 1], "samples": [5]},
-    "VariantsShape": {"judges": [{"id": 1, "name": "Rater"}, {"id": 2, "name": "Rater, temperature 0.7"}]},
+    "ExperimentInput": {"base": 1, "temperatures": [0.7], "dimensions": ["fluency"], "documents": 20},
+    "ExperimentRow": {
+        "run": 1,
+        "factors": [{"key": "temperature", "levels": ["0", "0.7"]}],
+        "judges": [{"id": 1, "name": "Rater"}, {"id": 2, "name": "Rater · temperature 0.7"}],
+    },
     "PromptInput": {
         "method": "rts",
         "name": "Rating",

@@ -25,6 +25,7 @@ urlpatterns = [
     ),
     path(f"{P}endpoints/<int:pk>/test/", endpoints_api.TrialOfEndpoint.as_view(), name="endpoint_test"),
     path(f"{P}experiments/", laboratory_api.Experiments.as_view(), name="experiments"),
+    path(f"{P}experiments/preview/", laboratory_api.ExperimentPreview.as_view(), name="experiment_preview"),
     path(f"{P}prompts/", endpoints_api.Prompts.as_view(), name="prompts"),
     path(f"{P}prompts/<int:pk>/", endpoints_api.OnePrompt.as_view(), name="prompt"),
     path(f"{P}judges/", endpoints_api.Judges.as_view(), name="judges"),

@@ -335,7 +335,9 @@ a     DELETE {home}endpoints/{endpoint}/prices/{price}/
 a     GET    {home}endpoints/{endpoint}/key/
 a     PUT    {home}endpoints/{endpoint}/key/
 a     DELETE {home}endpoints/{endpoint}/key/
+ar    GET    {home}experiments/
 a     POST   {home}experiments/
+a     POST   {home}experiments/preview/
 ar    GET    {home}prompts/
 a     POST   {home}prompts/
 ar    GET    {home}prompts/{prompt}/

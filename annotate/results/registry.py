@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
+from annotate.core.page import Request
 from annotate.core.version import VERSION
 from annotate.results.arrangement import Arrangement
 from annotate.results.page import Section
@@ -92,6 +93,7 @@ class ResultsPage:
     page links to. shown_on: the route of the page that shows a part, see `PARTS`. shown_at: computes
     the URL of the page that shows it, where that is another. parts: the names of results that it shows behind
     tabs. is_listed: whether a project lists it. arrangement: the tables that come first.
+    action: the HTML of a form above the results, for those who may send it.
     """
 
     name: str
@@ -108,6 +110,7 @@ class ResultsPage:
     parts: Sequence[str] = ()
     is_listed: Callable[[Project], bool] = lambda _project: True
     arrangement: Arrangement = field(default_factory=Arrangement)
+    action: Callable[[Request, Project], str] | None = None
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,15 @@ from annotate.results.queries.disagreements import (
     units_table,
 )
 from annotate.results.queries.kept import KeptPage
-from annotate.results.registry import PAGES, PARTS, UNIT_PARTS, Result, UnknownChoiceError, result_of
+from annotate.results.registry import (
+    PAGES,
+    PARTS,
+    UNIT_PARTS,
+    Result,
+    ResultsPage,
+    UnknownChoiceError,
+    result_of,
+)
 from annotate.results.reproduction.figures import as_result
 from annotate.results.reproduction.queries import Reproduction, paper_of, reproduction
 from annotate.results.shown import Link
@@ -81,16 +89,21 @@ def results_page(request: Request, slug: str, name: str) -> HttpResponse:
         if shown.shown_at and shown is page:
             return redirect(_with_query(shown.shown_at(slug, result.chosen), request))
         context = {"page": page, "parts": parts, "left_out": _left_out(project)}
+        context |= {"action": "" if request.htmx else _action(request, project, page)}
         return show_figures(request, project, result, "results/page.html", context)
     except UnknownChoiceError as error:
         raise Http404(error.message) from error
     except DomainError as error:  # what is needed is not there yet; the sentence says what
-        context = {"page": page, "problem": error.message}
+        context = {"page": page, "problem": error.message, "action": _action(request, project, page)}
         return render_in_project(request, project, "results/page.html", context)
 
 
 def _left_out(project: Project) -> str:
     return ", ".join(place.rater_name for place in uncounted_annotators(project))
+
+
+def _action(request: Request, project: Project, page: ResultsPage) -> str:
+    return page.action(request, project) if page.action else ""
 
 
 @login_required

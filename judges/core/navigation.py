@@ -17,7 +17,6 @@ _ROUTING = (
 )
 _LABORATORY = (
     Page(gettext_noop("Experiments"), "results_page", READERS, ("experiments",), tells=True),
-    Page(gettext_noop("New experiment"), "experiment_new", READERS, tells=True),
     Page(gettext_noop("Biases"), "results_page", READERS, ("biases",), tells=True),
 )
 

@@ -1,6 +1,6 @@
 """Forms of the laboratory: what judges learn from, and how variants are asked."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -9,11 +9,12 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core.guidelines import current_guideline
 from annotate.core.models import Dimension, Project
 from judges.core.models import CallOrder, Judge, Panel, PromptTemplate, Proposal
-from judges.endpoints.queries import usable_judges
+from judges.endpoints.queries import templates_of, usable_judges
 from judges.endpoints.shipped import shipped_prompt
-from judges.laboratory.factors import SCALES, Factors
+from judges.laboratory.factors import SCALES, CrossedDesign, Factors, design_of, spec_of
 from judges.laboratory.queries.cases import (
     learning_dimensions,
     learning_judges,
@@ -24,11 +25,13 @@ from judges.laboratory.queries.panels import possible_members, share_for_teachin
 from judges.laboratory.wording import STYLES
 from judges.methods import METHODS
 from judges.methods.variants import VARIANTS
-from judges.runs.queries.samples import MOST_DOCUMENTS
+from judges.runs.queries.samples import MOST_DOCUMENTS, drawable_documents
 
 MOST_EXAMPLES = 12
+LONGEST_ADDITION = 80_000  # characters: a pool of examples with their documents
 MOST_CANDIDATES = 16
 MOST_ROUNDS = 6
+USUAL_DOCUMENTS = 20  # of an experiment
 SHOWN = 60  # characters of a proposal
 MOST_DRAFTED = {Proposal.Kind.CLARIFICATION: 5, Proposal.Kind.WORDING: len(STYLES)}
 
@@ -154,6 +157,11 @@ class ProposeForm(PromptChangeForm):
             " a separate proposal."
         ),
     )
+    nearest = forms.BooleanField(
+        required=False,
+        label=_("Choose examples for each item"),
+        help_text=_("Each prompt shows the nearest of up to 30 examples, never of the item’s document."),
+    )
     drafter = forms.ModelChoiceField(
         Judge.objects.none(),
         label=_("Drafted by the model of"),
@@ -273,7 +281,7 @@ class AcceptForm(forms.Form):
     """A proposal as a person edited it."""
 
     text = forms.CharField(
-        label=_("Added to the prompt"), max_length=20_000, widget=forms.Textarea(attrs={"rows": 6})
+        label=_("Added to the prompt"), max_length=LONGEST_ADDITION, widget=forms.Textarea(attrs={"rows": 6})
     )
 
 
@@ -340,7 +348,7 @@ class ExperimentForm(forms.Form):
         _samples,
         _("Write whole numbers from 1 to 100 with commas between them."),
         label=_("Other numbers of samples"),
-        help_text=_("With commas: 5, 20. Fewer than a judge has need no run: see Laboratory, Samples."),
+        help_text=_("With commas: 5, 20."),
     )
     scales = forms.MultipleChoiceField(
         label=_("Other scales"),
@@ -360,30 +368,59 @@ class ExperimentForm(forms.Form):
         required=False,
         min_value=1,
         max_value=MOST_DOCUMENTS,
-        initial=20,
-        help_text=_("Size of a random sample, the same for all variants. Empty: all."),
     )
+    dimensions = forms.MultipleChoiceField(
+        label=_("Dimensions"), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    budget = _budget_field(_("The run stops when it is used up. Empty: no limit."))
 
-    def __init__(
-        self,
-        entered: Mapping[str, Any] | None,
-        *,
-        judges: QuerySet[Judge],
-        templates: Iterable[PromptTemplate],
-    ) -> None:
-        super().__init__(entered)
-        self._templates = {str(each.pk): each for each in templates}
-        base, prompts = self.fields["base"], self.fields["prompts"]
+    def __init__(self, entered: Mapping[str, Any] | None, *, project: Project) -> None:
+        super().__init__(entered, auto_id="experiment_%s")
+        self._project = project
+        self._templates = {str(each.pk): each for each in templates_of(project) if _scores(each.method)}
+        base, prompts, dimensions = (self.fields[name] for name in ("base", "prompts", "dimensions"))
         assert isinstance(base, forms.ModelChoiceField)
         assert isinstance(prompts, forms.MultipleChoiceField)
-        base.queryset = judges
+        assert isinstance(dimensions, forms.MultipleChoiceField)
+        base.queryset = usable_judges(project).filter(method__in=filter(_scores, METHODS))
         prompts.choices = [
             (gettext("Of this project"), [(key, str(each)) for key, each in self._templates.items()]),
-            (gettext("As shipped"), [(f"{_SHIPPED}{key}", _label(key)) for key in (*METHODS, *VARIANTS)]),
+            (
+                gettext("As shipped"),
+                [
+                    (f"{_SHIPPED}{key}", _label(key))
+                    for key in (*METHODS, *VARIANTS)
+                    if _scores(shipped_prompt(key).method)
+                ],
+            ),
         ]
+        scales = current_guideline(project).scales
+        dimensions.choices = [(each.key, each.name) for each in scales]
+        dimensions.initial = [each.key for each in scales]
+        self._all_dimensions = dimensions.initial
+        drawable = len(drawable_documents(project, self._all_dimensions))
+        self.fields["documents"].initial = min(USUAL_DOCUMENTS, drawable) or None
+        self.fields["documents"].help_text = gettext(
+            "A random sample of the {count:,} documents that results use, of {all:,}. All variants judge the "
+            "same. Empty: all {count:,}."
+        ).format(count=drawable, all=project.documents.filter(items__isnull=False).distinct().count())
 
-    def factors(self) -> Factors:
-        """Return the checked input as what varies."""
+    def clean_dimensions(self) -> list[str]:
+        """Return the chosen dimensions, all where none is chosen."""
+        chosen: list[str] = self.cleaned_data["dimensions"]
+        return chosen or self._all_dimensions
+
+    def design(self) -> CrossedDesign:
+        """Return the checked input as judges that cross factors. Raises InvalidValueError."""
+        base = spec_of(self.cleaned_data["base"], list(self._project.dimensions.all()))
+        return design_of(base, self._factors())
+
+    def scope(self) -> dict[str, Any]:
+        """Return what all variants judge."""
+        data = self.cleaned_data
+        return {"dimensions": data["dimensions"], "documents": data["documents"] or MOST_DOCUMENTS}
+
+    def _factors(self) -> Factors:
         data = self.cleaned_data
         return Factors(
             models=data["models"],
@@ -405,7 +442,6 @@ def _label(key: str) -> str:
     return str(shipped_prompt(key).label)
 
 
-def query_of_plan(judges: Sequence[Judge], documents: int | None) -> str:
-    """Return the query string that preselects judges and documents on the page that plans a run."""
-    parts = [f"judges={judge.pk}" for judge in judges]
-    return "&".join([*parts, f"documents={documents}"] if documents else parts)
+def _scores(method: str) -> bool:
+    """Return whether a method gives scores of single texts, which effects are about."""
+    return not (METHODS[method].asks_pairs or METHODS[method].asks_kinds)

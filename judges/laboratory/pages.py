@@ -5,12 +5,14 @@ from django.utils.translation import gettext_lazy
 
 from annotate.results.arrangement import Arrangement, Chart
 from annotate.results.registry import ResultsPage
+from judges.laboratory.actions import experiment_form
 from judges.laboratory.tables.alignment import (
     alignment_sections,
     answer_alignment,
     version_of_alignment,
 )
 from judges.laboratory.tables.biases import biases_sections, version_of_biases
+from judges.laboratory.tables.effects import answer_effects
 from judges.laboratory.tables.experiments import RUN, experiments_sections
 from judges.laboratory.tables.self_consistency import answer_self_consistency, self_consistency_sections
 from judges.results.tables.parameters import COEFFICIENT, CORRECTED, JUDGE, LEVEL, ROUND
@@ -82,23 +84,28 @@ EXPERIMENTS_PAGE = ResultsPage(
     "experiments",
     gettext_lazy("Experiments"),
     gettext_lazy(
-        "Judges with different prompts or methods on the same items: agreement with people, cost and "
-        "time, and significant differences."
+        "What each factor of an experiment changes in agreement with people, then its variants on the same "
+        "items with cost and time."
     ),
     experiments_sections,
     version_of_judges,
     values_of,
     [RUN, COEFFICIENT, LEVEL, ROUND, CORRECTED],
-    filled_by="experiment_new",
+    filled_by="judges",
+    action=experiment_form,
     arrangement=Arrangement(
         tabs={
+            "effects": gettext_lazy("Effects"),
+            "effects-named": gettext_lazy("Effects on categories"),
             "experiment": gettext_lazy("Variants"),
             "correlations": gettext_lazy("Correlations"),
             "temperatures": gettext_lazy("Temperature"),
             "most": gettext_lazy("Best judge"),
             "pairs-of-judges": gettext_lazy("Between judges"),
         },
-        columns_in_files={"experiment": ("items", "answers", "unreadable")},
+        chart=Chart("effects", ("alpha",), lines=(0,)),
+        columns_in_files={"experiment": ("answers", "unreadable")},
+        answer=answer_effects,
     ),
 )
 

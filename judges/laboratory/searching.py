@@ -12,6 +12,7 @@ from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
 from annotate.core.jobs import JobKind
+from annotate.core.models import User
 from judges.core.models import Drafting, Judge, Judgment, PromptSearch, Proposal, Run
 from judges.core.specification import Scope
 from judges.endpoints.prices import prices_of
@@ -40,6 +41,7 @@ from judges.runs.commands.runs import plan_run, retry_failed, start_run
 
 Status, Step = PromptSearch.Status, PromptSearch.Step
 RANKING = (Step.SELECT, Step.REPEAT)
+LEAST_BUDGET = Decimal("0.0001")  # what a budget with four digits can say
 
 
 def _advance(found: PromptSearch) -> None:
@@ -172,7 +174,7 @@ def _draft(search: PromptSearch, cases: Sequence[Case]) -> None:
                 search.dimension,
                 Proposal.Kind.CLARIFICATION,
                 search.drafter,
-                money_left(search),
+                _money_to_spend(search),
                 requests,
                 search.created_by,
                 search=search,
@@ -248,13 +250,7 @@ def begin_step(search: PromptSearch, step: "PromptSearch.Step") -> None:
 
     Raises NotReadyError where the budget is spent, RunRefusedError where a judge cannot be asked.
     """
-    left = money_left(search)
-    if left is not None and left <= 0:
-        raise NotReadyError(
-            gettext("The budget of {budget} is spent; give the search a larger one and go on.").format(
-                budget=f"{search.budget:f}"
-            )
-        )
+    left = _money_to_spend(search)
     search.step = Step.SELECT if step == Step.REPEAT else step
     related = search.candidates.select_related("candidate__endpoint", "candidate__template").order_by("pk")
     project = search.judge.project
@@ -277,6 +273,23 @@ def begin_step(search: PromptSearch, step: "PromptSearch.Step") -> None:
     search.runs.add(run)
     search.run = start_run(run=run)
     save_progress(search)
+
+
+def _money_to_spend(search: PromptSearch) -> Decimal | None:
+    left = money_left(search)
+    if left is not None and left < LEAST_BUDGET:
+        raise NotReadyError(
+            gettext("The budget of {budget} is spent; give the search a larger one and go on.").format(
+                budget=f"{search.budget:f}"
+            )
+        )
+    return left
+
+
+def continue_drafting(search: PromptSearch, by: User | None) -> None:
+    """Have the drafting between two rounds go on with what is left. The caller holds the search's lock."""
+    drafting, left = search.draftings.latest("pk"), _money_to_spend(search)
+    start_drafting(drafting=drafting, budget=None if left is None else left + drafting.spent, by=by)
 
 
 def money_left(search: PromptSearch) -> Decimal | None:

@@ -29,9 +29,8 @@ from judges.core.access import (
 )
 from judges.core.models import Drafting, Judge, Judgment, Panel, PromptSearch, Proposal
 from judges.core.page import add_refusal, render_judges
-from judges.endpoints.queries import templates_of, usable_judges
 from judges.laboratory.commands.draftings import discard_drafting, plan_drafting, start_drafting
-from judges.laboratory.commands.experiments import make_variants
+from judges.laboratory.commands.experiments import start_experiment
 from judges.laboratory.commands.panels import change_panel, make_panel
 from judges.laboratory.commands.proposals import (
     accept_proposal,
@@ -43,7 +42,6 @@ from judges.laboratory.commands.proposals import (
     undo_draw,
 )
 from judges.laboratory.commands.searches import cancel_search, plan_search, start_search
-from judges.laboratory.factors import spec_of, variants_of
 from judges.laboratory.forms import (
     AcceptForm,
     AlignForm,
@@ -55,11 +53,11 @@ from judges.laboratory.forms import (
     SendForm,
     StartForm,
     TextForm,
-    query_of_plan,
 )
 from judges.laboratory.queries.cases import DocumentParts, Part, parts_of, proposals_of, triable_proposals
 from judges.laboratory.queries.draftings import draftings_of, state_of_drafting
 from judges.laboratory.queries.errors import DEVELOPMENT_ITEMS, errors_of, units_of
+from judges.laboratory.queries.experiments import plan_of_experiment
 from judges.laboratory.queries.panels import members_of, refusal_of_change
 from judges.laboratory.queries.searches import searches_of, state_of_search
 
@@ -112,7 +110,8 @@ def alignment_propose(request: Request, slug: str) -> HttpResponse:
     judge, dimension = data["judge"], data["dimension"]
     try:
         if form.proposes_examples:
-            propose_examples(judge=judge, dimension=dimension, count=data["count"], by=by)
+            count, nearest = data["count"], data["nearest"]
+            propose_examples(judge=judge, dimension=dimension, count=count, nearest=nearest, by=by)
             return redirect(_address(project, judge, dimension))
         drafting = plan_drafting(
             judge=judge,
@@ -311,26 +310,29 @@ def _is_of(work: Drafting | PromptSearch, judge: Judge, dimension: Dimension) ->
 @login_required
 @require_http_methods(["GET", "POST"])
 def experiment_new(request: Request, slug: str) -> HttpResponse:
-    """Choose factors; a POST makes the variants and leads to the plan of their run, with calls and cost."""
-    reads = project_for_judges if request.method == "GET" else project_for_admin
-    project = reads(request.user, slug)
-    form = ExperimentForm(
-        request.POST if request.method == "POST" else None,
-        judges=usable_judges(project),
-        templates=templates_of(project),
-    )
-    status = 422 if form.is_bound else 200
+    """Start an experiment with its run, or only `show` its calls and cost; a GET leads to its page."""
+    if request.method == "GET":
+        project_for_judges(request.user, slug)
+        return redirect("results_page", slug, "experiments")
+    project = project_for_admin(request.user, slug)
+    form, plan = ExperimentForm(request.POST, project=project), None
+    remarks, status = list[str](), 422
     try:
         if form.is_valid():
-            base = spec_of(form.cleaned_data["base"], list(project.dimensions.all()))
-            variants = variants_of(base, form.factors())
-            made = make_variants(project=project, variants=variants, by=request_user(request))
-            messages.success(request, gettext("{count} variants are ready to run.").format(count=len(made)))
-            query = query_of_plan(made, form.cleaned_data["documents"])
-            return redirect(f"{reverse('run_plan', args=[slug])}?{query}")
+            design, budget = form.design(), form.cleaned_data["budget"]
+            if "show" not in request.POST:
+                by = request_user(request)
+                started = start_experiment(
+                    project=project, design=design, budget=budget, by=by, **form.scope()
+                )
+                return redirect("run", slug, started.run_id)
+            plan, status = plan_of_experiment(project, design, **form.scope()), 200
+            remarks = plan.remarks(budget)
     except DomainError as error:
         status = add_refusal(form, error)
-    return render_judges(request, project, "judges/laboratory/experiment.html", {"form": form}, status=status)
+    template = "judges/runs/plan.html#plan" if request.htmx else "judges/laboratory/experiment.html"
+    context = {"form": form, "plan": plan, "remarks": remarks}
+    return render_judges(request, project, template, context, status=status)
 
 
 @login_required

@@ -56,7 +56,7 @@ def test_no_page_is_in_two_places():
         ("results/replacement/", ["Judges", "Trust", "Replacement"]),
         ("judges/certificates/3/", ["Judges", "Trust", "Certificates"]),
         ("results/biases/", ["Judges", "Laboratory", "Biases"]),
-        ("judges/experiments/new/", ["Judges", "Laboratory", "New experiment"]),
+        ("results/experiments/", ["Judges", "Laboratory", "Experiments"]),
         ("judges/align/", ["Judges", "Align"]),
     ],
 )

@@ -20,9 +20,8 @@ from judges.laboratory.cases import Case, CaseKind
 from judges.laboratory.clusters import cluster_cases
 from judges.laboratory.drafting import DRAFTING_JOB
 from judges.laboratory.queries.cases import cases_of
-from judges.laboratory.wording import STYLES, ask_for_clarification, ask_for_wording
+from judges.laboratory.wording import MOST_CASES, STYLES, ask_for_clarification, ask_for_wording
 
-MOST_CASES = 6  # units that a request for a wording shows
 Status = Drafting.Status
 
 
@@ -62,7 +61,8 @@ def _requests_for_clarifications(frozen: FrozenDimension, cases: Sequence[Case],
         learned = sum(case.kind != CaseKind.AGREED for case in cases)
         raise InvalidValueError(
             gettext(
-                "No two of the {count} disputes and differences on {name} are about the same thing."
+                "No two of the {count} disputes and differences on {name} have the same reason in "
+                "different documents."
             ).format(count=learned, name=frozen.name)
         )
     return [(each.about, each.cases, ask_for_clarification(frozen, each).content) for each in clusters]

@@ -11,17 +11,22 @@ from agreement import Stream
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
 from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.guidelines import current_guideline
 from annotate.core.models import Dimension, Project, User
 from annotate.setup.commands import reword_dimension
 from annotate.setup.queries import spec_of as spec_of_dimension
+from judges.core.mapping import nearest_point
 from judges.core.models import DevelopmentDocument, Judge, Proposal
 from judges.endpoints.commands import add_judge, add_version, refuse_text
 from judges.laboratory.cases import Case
 from judges.laboratory.examples import choose_examples
 from judges.laboratory.factors import spec_of
 from judges.laboratory.queries.cases import Part, cases_of, documents_of, free_documents, why_in_use
-from judges.laboratory.wording import examples_text, with_addition
+from judges.laboratory.wording import examples_text, pool_text, with_addition
+from judges.methods import METHODS
+from judges.methods.nearest import NEAREST, is_pool
 
+MOST_POOLED = 30  # examples of which items are shown the nearest
 NAME = 80  # characters of a judge's name
 Status = Proposal.Status
 
@@ -76,14 +81,30 @@ def undo_draw(*, project: Project, by: User | None) -> None:
         record(project, "development.undone", project.slug, before={"documents": keys}, by=by)
 
 
-def propose_examples(*, judge: Judge, dimension: Dimension, count: int, by: User | None) -> Proposal:
-    """Propose units as examples for a judge's prompt. Raises InvalidValueError where there is none."""
-    chosen = choose_examples(cases_of(judge, dimension), count)
+def propose_examples(
+    *, judge: Judge, dimension: Dimension, count: int, nearest: bool = False, by: User | None
+) -> Proposal:
+    """Propose units as examples for a judge's prompt. Raises InvalidValueError where there is none.
+
+    nearest: propose a larger pool, of which each item shows the `count` nearest.
+    """
+    chosen = choose_examples(cases_of(judge, dimension), MOST_POOLED if nearest else count)
     if not chosen:
         raise InvalidValueError(
-            gettext("People have rated no document for teaching on {name}.").format(name=dimension.name)
+            gettext(
+                "People have rated no document for teaching on {name}, or only halfway between two points."
+            ).format(name=dimension.name)
         )
-    return _add(judge, dimension, Proposal.Kind.EXAMPLES, examples_text(chosen), chosen, "", by)
+    guideline = current_guideline(judge.project)
+    frozen = next(each for each in guideline.dimensions if each.id == dimension.pk)
+
+    def show(point: int) -> str:
+        own = nearest_point(point, judge.own_scale, frozen) if judge.own_scale else point
+        return METHODS[judge.method].show_answer(own, judge.rescale(frozen))
+
+    text = pool_text(chosen, show, count) if nearest else examples_text(chosen, show)
+    _refuse_text(judge, Proposal.Kind.EXAMPLES, text)
+    return _add(judge, dimension, Proposal.Kind.EXAMPLES, text, chosen, "", by)
 
 
 def propose_text(*, judge: Judge, dimension: Dimension, kind: str, text: str, by: User | None) -> Proposal:
@@ -216,3 +237,8 @@ def _refuse_text(judge: Judge, kind: str, text: str) -> None:
         raise InvalidValueError(message, fields={"text": message})
     if kind == Proposal.Kind.WORDING:
         refuse_text(judge.method, text)
+    if NEAREST in text and not is_pool(text.strip()):
+        message = gettext("The examples need their first and last line in double braces as they were.")
+        raise InvalidValueError(message, fields={"text": message})
+    if judge.template is not None and is_pool(text.strip()):
+        refuse_text(judge.method, with_addition(judge.template.text, kind, text))

@@ -11,11 +11,17 @@ from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.models import Dimension, User
 from judges.core.models import Drafting, Judge, PromptSearch, Proposal, Run
 from judges.laboratory.commands.candidates import Combined, add_candidates, combine, make_candidates
-from judges.laboratory.commands.draftings import start_drafting
 from judges.laboratory.halving import combine_parts
 from judges.laboratory.queries.cases import TRIABLE
 from judges.laboratory.queries.searches import plan_of_search
-from judges.laboratory.searching import begin_step, lock_search, money_left, refuse_budget, save_progress
+from judges.laboratory.searching import (
+    begin_step,
+    continue_drafting,
+    lock_search,
+    money_left,
+    refuse_budget,
+    save_progress,
+)
 from judges.runs.commands.budgets import change_budget
 from judges.runs.commands.runs import cancel_run, start_run
 
@@ -113,7 +119,7 @@ def start_search(*, search: PromptSearch, budget: Decimal | None = None, by: Use
         facts = {"dimension": search.dimension.key, "budget": search.budget, "stages": search.stages}
         record(search.judge.project, "search.started", search.judge, after=facts, by=by)
     if search.step == PromptSearch.Step.DRAFT:
-        start_drafting(drafting=search.draftings.latest("pk"), budget=money_left(search), by=by)
+        continue_drafting(search, by)
         save_progress(search)
     elif search.run and search.run.status in (Run.Status.STOPPED, Run.Status.PAUSED):
         if search.budget is not None:

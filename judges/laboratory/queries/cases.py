@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from django.db.models import QuerySet
@@ -18,6 +18,7 @@ from judges.core.models import (
     CalibrationUnit,
     DevelopmentDocument,
     Judge,
+    Judgment,
     Panel,
     PromptSearch,
     Proposal,
@@ -165,15 +166,16 @@ def cases_of(judge: Judge, dimension: Dimension, part: str = Part.TEACH) -> list
     values = value_of_samples(frozen, said.values)
     chosen = material.items[np.isin(material.documents, documents)].tolist()
     by_item = dict(zip(material.items.tolist(), values.tolist(), strict=True))
-    texts = dict(Item.objects.filter(pk__in=chosen).values_list("pk", "text"))
+    items = Item.objects.select_related("document").in_bulk(chosen)
+    rationales = _rationales(judge, chosen, dimension)
     raters, disputes = _raters(chosen, dimension), _disputes(chosen, dimension)
     found = []
     for item in chosen:
         dispute = disputes.get(item)
         if item not in raters or (dispute and dispute.status not in _SETTLED):
             continue
-        name = material.item_names[item]
-        found.append(_case(item, name, texts[item], raters[item], dispute, by_item[item]))
+        case = _case(items[item], material.item_names[item], raters[item], dispute, by_item[item])
+        found.append(replace(case, rationale=rationales.get(item, "")))
     return found
 
 
@@ -210,20 +212,31 @@ def _disputes(items: Sequence[int], dimension: Dimension) -> Mapping[int, Disput
     return {each.item_id: each for each in disputes.prefetch_related("posts", "events")}
 
 
-def _case(item: int, name: str, text: str, raters: _Raters, dispute: Dispute | None, said: float) -> Case:
+def _rationales(judge: Judge, items: Sequence[int], dimension: Dimension) -> dict[int, str]:
+    """Return the rationale of the judge's first answer by item."""
+    answers = Judgment.objects.filter(
+        judge=judge, dimension=dimension, item__in=items, other=None, status=Judgment.Status.DONE
+    ).order_by("-sample", "-pk")
+    return dict(answers.values_list("item", "rationale"))
+
+
+def _case(item: Item, name: str, raters: _Raters, dispute: Dispute | None, said: float) -> Case:
     decided = None if dispute is None else dispute.adjudicated_value
-    value = float(np.mean(list(raters.last.values()))) if decided is None else float(decided)
+    after = sorted(raters.last.values()) if decided is None else [decided]
+    value = float(np.mean(after))
     judge = None if np.isnan(said) else said
     differs = judge is not None and abs(judge - value) >= FAR
     kind = CaseKind.DISPUTE if dispute else CaseKind.DIFFERENCE if differs else CaseKind.AGREED
     return Case(
-        item=item,
+        item=item.pk,
         name=name,
         kind=kind,
         before=tuple(float(each) for each in sorted(raters.first.values())),
+        after=tuple(float(each) for each in after),
         value=value,
         judge=judge,
-        text=text,
+        text=item.text,
+        document="\n\n".join(part["text"] for part in item.document.parts),
         reasons=_reasons(raters, dispute, value),
     )
 

@@ -58,6 +58,9 @@ class Command(ConcordCommand):
         parser.add_argument("--judge", metavar="NAME", help="whose prompt is to change")
         parser.add_argument("--dimension", metavar="KEY", help="on which dimension")
         parser.add_argument("--examples", type=int, metavar="N", help="propose N units as examples")
+        parser.add_argument(
+            "--nearest", action="store_true", help="for --examples: show each item the N nearest of a pool"
+        )
         parser.add_argument("--clarifications", type=int, metavar="N", help="let a model draft up to N")
         parser.add_argument("--wordings", type=int, metavar="N", help="let a model draft N prompts, up to 3")
         parser.add_argument(
@@ -109,7 +112,13 @@ class Command(ConcordCommand):
             draw_parts(project=project, teach=options["teach"] or 0, select=options["select"] or 0, by=None)
         if options["examples"]:
             judge, dimension = _whose(project, options)
-            propose_examples(judge=judge, dimension=dimension, count=options["examples"], by=None)
+            propose_examples(
+                judge=judge,
+                dimension=dimension,
+                count=options["examples"],
+                nearest=options["nearest"],
+                by=None,
+            )
         for option, kind in DRAFTED.items():
             if options[option]:
                 problems += self._draft(project, options, kind, options[option])

@@ -1,6 +1,7 @@
 """A judge that learns: the loop against an endpoint whose answers depend on the prompt in a known way."""
 
 import json
+import re
 from io import StringIO
 from typing import Any
 
@@ -26,6 +27,7 @@ from judges.laboratory.commands.proposals import (
     accept_proposal,
     dismiss_proposal,
     draw_parts,
+    edit_proposal,
     propose_examples,
     propose_text,
     send_to_raters,
@@ -283,17 +285,60 @@ def test_an_accepted_clarification_is_a_version_of_its_own_and_goes_to_raters_on
         send_to_raters(proposal=proposal, note="Again.", by=cast.admin)
 
 
-def test_a_settled_dispute_teaches_its_value_and_the_winning_reasons():
+def test_case_of_a_settled_dispute_has_value_and_reasons_of_both():
     cast = make_project(documents=2, systems=1)
     dispute = discussed(cast, 1, 2, 5)
     judge = make_judge(cast.project, "direct")
     DevelopmentDocument.objects.create(document=cast.items[0].document)
     assert cases_of(judge, cast.dimensions[0]) == []
+    for sample, words in enumerate(("It reads well.", "Fine.")):
+        make_judgment(judge, cast.items[0], cast.dimensions[0], value=4, sample=sample, rationale=words)
     adjudicate(dispute=dispute, value=2, note="One aspect is missing.", by=cast.admin)
     (case,) = cases_of(judge, cast.dimensions[0])
     nearest = cast.annotators[1].alias
     assert (case.kind, case.before, case.value) == ("dispute", (1, 2, 5), 2)
     assert case.reasons == ("One aspect is missing.", f"Reason of {nearest}.")
+    assert case.rationale == "It reads well."
+    assert case.document == "Review 1 of product 1.\n\nReview 2 of product 1."
+
+
+def test_examples_state_values_as_the_judge_does(cast):
+    draw_parts(project=cast.project, teach=8, select=4, by=cast.admin)
+    letters = make_judge(cast.project, "mcq", name="Letters")
+    tenths = make_judge(cast.project, "rts", name="Tenths", scale_minimum=1, scale_maximum=10)
+    for judge, answers in ((letters, ("Answer: A", "Answer: D")), (tenths, ("Score: 1", "Score: 8"))):
+        text = propose_examples(judge=judge, dimension=cast.dimensions[0], count=4, by=cast.admin).text
+        lines = text.splitlines()
+        assert all(answer in lines for answer in answers)
+        assert sum(line.startswith("Document: Review 1 of product") for line in lines) == 4
+
+
+def test_prompt_shows_the_nearest_examples_of_other_documents(cast, judge, provider):
+    draw_parts(project=cast.project, teach=8, select=4, by=cast.admin)
+    dimension = cast.dimensions[0]
+    proposal = propose_examples(judge=judge, dimension=dimension, count=2, nearest=True, by=cast.admin)
+    assert proposal.items.count() == 24
+    learned = accept_proposal(proposal=proposal, text=proposal.text, by=cast.admin)
+    run(cast, learned)
+    assert len(provider.asked) == len(cast.items)
+    for body in provider.asked:
+        shown, _, asked = body["messages"][-1]["content"].partition("<document>\n")
+        own = re.search(r"Review 1 of product \d+\.", asked)
+        assert own
+        assert own[0] not in shown
+        assert shown.count("\nScore: ") == 2
+        assert (MARK in asked) == (shown.count(f"Text: {MARK}") == 2)
+
+
+def test_pool_of_examples_is_refused_where_it_cannot_be_shown(cast, judge):
+    draw_parts(project=cast.project, teach=8, select=4, by=cast.admin)
+    wanted = {"dimension": cast.dimensions[0], "count": 2, "nearest": True, "by": cast.admin}
+    steps = make_judge(cast.project, "facts_share", name="Steps")
+    with pytest.raises(InvalidValueError, match="is not a placeholder here"):
+        propose_examples(judge=steps, **wanted)
+    proposal = propose_examples(judge=judge, **wanted)
+    with pytest.raises(InvalidValueError, match="first and last line"):
+        edit_proposal(proposal=proposal, text=proposal.text.replace("}}", "}"), by=cast.admin)
 
 
 def test_the_page_draws_proposes_and_decides(cast, judge, client):
@@ -375,7 +420,7 @@ def test_a_page_takes_a_fixed_number_of_queries(cast, judge, client, django_asse
             most_candidates=3,
             by=cast.admin,
         )
-    with django_assert_max_num_queries(52):
+    with django_assert_max_num_queries(57):
         client.get(reverse("alignment", args=[cast.project.slug]))
 
 

@@ -23,6 +23,8 @@ def test_a_program_takes_every_step(cast, judge):
     whose = {"judge": judge.pk, "dimension": "fluency"}
     examples = program.post(f"{home}/proposals/examples/", {**whose, "count": 2}).json()
     assert (examples["kind"], len(examples["units"])) == ("examples", 2)
+    pool = program.post(f"{home}/proposals/examples/", {**whose, "count": 2, "nearest": True}).json()
+    assert pool["text"].startswith("{{ nearest_examples: 2 }}\n--- ")
 
     drafting = program.post(
         f"{home}/draftings/", {**whose, "draft": "clarification", "count": 3, "drafter": judge.pk}
@@ -61,7 +63,7 @@ def test_a_program_takes_every_step(cast, judge):
     dismissed = program.post(f"{home}/proposals/{own['id']}/dismiss/").json()
     assert dismissed["status"] == "dismissed"
     assert program.post(f"{one}burn/").status_code == 404
-    assert len(program.get(f"{home}/proposals/").json()["results"]) == 3
+    assert len(program.get(f"{home}/proposals/").json()["results"]) == 4
 
 
 def test_readers_read_and_change_nothing(cast, judge):

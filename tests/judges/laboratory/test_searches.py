@@ -159,6 +159,22 @@ def test_each_round_learns_from_the_errors_of_the_best_candidate(cast, provider)
     assert (row["before"].value < row["after"].value, row["after"].value) == (True, 1)
 
 
+def test_a_search_that_runs_out_of_money_between_rounds_goes_on_with_more(cast, judge, provider):
+    draw_parts(project=cast.project, teach=8, select=6, by=cast.admin)
+    provider.reply_to = answer_in_two_steps
+    run(cast, judge)
+    first = 3 * 6 * CALL  # the first round: one candidate on six documents
+    search = planned(
+        cast, judge, proposed(cast, judge, "Be fair."), rounds=2, budget=first + Decimal("0.003")
+    )
+    search = searched(cast, search)
+    assert (search.status, search.step) == ("stopped", "draft")
+    assert "does not allow one more call" in search.reason
+    search = start_search(search=search, budget=Decimal(1), by=cast.admin)
+    assert searched(cast, search).status == "finished"
+    assert chosen_by(search).parts.filter(text=CLARIFICATION).exists()
+
+
 def test_failed_calls_are_repeated_before_candidates_are_ranked(learning, judge, provider):
     search = planned(learning, judge, proposed(learning, judge, CLARIFICATION))
     search = start_search(search=search, by=learning.admin)
