@@ -49,7 +49,6 @@ def test_no_page_is_in_two_places():
         ("results/judges/", ["Results", "Judges and people"]),
         ("judges/endpoints/3/", ["Judges", "Endpoints"]),
         ("judges/3/", ["Judges", "Judges"]),
-        ("results/experiments/", ["Judges", "Laboratory", "Experiments"]),
         ("results/verdicts/", ["Judges", "Trust", "Judges by dimension"]),
         ("results/trust/", ["Judges", "Trust", "Verdicts"]),
         ("results/reliability/", ["Judges", "Trust", "Reliability"]),
