@@ -11,12 +11,15 @@ import scipy
 from agreement.coefficient import Estimated
 from agreement.data import FloatArray
 from agreement.severity_likelihood import LOG_SPREADS, RatedPoints, SeverityLikelihood
+from agreement.severity_misfit import SeverityMisfit, severity_misfit
 from agreement.student import t_reach
 
 LEAST_DOCUMENTS = 5
 NO_END = "The search for the most likely severities did not end, so none are given."
 PENALTY = 0.25
 """Half of it is what each squared severity and threshold costs, so that none is infinite."""
+SAME_SHARE = 0.01
+"""Differences of raters' shares below it move no mean by what two decimals show."""
 _STEPS = 500
 _CLOSE = 1e-6  # of log-likelihoods that tell nothing apart
 MOST_POINTS = 11
@@ -29,6 +32,7 @@ class RaterSeverity:
 
     severity: in logits, 0 being the raters' mean. fair_mean: the mean that the rater would give to all units.
     infit, outfit: mean squares of residuals, 1 as the model has it, above it where the rater is less regular.
+    adjusted_p_value: that infit is 1, see `severity_misfit`.
     """
 
     rater: str
@@ -38,15 +42,22 @@ class RaterSeverity:
     fair_mean: Estimated
     infit: float
     outfit: float
+    adjusted_p_value: float
 
 
 @dataclass(frozen=True)
 class FairAverage:
-    """A system: the mean of its items, and the mean with raters of average severity, each with its rank."""
+    """A system: the mean of its items, and the mean with raters of average severity, each with its rank.
+
+    expected: what the model predicts of the mean by the same raters. adjusted_p_value: that both are one, see
+    `severity_misfit`.
+    """
 
     system: str
     items: int
     mean: float
+    expected: float
+    adjusted_p_value: float
     fair: Estimated
     rank: int
     fair_rank: int
@@ -56,14 +67,24 @@ class FairAverage:
 class Severity:
     """raters and systems by the model; without them `reason` says why.
 
-    spread: the standard deviation of units within a system, in logits, None with a reason.
+    spread: the standard deviation of units within a system, in logits, None with a reason. same_raters: if
+    each rater has the same share of every system's values, so that plain means are fair. rated_everything:
+    whether every rater rated every unit.
     """
 
     raters: tuple[RaterSeverity, ...]
     systems: tuple[FairAverage, ...]
     spread: float | None
     documents: int
+    same_raters: bool = True
+    rated_everything: bool = True
     reason: str = ""
+
+    @property
+    def misfit_p_value(self) -> float:
+        """The smallest adjusted p value of a system's mean or a rater's infit; 1 without any."""
+        found = [each.adjusted_p_value for each in self.systems]
+        return min([*found, *(each.adjusted_p_value for each in self.raters)], default=1.0)
 
 
 def why_not_severity(values: FloatArray, points: Sequence[float], documents: npt.NDArray[Any]) -> str:
@@ -113,12 +134,15 @@ def rater_severity(
     rated = RatedPoints.of(values, points, systems, documents)
     fit = fit_severities(rated, penalty, confidence_level)
     if fit is None:
-        return Severity((), (), None, rated.number_of_documents, NO_END)
+        return Severity((), (), None, rated.number_of_documents, reason=NO_END)
+    misfit = severity_misfit(fit.likelihood, fit.parameters, fit.inverse)
     return Severity(
-        tuple(_raters(fit, rated, raters)),
-        tuple(_systems(fit, rated)),
+        tuple(_raters(fit, rated, raters, misfit)),
+        tuple(_systems(fit, rated, misfit)),
         float(np.exp(fit.parameters[-1])),
         rated.number_of_documents,
+        same_raters=float(np.ptp(rated.shares_of_raters(), axis=0).max()) < SAME_SHARE,
+        rated_everything=rated.share_rated > 1 - SAME_SHARE,
     )
 
 
@@ -152,7 +176,8 @@ class SeverityFit:
         curvature = likelihood.curvature(self.parameters)[np.ix_(free, free)]
         inverse = np.linalg.pinv(curvature, hermitian=True)
         sums = likelihood.scores_by_document(self.parameters)[:, free]
-        self.covariance = np.zeros((len(free), len(free)))
+        self.inverse, self.covariance = np.zeros((2, len(free), len(free)))
+        self.inverse[np.ix_(free, free)] = inverse
         self.covariance[np.ix_(free, free)] = (
             inverse @ (sums.T @ sums) @ inverse * documents / (documents - 1)
         )
@@ -185,7 +210,9 @@ class SeverityFit:
         ]
 
 
-def _raters(fit: SeverityFit, rated: RatedPoints, names: Sequence[str]) -> list[RaterSeverity]:
+def _raters(
+    fit: SeverityFit, rated: RatedPoints, names: Sequence[str], misfit: SeverityMisfit
+) -> list[RaterSeverity]:
     likelihood = fit.likelihood
     severities = fit.of(*likelihood.with_slopes(likelihood.severities, fit.parameters))
     fair = fit.of_means(*likelihood.with_slopes(likelihood.means_of_raters, fit.parameters))
@@ -202,12 +229,13 @@ def _raters(fit: SeverityFit, rated: RatedPoints, names: Sequence[str]) -> list[
                 fair[place],
                 float(infit[place]),
                 float(outfit[place]),
+                float(misfit.adjusted[len(rated.systems) + place]),
             )
         )
     return found
 
 
-def _systems(fit: SeverityFit, rated: RatedPoints) -> list[FairAverage]:
+def _systems(fit: SeverityFit, rated: RatedPoints, misfit: SeverityMisfit) -> list[FairAverage]:
     likelihood = fit.likelihood
     fair = fit.of_means(*likelihood.with_slopes(likelihood.means_of_systems, fit.parameters))
     means = rated.means_of_systems()
@@ -220,6 +248,15 @@ def _systems(fit: SeverityFit, rated: RatedPoints) -> list[FairAverage]:
     ]
     items = np.bincount(rated.system_of_unit, minlength=len(rated.systems)).tolist()
     return [
-        FairAverage(name, items[place], float(means[place]), fair[place], ranks[0][place], ranks[1][place])
+        FairAverage(
+            name,
+            items[place],
+            float(means[place]),
+            float(misfit.expected_means[place]),
+            float(misfit.adjusted[place]),
+            fair[place],
+            ranks[0][place],
+            ranks[1][place],
+        )
         for place, name in enumerate(rated.systems)
     ]

@@ -62,6 +62,18 @@ class RatedPoints:
         means = sums / np.bincount(self.unit)
         return np.bincount(self.system_of_unit, means) / np.bincount(self.system_of_unit)
 
+    @property
+    def share_rated(self) -> float:
+        """The share of units and raters that have a value."""
+        return len(self.unit) / (len(self.system_of_unit) * len(self.rater_indices))
+
+    def shares_of_raters(self) -> FloatArray:
+        """(systems, raters): the part of a system's mean that each rater's values are."""
+        found = np.zeros((len(self.systems), len(self.rater_indices)))
+        weights = 1 / np.bincount(self.unit)
+        np.add.at(found, (self.system_of_unit[self.unit], self.rater), weights[self.unit])
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
+
 
 _BLOCK = 20_000
 """How many values are looked at at once, so that memory does not grow with all of them."""
@@ -215,23 +227,52 @@ class SeverityLikelihood:
 
     def fit_of_raters(self, parameters: FloatArray) -> Slopes:
         """(raters,) infit and outfit: of each value from what the other raters of its unit predict."""
-        shares, logs = self._shares(parameters)
-        patterns, points, size = self._patterns, self.rated.points, self._sizes[1]
-        expected, second = shares @ points, shares @ points**2
+        size = self._sizes[1]
         squares, variances, ratios, values = np.zeros((4, size))
-        for block in patterns.blocks:
-            row, cell = block.cells.nonzero()
-            pair, times = patterns.pair_of_cell[cell], block.times[row]
-            without, _ = posterior_of((block.cells @ logs + np.log(self._weights))[row] - logs[cell])
-            mean = np.sum(without * expected[pair], axis=1)
-            variance = np.sum(without * second[pair], axis=1) - mean**2
-            square = (points[patterns.code_of_cell[cell]] - mean) ** 2
-            rater = patterns.rater_of_pair[pair]
+        for block, row, rater, square, variance in self._squares(parameters):
+            times = block.times[row]
             squares += np.bincount(rater, times * square, size)
             variances += np.bincount(rater, times * variance, size)
             ratios += np.bincount(rater, times * square / variance, size)
             values += np.bincount(rater, times, size)
         return squares / variances, ratios / values
+
+    def excess_squares(self, parameters: FloatArray) -> FloatArray:
+        """(documents, raters): squared residuals minus their variance, 0 on average if the model holds."""
+        found = np.zeros((self.rated.number_of_documents, self._sizes[1]))
+        for block, row, rater, square, variance in self._squares(parameters):
+            excess = np.zeros((len(block.times), self._sizes[1]))
+            excess[row, rater] = square - variance
+            found += block.documents.T @ excess
+        return found
+
+    def _squares(
+        self, parameters: FloatArray
+    ) -> Iterator[tuple[Block, IntArray, IntArray, FloatArray, FloatArray]]:
+        """Yield of each block its values: pattern, rater, squared residual and the residual's variance."""
+        shares, logs = self._shares(parameters)
+        patterns, points = self._patterns, self.rated.points
+        expected, second = shares @ points, shares @ points**2
+        for block in patterns.blocks:
+            row, cell = block.cells.nonzero()
+            pair = patterns.pair_of_cell[cell]
+            without, _ = posterior_of((block.cells @ logs + np.log(self._weights))[row] - logs[cell])
+            mean = np.sum(without * expected[pair], axis=1)
+            variance = np.sum(without * second[pair], axis=1) - mean**2
+            square = (points[patterns.code_of_cell[cell]] - mean) ** 2
+            yield block, row, patterns.rater_of_pair[pair], square, variance
+
+    def mean_residuals(self, parameters: FloatArray) -> FloatArray:
+        """(documents, systems): parts of the system's mean minus its expected mean from the same raters."""
+        rated = self.rated
+        own = self._parts(parameters)[1]
+        expected = np.stack([self._means(parameters, each) for each in own], axis=1)
+        values = rated.points[rated.code] - expected[rated.system_of_unit[rated.unit], rated.rater]
+        of_unit = np.bincount(rated.unit, values) / np.bincount(rated.unit)
+        of_unit /= np.bincount(rated.system_of_unit)[rated.system_of_unit]
+        found = np.zeros((rated.number_of_documents, len(rated.systems)))
+        np.add.at(found, (rated.document_of_unit, rated.system_of_unit), of_unit)
+        return found
 
     def _parts(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, float]:
         systems, raters, thresholds = np.split(parameters[:-1], np.cumsum(self._sizes)[:-1])

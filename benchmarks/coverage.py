@@ -35,7 +35,8 @@ interval and of one that only resamples the sample, if it exists.
 kappas: the same shares of intervals of Fleiss' and weighted kappa.
 judges: shares of pairs of judges found different although they agree with people equally well.
 strengths: shares of 95 % intervals of strengths, and of sets of ranks, that cover the true value.
-severity: shares of 95 % intervals of raters' severities and of systems' fair means that cover the true value.
+severity: shares of 95 % intervals of raters' severities and of systems' fair means that cover the true value,
+and of panels that the model is said not to fit.
 passages: shares of 95 % intervals of agreement on marked passages that cover the true value.
 stopping: shares of projects in which alpha's interval covers at every look, always valid and usual; in which
 any look excludes a true difference of systems or judges; and the documents until a difference is sure.

@@ -109,6 +109,29 @@ def held_drifts(kind: Panel, simulations: int) -> tuple[float, float]:
     return float(np.mean(held)), float(np.mean(rejected))
 
 
+def found_misfits(kind: Panel, simulations: int, *, missing: float = 0.0, spoilt: str = "") -> float:
+    """Return the share of panels that the model is said not to fit.
+
+    missing: the share of values that are not given, at random. spoilt: by a rater who answers at random, or a
+    system whose units are good or bad and nothing between.
+    """
+    generator, found = np.random.default_rng(SEED), 0
+    for _ in range(simulations):
+        values, systems, documents = kind.values(generator)
+        if spoilt == "rater":
+            values[-1] = generator.integers(1, 6, values.shape[1])
+        elif spoilt == "system":
+            own = np.array(systems) == "S0"
+            good = generator.random(own.sum()) < 0.7
+            values[:, own] = np.clip(
+                np.where(good, 5, 2) + generator.integers(-1, 2, (len(values), own.sum())), 1, 5
+            )
+        values[generator.random(values.shape) < missing] = np.nan
+        names = [str(place) for place in range(len(values))]
+        found += rater_severity(values, [1, 2, 3, 4, 5], systems, documents, names).misfit_p_value < LEVEL
+    return found / simulations
+
+
 def report_severity(simulations: int) -> None:
     """Print a line for each kind of panel."""
     print(f"Share of 95 % intervals that hold, and mean outfit; {simulations:,} panels of each kind")
@@ -121,3 +144,12 @@ def report_severity(simulations: int) -> None:
         held, rejected = held_drifts(kind, simulations)
         print(f"{kind.documents:>4} documents, shared {kind.of_document:g}, drift {kind.drift:g}", end="  ")
         print(f"held {held:.3f}  rejected {rejected:.3f}", flush=True)
+    print("Share of panels that the model is said not to fit, at .05")
+    for kind in (Panel(12), Panel(32), Panel(32, of_document=0.7), Panel(100)):
+        shares = [
+            found_misfits(kind, simulations, **options)
+            for options in ({}, {"missing": 0.4}, {"spoilt": "rater"}, {"spoilt": "system"})
+        ]
+        print(f"{kind.documents:>4} documents, shared {kind.of_document:g}", end="  ")
+        names = ("true", "true, gaps", "rater at random", "system of two kinds")
+        print("  ".join(f"{name} {share:.3f}" for name, share in zip(names, shares, strict=True)), flush=True)

@@ -61,8 +61,8 @@ ar    GET  {home}items/?marked=disputed
 ar    GET  {home}results/disagreements/?page=50
 ar    GET  {home}results/so-far/
 ar    GET  {home}results/systems/
-ar    GET  {home}results/severity/
-ar    GET  {home}results/passages/
+ar    GET  {home}results/agreement/?part=severity
+ar    GET  {home}results/agreement/?part=passages
 ar    GET  {home}results/study/
 """
 

@@ -95,7 +95,6 @@ from agreement.comparison.samples import (
     bin_values,
     sample_curve,
     share_repeated,
-    variant_agreement,
 )
 from agreement.comparison.scores import Scores
 from agreement.comparison.strengths import Strengths, system_strengths

@@ -1,7 +1,7 @@
 """A judge's samples: whether it agrees with itself, and how many samples are enough."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -9,14 +9,10 @@ import numpy.typing as npt
 from agreement import (
     Coefficient,
     Counts,
-    MeasurementLevel,
     PairedDifference,
     PairMeasure,
-    ReliabilityData,
     Resampling,
-    checked_alpha,
     difference_of_figures,
-    observed_domain,
 )
 from agreement.bootstrap import Statistic
 from agreement.comparison.between_judges import correlation_statistic
@@ -26,7 +22,6 @@ from agreement.data import FloatArray, IntArray
 from agreement.estimate import Weighted
 from agreement.streams import Randomness, generator_of, substream
 
-_STUREBORG = "Stureborg, Alikaniotis and Suhara 2024, tables 4 and 7"
 _BY_DOCUMENTS = Resampling(by="documents")
 
 
@@ -44,34 +39,6 @@ def bin_values(values: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
     found = np.full(table.shape, np.nan)
     found[known] = scale[places[known].astype(np.intp)]
     return found
-
-
-def variant_agreement(
-    first: FloatArray,
-    second: FloatArray,
-    *,
-    documents: npt.ArrayLike,
-    measurement_level: MeasurementLevel | str = MeasurementLevel.INTERVAL,
-    generator: Randomness | None = None,
-) -> Coefficient:
-    """Krippendorff's alpha of two variants of a judge (items,), as if each were a rater; NaN for a gap.
-
-    Over the items that both have; the interval resamples documents (items,).
-    Undefined where no item has both, and without variation. Source: Stureborg and others 2024, tables 4, 7.
-    """
-    values = np.vstack([first, second])
-    domain = observed_domain(values)
-    data = ReliabilityData(
-        values,
-        measurement_level=measurement_level,
-        value_domain=domain if len(domain) else [0.0],
-        documents=documents,
-    )
-    found = checked_alpha(data, generator=substream(generator, "variants"), resampling=_BY_DOCUMENTS)
-    named = replace(found, name="variant_agreement", label="Alpha between variants", source=_STUREBORG)
-    if named.defined or named.counts.pairable_units:
-        return named
-    return replace(named, reason="No item has a value of both variants; let both judge the same items.")
 
 
 def share_repeated(

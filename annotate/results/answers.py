@@ -210,7 +210,7 @@ _BEST_FIRST = {
 
 
 def answer_severity(tables: Tables) -> str:
-    """Return on which dimension raters differ most in severity, and by how much."""
+    """Return on which dimension raters differ most in severity, and on how many the model fits."""
     raters = tables.get("raters")
     own: dict[str, list[float]] = {}
     for name, cell in zip(
@@ -223,10 +223,17 @@ def answer_severity(tables: Tables) -> str:
     if not own:
         return ""
     widest = max(own, key=lambda each: max(own[each]) - min(own[each]))
-    return gettext("Raters differ most on %(dimension)s: severity has a range of %(range)s logits.") % {
+    says = gettext("Raters differ most on %(dimension)s: severity has a range of %(range)s logits.") % {
         "dimension": widest,
         "range": f"{max(own[widest]) - min(own[widest]):.2f}",
     }
+    fit = tables.get("fit")
+    if fit is None:
+        return says
+    misfits = [str(row[0].value) for row in fit.rows if row[1].key == "false"]
+    if not misfits:
+        return f"{says} {gettext('The model fits.')}"
+    return f"{says} {gettext('The model does not fit %(dimensions)s.') % {'dimensions': ', '.join(misfits)}}"
 
 
 def answer_passages(tables: Tables) -> str:

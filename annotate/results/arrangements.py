@@ -83,8 +83,9 @@ BY_METADATA = Arrangement(
     chart=Chart("means"),
 )
 SEVERITY = Arrangement(
-    tabs={"raters": _("Raters"), "fair": _("Systems"), "drift": _("Over time")},
+    tabs={"raters": _("Raters"), "fair": _("Systems"), "fit": _("Fit of the model"), "drift": _("Over time")},
     chart=Chart("raters", ("severity",)),
+    columns_in_files={"raters": ("values",)},
     answer=answer_severity,
 )
 PASSAGES = Arrangement(chart=Chart("passages", ("alpha",)), answer=answer_passages)

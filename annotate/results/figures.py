@@ -1,12 +1,19 @@
 """A result's figures for a page or a program: those that are kept, or a worker is asked for new ones."""
 
+from typing import Any
+
+from django.http import HttpResponse
+from django.urls import reverse
+
 from annotate.core.errors import UndefinedResultError
 from annotate.core.models import ComputedResult, Project
 from annotate.core.optional_writes import write_if_possible
+from annotate.core.page import Request, render_in_project
 from annotate.results.commands import ask_for_page, compute_page, keep_plot
 from annotate.results.plots import draw
 from annotate.results.queries.kept import KeptPage, kept_page, kept_plot
 from annotate.results.registry import Result, version_of
+from annotate.results.shown import ShownPage
 from annotate.results.table import Table
 
 AT_ONCE = 500  # a page of as many values is computed while the reader waits: in less than 0.3 s
@@ -46,6 +53,27 @@ def has_current_figures(project: Project, result: Result) -> bool:
     if not kept or not kept["problem"]:
         ask_worker(project, result)
     return False
+
+
+def show_figures(
+    request: Request, project: Project, result: Result, template: str, context: dict[str, Any]
+) -> HttpResponse:
+    """Render a page with a result's figures, or what htmx needs of them: nothing while a worker computes.
+
+    Raises DomainError where nothing can be computed.
+    """
+    waits = request.htmx and request.htmx.target != "view"
+    if waits and not has_current_figures(project, result):
+        return HttpResponse(status=204)
+    kept = kept_figures(project, result)
+    if request.htmx and not kept.is_current:
+        return HttpResponse(status=204)
+    units = reverse("disagreements", args=[project.slug])
+    shown = ShownPage(result, kept, request.GET, units)
+    context |= {"result": result, "kept": kept, "shown": shown}
+    if request.htmx:
+        template = "results/_view.html" if request.htmx.target == "view" else "results/page.html#figures"
+    return render_in_project(request, project, template, context)
 
 
 def plot_of(project: Project, result: Result, kept: KeptPage, table: Table) -> str:

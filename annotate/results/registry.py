@@ -90,9 +90,10 @@ class ResultsPage:
     a value that changes whenever a result can change, from few and fast queries. size: the number of values
     behind the results; with many, a worker computes the page. version_of_choice: the version of data that
     only some choices use. filled_by: the route, which takes the project's slug, of the step that an empty
-    page links to. shown_on: the route of the page that shows a part, see `PARTS`. is_listed: whether a
-    project lists it. arrangement: the tables that come first. action: the HTML of a form above the results,
-    for those who may send it.
+    page links to. shown_on: the route of the page that shows a part, see `PARTS`. shown_at: computes
+    the URL of the page that shows it, where that is another. parts: the names of results that it shows behind
+    tabs. is_listed: whether a project lists it. arrangement: the tables that come first.
+    action: the HTML of a form above the results, for those who may send it.
     """
 
     name: str
@@ -105,6 +106,8 @@ class ResultsPage:
     version_of_choice: Callable[[Project, Chosen], Sequence[object]] = lambda _project, _chosen: ()
     filled_by: str = "round_one"
     shown_on: str = ""
+    shown_at: Callable[[str, Chosen], str] | None = None
+    parts: Sequence[str] = ()
     is_listed: Callable[[Project], bool] = lambda _project: True
     arrangement: Arrangement = field(default_factory=Arrangement)
     action: Callable[[Request, Project], str] | None = None

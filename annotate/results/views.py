@@ -17,7 +17,7 @@ from annotate.core.models import Project
 from annotate.core.page import Request, render_in_project
 from annotate.core.raters import uncounted_annotators
 from annotate.results.charts import differences_chart
-from annotate.results.figures import ask_worker, has_current_figures, kept_figures, plot_of
+from annotate.results.figures import ask_worker, kept_figures, plot_of, show_figures
 from annotate.results.forms import DisagreementForm
 from annotate.results.front import front_cards
 from annotate.results.plots import CONTENT_TYPES, draw
@@ -41,7 +41,7 @@ from annotate.results.registry import (
 )
 from annotate.results.reproduction.figures import as_result
 from annotate.results.reproduction.queries import Reproduction, paper_of, reproduction
-from annotate.results.shown import Link, ShownPage
+from annotate.results.shown import Link
 from annotate.results.table import Table
 from annotate.results.table_files import CONTENT_TYPES as TABLE_TYPES
 from annotate.results.table_files import table_file
@@ -59,7 +59,7 @@ def results(request: Request, slug: str) -> HttpResponse:
     context = {
         "cards": cards,
         "is_waiting": any(each.is_waiting for each in cards),
-        "pages": [page for page in PAGES.values() if page.is_listed(project)],
+        "pages": [page for page in PAGES.values() if not page.shown_at and page.is_listed(project)],
         "paper": paper_of(project),
     }
     template = "results/results.html#cards" if request.htmx else "results/results.html"
@@ -76,37 +76,30 @@ def results_page(request: Request, slug: str, name: str) -> HttpResponse:
         if request.method == "POST":
             ask_worker(project, result_of(project, part))
         return redirect(part.shown_on, slug)
+    page = PAGES.get(name)
+    if page is None:
+        raise Http404(gettext("There is no such page of results."))
+    parts = [PAGES[each] for each in page.parts if PAGES[each].is_listed(project)]
+    shown = next((each for each in parts if each.name == request.GET.get("part")), page)
     try:
-        result = _read_address(request, project, name)
+        result = result_of(project, shown, request.GET.dict())
         if request.method == "POST":
             ask_worker(project, result)
             return redirect(request.get_full_path())
-        waits = request.htmx and request.htmx.target != "view"
-        if waits and not has_current_figures(project, result):
-            return HttpResponse(status=204)
-        kept = kept_figures(project, result)
+        if shown.shown_at and shown is page:
+            return redirect(_with_query(shown.shown_at(slug, result.chosen), request))
+        context = {"page": page, "parts": parts, "left_out": _left_out(project)}
+        context |= {"action": "" if request.htmx else _action(request, project, page)}
+        return show_figures(request, project, result, "results/page.html", context)
     except UnknownChoiceError as error:
         raise Http404(error.message) from error
     except DomainError as error:  # what is needed is not there yet; the sentence says what
-        page = PAGES[name]
         context = {"page": page, "problem": error.message, "action": _action(request, project, page)}
         return render_in_project(request, project, "results/page.html", context)
-    if request.htmx and not kept.is_current:
-        return HttpResponse(status=204)
-    units = reverse("disagreements", args=[slug])
-    context = {
-        "page": result.page,
-        "result": result,
-        "kept": kept,
-        "shown": ShownPage(result, kept, request.GET, units),
-        "left_out": ", ".join(place.rater_name for place in uncounted_annotators(project)),
-    }
-    template = "results/page.html"
-    if not request.htmx:
-        context["action"] = _action(request, project, result.page)
-    else:
-        template = "results/_view.html" if request.htmx.target == "view" else f"{template}#figures"
-    return render_in_project(request, project, template, context)
+
+
+def _left_out(project: Project) -> str:
+    return ", ".join(place.rater_name for place in uncounted_annotators(project))
 
 
 def _action(request: Request, project: Project, page: ResultsPage) -> str:
@@ -162,8 +155,12 @@ def so_far(request: Request, slug: str) -> HttpResponse:
 def at_new_address(request: HttpRequest, slug: str, name: str, **_parts: str) -> HttpResponse:
     """Lead from an address that a page of results had before to the one that it has."""
     access.project_for_reader(request.user, slug)
+    return redirect(_with_query(reverse("results_page", args=[slug, name]), request))
+
+
+def _with_query(url: str, request: HttpRequest) -> str:
     query = request.GET.urlencode()
-    return redirect(reverse("results_page", args=[slug, name]) + (f"?{query}" if query else ""))
+    return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
 
 
 def _read_address(request: HttpRequest, project: Project, name: str) -> Result:

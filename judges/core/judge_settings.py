@@ -16,7 +16,6 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.models import text_digest
 from annotate.exports.registry import ValueKind
 from judges.core.models import CallOrder, Judge, MaxTokensName, PromptTemplate, ScoreFrom
-from judges.methods import METHODS
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -358,26 +357,21 @@ def names_of_settings(*sections: SettingSection) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class BoundSetting:
-    """What a certificate binds of a judge, and in what two judges can differ.
+    """What a certificate binds of a judge.
 
     key: its key in `Calibration.bound`, which never changes. read: its value as JSON, as certificates store
-    it. tell: the same in words; None if `in_words` says it.
+    it.
     """
 
     key: str
     name: "StrOrPromise"
     read: Callable[[Judge], Any]
-    tell: Callable[[Judge], str] | None = None
 
     @property
     def label(self) -> str:
         """Its name within a sentence."""
         name = str(self.name)
         return name[0].lower() + name[1:]
-
-    def describe(self, judge: Judge) -> str:
-        """Return the judge's value in words."""
-        return self.tell(judge) if self.tell else in_words(self.read(judge))
 
 
 def in_words(value: object) -> str:
@@ -389,11 +383,6 @@ def in_words(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _method(judge: Judge) -> str:
-    method = METHODS.get(judge.method)
-    return str(method.label) if method else judge.method
-
-
 def _prompt_digest(judge: Judge) -> str | None:
     return _digest_of(judge.template) if judge.template else None
 
@@ -403,20 +392,6 @@ def _digest_of(template: PromptTemplate) -> str:
     return text_digest([whole, sorted(template.wordings.items())] if template.wordings else whole)
 
 
-def _scale(judge: Judge) -> str:
-    scale = judge.own_scale
-    if scale is None:
-        return "the dimension’s"
-    steps = " with weak and strong" if judge.scale_modifiers else ""
-    steps += " in thirds" if judge.scale_thirds else ""
-    table = f", read as {', '.join(f'{value:g}' for value in scale.table)}" if scale.table else ""
-    return f"{scale.minimum} to {scale.maximum}{steps}{table}"
-
-
-def _asked_together(judge: Judge) -> str:
-    return str(len(judge.asked_together) or "all") if judge.asks_several else "one"
-
-
 def _bind(setting: Setting) -> BoundSetting:
     name = setting.name
 
@@ -424,23 +399,19 @@ def _bind(setting: Setting) -> BoundSetting:
         value = getattr(judge, name)
         return str(value) if isinstance(value, str) else value  # choices too, which JSON does not know
 
-    return BoundSetting(name, setting.field.label or name, _READ.get(name, read), _TELL.get(name))
+    return BoundSetting(name, setting.field.label or name, _READ.get(name, read))
 
 
 _READ: dict[str, Callable[[Judge], Any]] = {
     "reference": lambda judge: judge.reference.name if judge.reference else "",
 }
-_TELL: dict[str, Callable[[Judge], str]] = {
-    "score_from": lambda judge: str(judge.get_score_from_display()),
-    "asked_together": _asked_together,
-}
 
 BOUND_SETTINGS = (
     BoundSetting("model", "model", lambda judge: judge.model),
-    BoundSetting("method", "method", lambda judge: judge.method, _method),
+    BoundSetting("method", "method", lambda judge: judge.method),
     BoundSetting("endpoint", "endpoint", lambda judge: judge.endpoint and judge.endpoint.base_url),
     BoundSetting("prompt", "prompt", lambda judge: str(judge.template) if judge.template else None),
     BoundSetting("prompt_digest", "prompt's text", _prompt_digest),
-    BoundSetting("scale", "scale", lambda judge: repr(judge.own_scale) if judge.own_scale else "", _scale),
+    BoundSetting("scale", "scale", lambda judge: repr(judge.own_scale) if judge.own_scale else ""),
     *(_bind(each) for each in JUDGE_SETTINGS if each.binds),
 )

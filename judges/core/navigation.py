@@ -16,7 +16,6 @@ _ROUTING = (
     Page(gettext_noop("Routes"), "results_page", READERS, ("routes",), tells=True),
 )
 _LABORATORY = (
-    Page(gettext_noop("Self-consistency"), "results_page", READERS, ("laboratory",), tells=True),
     Page(gettext_noop("Experiments"), "results_page", READERS, ("experiments",), tells=True),
     Page(gettext_noop("Biases"), "results_page", READERS, ("biases",), tells=True),
 )
@@ -37,7 +36,7 @@ JUDGES_PAGES = (
                 gettext_noop("Laboratory"),
                 "results_page",
                 READERS,
-                ("laboratory",),
+                ("experiments",),
                 beside=_LABORATORY,
                 tells=True,
             ),

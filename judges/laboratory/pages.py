@@ -1,5 +1,6 @@
 """The results pages of the laboratory."""
 
+from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from annotate.results.arrangement import Arrangement, Chart
@@ -13,42 +14,46 @@ from judges.laboratory.tables.alignment import (
 from judges.laboratory.tables.biases import biases_sections, version_of_biases
 from judges.laboratory.tables.effects import answer_effects
 from judges.laboratory.tables.experiments import RUN, experiments_sections
-from judges.laboratory.tables.laboratory import laboratory_sections
+from judges.laboratory.tables.self_consistency import answer_self_consistency, self_consistency_sections
 from judges.results.tables.parameters import COEFFICIENT, CORRECTED, JUDGE, LEVEL, ROUND
 from judges.results.tables.version import values_of, version_of_judges
 
-LABORATORY_PAGE = ResultsPage(
-    "laboratory",
-    gettext_lazy("Self-consistency"),
+SELF_CONSISTENCY_PAGE = ResultsPage(
+    "self-consistency",
+    gettext_lazy("Agreement with itself"),
     gettext_lazy(
-        "Whether a judge agrees with itself, between samples and between prompts; the number of samples "
-        "worth their cost; their distribution and confidence compared with people; raters as judges."
+        "Whether a judge’s samples agree with each other, how many of them are worth their cost, and their "
+        "distribution and confidence compared with people’s values."
     ),
-    laboratory_sections,
+    self_consistency_sections,
     version_of_judges,
     values_of,
-    [COEFFICIENT, LEVEL, ROUND, CORRECTED],
+    [JUDGE, COEFFICIENT, LEVEL, ROUND, CORRECTED],
     filled_by="runs",
+    shown_at=lambda slug, chosen: reverse("judge", args=[slug, chosen["judge"]]) + "?part=self-consistency",
     arrangement=Arrangement(
         tabs={
-            "self-agreement": gettext_lazy("Agreement with itself"),
-            "variants": gettext_lazy("Variants"),
+            "self-agreement": gettext_lazy("Samples"),
             "samples": gettext_lazy("Number of samples"),
             "distributions": gettext_lazy("Distributions"),
             "confidence": gettext_lazy("Confidence"),
-            "reliability-curve": gettext_lazy("Reliability curves"),
+            "raters": gettext_lazy("Raters as judges"),
         },
         chart=Chart("self-agreement", ("alpha",), band="among_people"),
+        charts={"samples": "curve", "confidence": "reliability-curve"},
+        in_files=("curve", "reliability-curve"),
         columns={
             "distributions": (
-                *("judge", "dimension", "samples", "items", "tv_judge", "tv_people", "tv_control"),
+                *("dimension", "samples", "items", "tv_judge", "tv_people", "tv_control"),
                 *("energy", "energy_control"),
             ),
             "confidence": (
-                *("judge", "dimension", "items", "confidence", "mode_right", "mode_error", "mode_chance"),
+                *("dimension", "items", "confidence", "mode_right", "mode_error", "mode_chance"),
                 *("within_right", "within_error"),
             ),
         },
+        columns_in_files={"self-agreement": ("judge",), "samples": ("judge",)},
+        answer=answer_self_consistency,
     ),
 )
 
@@ -125,7 +130,7 @@ ALIGNMENT_PAGE = ResultsPage(
 )
 
 LABORATORY_RESULTS = (
-    LABORATORY_PAGE,
+    SELF_CONSISTENCY_PAGE,
     BIASES_PAGE,
     EXPERIMENTS_PAGE,
     ALIGNMENT_PAGE,

@@ -5,10 +5,12 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.optimize
+import scipy.stats
 
 from agreement import rater_severity, severity, severity_drift, why_not_severity
 from agreement.severity_likelihood import RatedPoints, SeverityLikelihood
-from benchmarks.coverage_severity import Panel, held_drifts, held_severities
+from agreement.severity_misfit import severity_misfit
+from benchmarks.coverage_severity import Panel, found_misfits, held_drifts, held_severities
 
 pytestmark = pytest.mark.fast
 
@@ -104,6 +106,47 @@ def test_a_rater_who_answers_at_random_does_not_fit() -> None:
     assert found.raters[1].outfit > max(found.raters[0].outfit, found.raters[2].outfit)
 
 
+def test_only_raters_in_different_shares_make_means_unfair() -> None:
+    values, systems, documents = panel(4)
+    alike = values.copy()
+    alike[0, documents < 4] = np.nan  # of all systems
+    other = values.copy()
+    other[0, np.array(systems) == "S0"] = np.nan
+    found = [
+        rater_severity(each, [1, 2, 3, 4, 5], systems, documents, ["A", "B", "C"])
+        for each in (values, alike, other)
+    ]
+    assert [each.same_raters for each in found] == [True, True, False]
+    assert [each.rated_everything for each in found] == [True, False, False]
+
+
+@pytest.mark.oracle("jackknife of documents, model refitted", of="rater_severity", within=0.02)
+def test_misfit_of_the_model_is_that_of_the_jackknife() -> None:
+    values, systems, documents = Panel(documents=30, systems=3).values(np.random.default_rng(4))
+    values[2, ::2] = np.random.default_rng(5).integers(1, 6, values.shape[1] // 2)
+
+    def fitted(kept: np.ndarray) -> severity.SeverityFit:
+        rated = RatedPoints.of(
+            values[:, kept], [1, 2, 3, 4, 5], np.array(systems)[kept].tolist(), documents[kept]
+        )
+        fit = severity.fit_severities(rated, severity.PENALTY, 0.95)
+        assert fit is not None
+        return fit
+
+    def moments(fit: severity.SeverityFit) -> np.ndarray:
+        means = fit.likelihood.mean_residuals(fit.parameters).sum(axis=0)
+        return np.concatenate([means, fit.likelihood.excess_squares(fit.parameters).mean(axis=0)])
+
+    fit = fitted(documents >= 0)
+    without = np.array([moments(fitted(documents != each)) for each in range(30)])
+    errors = np.sqrt(29 / 30 * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
+    expected = 2 * scipy.stats.t.sf(np.abs(moments(fit)) / errors, 29)
+    found = severity_misfit(fit.likelihood, fit.parameters, fit.inverse)
+    assert found.p_values == pytest.approx(expected, abs=0.02)
+    model = rater_severity(values, [1, 2, 3, 4, 5], systems, documents, ["A", "B", "C"])
+    assert found.p_values.min() < model.misfit_p_value == found.adjusted.min() < 0.05
+
+
 def test_intervals_of_fair_means_end_where_the_scale_does() -> None:
     values, systems, documents = Panel(documents=5, systems=2, means=(3.0, 6.0)).values(
         np.random.default_rng(3)
@@ -142,6 +185,11 @@ def test_intervals_hold_and_fit_is_one_where_the_model_is_true() -> None:
     assert severities > 0.87
     assert fair > 0.85
     assert 0.9 < fit < 1.1
+
+
+def test_true_model_is_rarely_said_not_to_fit() -> None:
+    assert found_misfits(Panel(documents=15, systems=4), 40) <= 0.15
+    assert found_misfits(Panel(documents=15, systems=4), 5, spoilt="rater") >= 0.6
 
 
 @pytest.mark.parametrize(

@@ -96,8 +96,8 @@ imports/{upload}/ annotator-quality/ annotator-quality/{rater}/ assignment-plan/
 people/ people/{rater}/ people/outside/ results/so-far/
 rounds/1/deadline/ export/ export/datasheet/ export/{export}/ audit/ delete/
 webhooks/ webhooks/{webhook}/
-results/ results/agreement/ results/systems/ results/systems/means/ results/metadata/ results/questions/
-results/disagreements/
+results/ results/agreement/ results/severity/ results/systems/ results/systems/means/ results/metadata/
+results/questions/ results/disagreements/
 results/disagreements/{item}/fluency/
 disputes/ adjudication/ dispute-rules/ disputes/{dispute}/
 """
@@ -108,7 +108,7 @@ judges/import/ judges/import/{judgments}/
 judges/metrics/ judges/metrics/{metrics}/ results/metrics/
 results/judges/ results/reliability/ judges/of-unit/{item}/fluency/
 results/estimates/ results/replacement/ results/trust/ results/verdicts/ results/routes/
-results/laboratory/ results/biases/
+results/self-consistency/ results/biases/
 results/experiments/ judges/align/ results/alignment/
 judges/align/drafts/{drafting}/ judges/align/search/{search}/
 judges/certificates/ judges/certificates/new/ judges/certificates/{calibration}/

@@ -5,6 +5,8 @@ import re
 from html import unescape
 from io import StringIO
 
+from django.http import QueryDict
+
 HTMX = {"HX-Request": "true"}
 
 
@@ -23,9 +25,10 @@ def text_of_tabs(client, url, query=None):
 def answers_of_tabs(client, url, query=None):
     """Return the answers of a page of results: as it opens, then with each of its tabs open."""
     first = client.get(url, query, follow=True)
-    path = first.redirect_chain[-1][0] if first.redirect_chain else url
+    path, _, asked = (first.redirect_chain[-1][0] if first.redirect_chain else url).partition("?")
+    query = {**QueryDict(asked).dict(), **(query or {})}
     keys = dict.fromkeys(re.findall(r'href="\?(?:[^"]*&amp;)?table=([\w-]+)', first.content.decode()))
-    return [first, *(client.get(path, {**(query or {}), "table": key}) for key in keys)]
+    return [first, *(client.get(path, {**query, "table": key}) for key in keys)]
 
 
 def html_of(response):

@@ -80,8 +80,12 @@ def test_severity_names_the_dimension_with_the_largest_range() -> None:
         [text(name), text(rater), Cell(value)]
         for name, rater, value in (("x", "A", 0.1), ("x", "B", 0.2), ("y", "A", -1.0), ("y", "B", 0.5))
     ]
-    said = answer_severity({"raters": Table("raters", "R", columns, rows, heads=2)})
-    assert said == "Raters differ most on y: severity has a range of 1.50 logits."
+    fit = [[text("x"), Cell("yes", key="true")], [text("y"), Cell("no", key="false")]]
+    tables = {"raters": Table("raters", "R", columns, rows, heads=2)}
+    tables["fit"] = Table("fit", "F", [DIMENSION, Column("fits", "fits", ColumnKind.TEXT)], fit)
+    assert answer_severity(tables) == (
+        "Raters differ most on y: severity has a range of 1.50 logits. The model does not fit y."
+    )
 
 
 def test_a_study_takes_the_most_demanding_dimension() -> None:

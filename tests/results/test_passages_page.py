@@ -1,6 +1,7 @@
-"""The page of marked passages: who is compared, and where characters stand in several texts."""
+"""Marked passages, a part of the agreement page: who is compared, and characters in several texts."""
 
 import pytest
+from django.test import Client
 
 from annotate.core.models import Item
 from annotate.rating.commands.ratings import Answer, save_rating
@@ -44,6 +45,17 @@ def test_raters_who_marked_are_compared_over_all_parts_of_a_text() -> None:
     pairs = cells_of(cast.project, "passages", "pairs")
     assert [pair["word_f1"].value for pair in pairs] == [1, 0, 0]
     assert pairs[0]["alpha"].value == 1
+
+
+def test_agreement_has_the_part_once_two_raters_marked_an_item(client: Client) -> None:
+    for other, is_listed in (([], False), ([Passage(0, 5, 9)], True)):
+        cast = marked([Passage(0, 0, 4)], other)
+        client.force_login(cast.researcher)
+        page = client.get(f"/projects/{cast.project.slug}/results/agreement/").content.decode()
+        assert ("?part=passages" in page) == is_listed
+    old = client.get(f"/projects/{cast.project.slug}/results/passages/?table=pairs", follow=True)
+    assert old.redirect_chain[0][0].endswith("/results/agreement/?part=passages&table=pairs")
+    assert "Pairs of raters" in old.content.decode()
 
 
 def test_what_one_rater_marked_is_compared_with_nothing() -> None:

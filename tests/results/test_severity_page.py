@@ -1,4 +1,4 @@
-"""The page of severity: raters, systems, and why there is none."""
+"""Severity, a part of the agreement page: raters, systems, and why there is none."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -24,19 +24,31 @@ def rated_by_a_mild_and_a_severe_rater(*, documents: int = 6) -> Cast:
     return cast
 
 
-def test_severities_and_fair_means_stand_beside_plain_means() -> None:
+def test_means_of_raters_who_rated_everything_are_fair_already() -> None:
     cast = rated_by_a_mild_and_a_severe_rater()
     raters = cells_of(cast.project, "severity", "raters")
     severities = [row["severity"].value or 0 for row in raters]
     assert max(severities) == severities[2]
     assert sum(severities) == pytest.approx(0, abs=1e-9)
     assert all((row["severity"].low or 0) < (row["severity"].high or 0) for row in raters)
-    means = [row["mean"].value or 0 for row in raters]
-    assert [row["fair_mean"].value for row in raters] == pytest.approx(means, abs=0.3)
     systems = cells_of(cast.project, "severity", "fair")
-    assert sorted(row["rank"].value for row in systems) == [1, 2]
-    # Everybody rated everything, so no rank changes by who rated.
-    assert {row["places"].value for row in systems} == {0}
+    assert [row for row in (*raters, *systems) if "fair_mean" in row] == []
+    (fit,) = cells_of(cast.project, "severity", "fit")
+    p_values = [row["p_adjusted"].value for row in (*raters, *systems)]
+    assert fit["p_adjusted"].value == min(p_values)
+    assert fit["fits"].value == ("no" if min(p_values) < 0.05 else "yes")
+
+
+def test_system_that_a_severe_rater_did_not_get_has_a_fair_mean() -> None:
+    cast = rated_by_a_mild_and_a_severe_rater(documents=12)
+    spared = cast.items[0].system
+    severe = Rating.objects.filter(assignment__annotator=cast.annotators[2])
+    severe.filter(assignment__item__system=spared).update(value=None, cannot_rate=True)
+    systems = {row["system"].value: row for row in cells_of(cast.project, "severity", "fair")}
+    own = systems[spared.name]
+    assert own["fair_mean"].value < own["mean"].value
+    (fit,) = cells_of(cast.project, "severity", "fit")
+    assert bool(own["fair_mean"].warning) == (fit["fits"].value == "no")
 
 
 def test_categories_and_few_documents_have_no_severity_and_the_row_says_why() -> None:

@@ -1,7 +1,8 @@
 """The results pages about people."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from django.urls import reverse
 from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.models import Project
@@ -19,7 +20,7 @@ from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import agreement_sections
 from annotate.results.queries.by_metadata import METADATA, has_metadata, metadata_sections
 from annotate.results.queries.compared_systems import ABOUT, ACROSS
-from annotate.results.queries.passages import passages_sections
+from annotate.results.queries.passages import has_passages_to_compare, passages_sections
 from annotate.results.queries.severity import severity_sections, size_of_severity
 from annotate.results.queries.so_far import so_far_sections
 from annotate.results.queries.study import STUDY_PARAMETERS, study_sections
@@ -50,6 +51,11 @@ def _version_of_values(project: Project, chosen: Chosen) -> Sequence[object]:
 
 VALUES = Parameter("values", gettext_lazy("Values"), _kinds_of_values)
 
+
+def _shown_with_agreement(name: str) -> Callable[[str, Chosen], str]:
+    return lambda slug, _: f"{reverse('results_page', args=[slug, 'agreement'])}?part={name}"
+
+
 OWN_PAGES = (
     ResultsPage(
         "agreement",
@@ -64,6 +70,7 @@ OWN_PAGES = (
         ratings_of,
         [DRAWN, VALUES],
         _version_of_values,
+        parts=("severity", "passages"),
         arrangement=AGREEMENT,
     ),
     ResultsPage(
@@ -108,6 +115,7 @@ OWN_PAGES = (
         severity_sections,
         version_of_ratings,
         size_of_severity,
+        shown_at=_shown_with_agreement("severity"),
         arrangement=SEVERITY,
     ),
     ResultsPage(
@@ -117,6 +125,8 @@ OWN_PAGES = (
         passages_sections,
         version_of_ratings,
         ratings_of,
+        shown_at=_shown_with_agreement("passages"),
+        is_listed=has_passages_to_compare,
         arrangement=PASSAGES,
     ),
     ResultsPage(

@@ -1,10 +1,11 @@
-"""The page of marked passages: how far raters mark the same words as reasons for their values."""
+"""Marked passages, a part of the agreement page: how far raters mark the same words as reasons."""
 
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
+from django.db.models import Count, QuerySet
 from django.utils.translation import gettext, gettext_lazy
 
 from agreement import MarkedText, Stream, gamma, unitizing_alpha, word_f1
@@ -45,6 +46,13 @@ def passages_sections(project: Project, _chosen: Chosen) -> list[Section]:
     return [Section(gettext("Marked passages"), str(_SAYS), [table for table in tables if table.rows])]
 
 
+def has_passages_to_compare(project: Project) -> bool:
+    """Return whether two raters marked the same item on a dimension in Round I. One query."""
+    units = _marked_ratings().filter(assignment__round__project=project, assignment__round__number=1)
+    pairs = units.order_by().values("dimension", "assignment__item").annotate(raters=Count("pk"))
+    return pairs.filter(raters__gt=1).exists()
+
+
 def marked_texts(round: Round) -> Marked:
     """Return the passages that raters marked in Round I, by dimension key. Three queries."""
     rows = _passages(round)
@@ -64,13 +72,17 @@ def marked_texts(round: Round) -> Marked:
     return found
 
 
+def _marked_ratings() -> QuerySet[Rating]:
+    return Rating.objects.filter(assignment__annotator__counted=True, evidence__isnull=False)
+
+
 def _passages(round: Round) -> list[tuple[str, int, int, tuple[Passage, ...]]]:
     """Return what was marked: the dimension's key, the item, the annotator, the passages. One query."""
-    marked = Rating.objects.filter(
-        assignment__round=round, assignment__annotator__counted=True, evidence__isnull=False
-    )
-    rows = marked.order_by("pk").values_list(
-        "dimension__key", "assignment__item", "assignment__annotator", "evidence"
+    rows = (
+        _marked_ratings()
+        .filter(assignment__round=round)
+        .order_by("pk")
+        .values_list("dimension__key", "assignment__item", "assignment__annotator", "evidence")
     )
     return [(key, item, rater, passages_from_json(stored)) for key, item, rater, stored in rows]
 

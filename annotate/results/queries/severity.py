@@ -1,6 +1,7 @@
-"""The severity page: how severe raters are, and what systems would score with raters of one severity."""
+"""Severity, a part of the agreement page: raters, systems if all raters were alike, and the model’s fit."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from agreement import Severity, rater_severity, severity_drift, why_not_severity
 from agreement.coefficient import Estimated
+from agreement.severity import FairAverage
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.results.page import Section
@@ -34,10 +36,24 @@ _SAYS = gettext_lazy(
     "Severity is corrected for which outputs a rater got; the mean of raters is 0."
 )
 _RATERS_SAY = gettext_lazy(
-    "Fair mean: the rater’s expected mean over all outputs. Infit and outfit are 1 if a rater’s values are "
-    "as regular as the model expects. Above 1.5, they agree less with other raters. Below 0.5, they vary "
-    "less than predicted, for example if a rater always chooses the middle of the scale."
+    "Infit and outfit are 1 if a rater’s values are as regular as the model expects. Above 1.5, they agree "
+    "less with other raters. Below 0.5, they vary less than predicted."
 )
+_CORRECTED = gettext_lazy(
+    "p values are corrected over the systems and raters of a dimension (Holm), not over dimensions."
+)
+_FAIR_RATERS = gettext_lazy("Fair mean: the rater’s expected mean over all outputs.")
+_HOW_MISFIT = gettext_lazy(
+    "Sum over documents of what differs from the model’s prediction, Student’s t; Holm over systems and "
+    "raters of a dimension (function severity_misfit); sources: Hausman 1978, Newey 1985."
+)
+_FIT_SAYS = gettext_lazy(
+    "The model fits if no system’s mean and no rater’s infit differs significantly from its prediction. With "
+    "many values, even a small difference is significant: look at its size."
+)
+_MISFIT = gettext_lazy("The model does not fit this dimension, so fair means can be wrong.")
+_RATED_EVERYTHING = gettext_lazy("Every rater rated everything: the mean is fair.")
+_SAME_RATERS = gettext_lazy("All systems have the same raters in equal shares: the mean is fair.")
 _DRIFT_SAYS = gettext_lazy(
     "Each rater’s severity in each third of the rater’s own time, as if these were three raters. Change: "
     "the last minus the first; above 0 is more severe. The model keeps units and systems fixed, so change "
@@ -50,8 +66,9 @@ _HOW_DRIFT = gettext_lazy(
 )
 _SYSTEMS_SAY = gettext_lazy(
     "Fair mean: the expected mean from raters of average severity. It differs from the mean if severe "
-    "raters happened to get a system’s outputs; if all raters rated everything, it hardly differs."
+    "raters happened to get a system’s outputs."
 )
+LEVEL = 0.05
 
 
 def size_of_severity(project: Project) -> int:
@@ -66,7 +83,12 @@ def severity_sections(project: Project, _chosen: Chosen) -> list[Section]:
         return []
     first, items = rounds[0], items_of(project)
     found, reasons = _measure(first, items)
-    tables = [_raters(first, found, reasons), _systems(first, found), _drift(first, items, reasons)]
+    tables = [
+        _raters(first, found, reasons),
+        _systems(first, found),
+        _fit(first, found),
+        _drift(first, items, reasons),
+    ]
     return [Section(gettext("Severity of raters"), str(_SAYS), [each for each in tables if each.rows])]
 
 
@@ -94,69 +116,126 @@ def _measure(rated: RatedRound, items: ItemOrigins) -> tuple[Mapping[str, Severi
 
 
 def _raters(rated: RatedRound, found: Mapping[str, Severity], reasons: Mapping[str, str]) -> Table:
+    fair = [] if all(each.rated_everything for each in found.values()) else [_FAIR_MEAN]
     columns = [
         DIMENSION,
         Column("rater", gettext("Rater"), ColumnKind.TEXT),
         Column("values", gettext("values"), ColumnKind.COUNT),
         Column("mean", gettext("mean"), decimals=2),
         Column("severity", gettext("severity, logits"), decimals=2),
-        Column("fair_mean", gettext("fair mean"), decimals=2),
+        *fair,
         Column("infit", gettext("infit"), decimals=2),
+        Column("p_adjusted", gettext("p of infit, adjusted"), ColumnKind.P_VALUE, decimals=4),
         Column("outfit", gettext("outfit"), decimals=2),
     ]
-    rows = [row for each in rated.dimensions for row in _rater_rows(each, found, reasons)]
-    return Table("raters", gettext("Severity by rater"), columns, rows, heads=2, says=str(_RATERS_SAY))
+    rows = []
+    for each in rated.dimensions:
+        named = text(each.name, key=each.key)
+        if each.key in reasons:
+            gaps = [Cell(reason=reasons[each.key])] * (len(columns) - 2)
+            rows.append([named, text(gettext("all raters")), *gaps])
+        else:
+            rows += [[named, *cells] for cells in _rater_rows(found[each.key], with_fair=bool(fair))]
+    says = f"{_RATERS_SAY} {_CORRECTED} {_FAIR_RATERS if fair else ''}".strip()
+    return Table("raters", gettext("Severity by rater"), columns, rows, heads=2, says=says)
 
 
-def _rater_rows(
-    dimension: FrozenDimension, found: Mapping[str, Severity], reasons: Mapping[str, str]
-) -> Sequence[list[Cell]]:
-    named = text(dimension.name, key=dimension.key)
-    if dimension.key in reasons:
-        return [[named, text(gettext("all raters")), *[Cell(reason=reasons[dimension.key])] * 6]]
-    return [
-        [
-            named,
+_FAIR_MEAN = Column("fair_mean", lambda: gettext("fair mean"), decimals=2)
+
+
+def _rater_rows(model: Severity, *, with_fair: bool) -> Iterator[list[Cell]]:
+    for each in model.raters:
+        fair = _fair(model, each.fair_mean, each.values, str(_RATED_EVERYTHING) * model.rated_everything)
+        yield [
             text(each.rater),
             Cell(each.values),
             Cell(each.mean, count=each.values),
             _cell(each.severity, each.values),
-            _cell(each.fair_mean, each.values),
+            *([fair] if with_fair else []),
             Cell(each.infit, count=each.values, how=str(_HOW_FIT)),
+            Cell(each.adjusted_p_value, how=str(_HOW_MISFIT)),
             Cell(each.outfit, count=each.values, how=str(_HOW_FIT)),
         ]
-        for each in found[dimension.key].raters
-    ]
+
+
+def _fair(model: Severity, mean: Estimated, count: int, why_none: str) -> Cell:
+    if why_none:
+        return Cell(reason=why_none)
+    misfits = model.misfit_p_value < LEVEL
+    return replace(_cell(mean, count), warning=str(_MISFIT) if misfits else "")
 
 
 def _systems(rated: RatedRound, found: Mapping[str, Severity]) -> Table:
+    with_fair = not all(each.same_raters for each in found.values())
     columns = [
         DIMENSION,
         Column("system", gettext("System"), ColumnKind.TEXT),
         Column("items", gettext("items"), ColumnKind.COUNT),
         Column("mean", gettext("mean"), decimals=2),
-        Column("rank", gettext("rank"), ColumnKind.COUNT),
-        Column("fair_mean", gettext("fair mean"), decimals=2),
-        Column("fair_rank", gettext("rank by fair mean"), ColumnKind.COUNT),
-        Column("places", gettext("ranks gained"), ColumnKind.COUNT),
+        Column("expected", gettext("mean by the model"), decimals=2),
+        Column("p_adjusted", gettext("p, adjusted"), ColumnKind.P_VALUE, decimals=4),
     ]
-    rows = [
-        [
-            text(dimension.name, key=dimension.key),
-            text(each.system),
-            Cell(each.items),
-            Cell(each.mean, count=each.items),
-            Cell(each.rank),
-            _cell(each.fair, each.items),
-            Cell(each.fair_rank),
-            Cell(each.rank - each.fair_rank),
+    if with_fair:
+        columns += [
+            _FAIR_MEAN,
+            Column("rank", gettext("rank"), ColumnKind.COUNT),
+            Column("fair_rank", gettext("rank by fair mean"), ColumnKind.COUNT),
+            Column("places", gettext("ranks gained"), ColumnKind.COUNT),
         ]
-        for dimension in rated.dimensions
-        if dimension.key in found
-        for each in sorted(found[dimension.key].systems, key=lambda one: (one.fair_rank, one.system))
+    rows = []
+    for dimension in rated.dimensions:
+        if dimension.key not in found:
+            continue
+        model = found[dimension.key]
+        for each in sorted(model.systems, key=lambda one: (one.rank, one.system)):
+            cells = [
+                text(dimension.name, key=dimension.key),
+                text(each.system),
+                Cell(each.items),
+                Cell(each.mean, count=each.items),
+                Cell(each.expected, count=each.items, how=str(_HOW)),
+                Cell(each.adjusted_p_value, how=str(_HOW_MISFIT)),
+            ]
+            rows.append([*cells, *(_fair_cells(model, each) if with_fair else [])])
+    says = f"{_SYSTEMS_SAY if with_fair else _SAME_RATERS} {_CORRECTED}"
+    return Table("fair", gettext("Systems by the model"), columns, rows, heads=2, says=says)
+
+
+def _fair_cells(model: Severity, system: FairAverage) -> list[Cell]:
+    fair = _fair(model, system.fair, system.items, str(_SAME_RATERS) * model.same_raters)
+    if model.same_raters:
+        return [fair, Cell(system.rank), fair, fair]
+    return [fair, Cell(system.rank), Cell(system.fair_rank), Cell(system.rank - system.fair_rank)]
+
+
+def _fit(rated: RatedRound, found: Mapping[str, Severity]) -> Table:
+    columns = [
+        DIMENSION,
+        Column("fits", gettext("fits"), ColumnKind.TEXT),
+        Column("p_adjusted", gettext("p, adjusted"), ColumnKind.P_VALUE, decimals=4),
+        Column("system", gettext("largest difference of a mean"), ColumnKind.TEXT),
+        Column("difference", gettext("mean minus model"), decimals=2),
+        Column("rater", gettext("infit farthest from 1"), ColumnKind.TEXT),
+        Column("infit", gettext("infit"), decimals=2),
     ]
-    title = gettext("Systems with raters of average severity")
-    return Table("fair", title, columns, rows, heads=2, says=str(_SYSTEMS_SAY))
+    rows = []
+    for dimension in rated.dimensions:
+        if model := found.get(dimension.key):
+            system = max(model.systems, key=lambda each: abs(each.mean - each.expected))
+            rater = max(model.raters, key=lambda each: abs(np.log(each.infit)))
+            fits = model.misfit_p_value >= LEVEL
+            rows.append(
+                [
+                    text(dimension.name, key=dimension.key),
+                    Cell(gettext("yes") if fits else gettext("no"), key=str(fits).lower()),
+                    Cell(model.misfit_p_value, how=str(_HOW_MISFIT)),
+                    text(system.system),
+                    Cell(system.mean - system.expected, count=system.items, how=str(_HOW)),
+                    text(rater.rater),
+                    Cell(rater.infit, count=rater.values, how=str(_HOW_FIT)),
+                ]
+            )
+    return Table("fit", gettext("Fit of the model"), columns, rows, says=f"{_FIT_SAYS} {_CORRECTED}")
 
 
 def _drift(rated: RatedRound, items: ItemOrigins, reasons: Mapping[str, str]) -> Table:

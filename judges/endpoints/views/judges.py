@@ -5,19 +5,22 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.vary import vary_on_headers
 
 from annotate.core.access import project_for_admin
 from annotate.core.addresses import query_of
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.core.page import Request, request_user
+from annotate.results.figures import show_figures
+from annotate.results.registry import UnknownChoiceError, result_of
 from judges.core.access import judge_in, may_change_judges, project_for_judges
-from judges.core.models import Judge, Panel
+from judges.core.models import Judge, Judgment, Panel
 from judges.core.page import add_refusal, render_judges
 from judges.core.specification import JudgeSpec
 from judges.endpoints.commands import add_judge, add_judges, update_judge
@@ -26,6 +29,9 @@ from judges.endpoints.queries import endpoints_of, judges_of, judgments_by_statu
 from judges.endpoints.shipped import shipped_prompts_of
 from judges.endpoints.views.archiving import archive_or_restore, delete_and_lead_to
 from judges.methods import METHODS
+
+SELF_CONSISTENCY = "self-consistency"
+"""The result that the page of a judge shows as a part."""
 
 
 @login_required
@@ -56,12 +62,15 @@ def judge_new(request: Request, slug: str) -> HttpResponse:
 
 
 @login_required
+@vary_on_headers("HX-Request")
 @require_http_methods(["GET", "POST"])
 def judge(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Show a judge; admins change it as long as it has no judgments."""
+    """Show a judge, or its agreement with itself; admins change it as long as it has no judgments."""
     reads = project_for_judges if request.method == "GET" else project_for_admin
     project = reads(request.user, slug)
     edited, by = judge_in(project, pk), request_user(request)
+    if request.method == "GET" and request.GET.get("part") == SELF_CONSISTENCY:
+        return _show_self_consistency(request, project, edited)
     return _edit(request, project, edited, lambda spec: update_judge(judge=edited, to=spec, by=by))
 
 
@@ -79,6 +88,21 @@ def judge_delete(request: Request, slug: str, pk: int) -> HttpResponse:
     """Delete a judge that nothing refers to."""
     unused = judge_in(project_for_admin(request.user, slug), pk)
     return delete_and_lead_to(request, unused, to=("judges", slug), back=("judge", slug, pk))
+
+
+def _show_self_consistency(request: Request, project: Project, judge: Judge) -> HttpResponse:
+    asked = {**request.GET.dict(), "judge": str(judge.pk)}
+    context = {"judge": judge, "fixed": "judge"}
+    try:
+        result = result_of(project, SELF_CONSISTENCY, asked)
+        computes = reverse("results_page", args=[project.slug, SELF_CONSISTENCY])
+        context |= {"page": result.page, "again": f"{computes}?{result.query}"}
+        return show_figures(request, project, result, "judges/endpoints/judge.html", context)
+    except UnknownChoiceError as error:
+        raise Http404(error.message) from error
+    except DomainError as error:
+        context |= {"problem": error.message}
+        return render_judges(request, project, "judges/endpoints/judge.html", context)
 
 
 def _plan_for(request: Request, project: Project, judges: list[Judge]) -> HttpResponse:
@@ -119,6 +143,8 @@ def _edit(
     except DomainError as error:
         status = add_refusal(form, error)
     context: dict[str, Any] = {"form": form, "judge": edited, "counts": counts}
+    rates_items = edited is not None and not (edited.asks_pairs or edited.asks_kinds)
+    context |= {"has_samples": rates_items and str(Judgment.Status.DONE.label) in dict(counts)}
     context |= {"method": edited and method_label(edited)}
     context |= {"panel": Panel.objects.filter(judge=edited).first() if edited else None}
     with_settings = (key for key, method in METHODS.items() if method.usual_settings)

@@ -36,8 +36,8 @@ _CONFIDENCE = gettext_lazy(
     "confidence and the share right, averaged over ten bins; a calibrated judge has the error by chance."
 )
 _NO_SAMPLES = gettext_lazy(
-    "No judge has two samples of an item with people’s values. Give a judge several samples at a temperature "
-    "above 0."
+    "The judge has no two samples of an item with people’s values. Give a judge several samples at a "
+    "temperature above 0."
 )
 _NO_ORDER = gettext_lazy("Categories without an order have no distances.")
 _NO_ERROR = gettext_lazy("Needs items with two samples of the judge and a value of a person.")
@@ -51,11 +51,7 @@ def sample_sections(found: ComparedJudges) -> list[Section]:
     compared = [(each, own) for each, own in compared if own.items]
     calibrated = [(each, _calibrate(each)) for each, _ in compared]
     says = str(_NO_SAMPLES)
-    curves = [
-        Section(judge.name, str(_CONFIDENCE), [_curve_of(judge.pk, judge.name, rows)], f"judge-{judge.pk}")
-        for judge in dict.fromkeys(each.judge for each in scored)
-        if (rows := [(each, own[0]) for each, own in calibrated if each.judge == judge and own[0].items])
-    ]
+    curves = [(each, own[0]) for each, own in calibrated if own[0].items]
     return [
         Section(
             gettext("Distribution of samples"),
@@ -66,10 +62,9 @@ def sample_sections(found: ComparedJudges) -> list[Section]:
         Section(
             gettext("Confidence of samples"),
             str(_CONFIDENCE) if calibrated else says,
-            [_confidences(calibrated)] if calibrated else [],
+            [_confidences(calibrated), *([_curve(curves)] if curves else [])] if calibrated else [],
             "confidence",
         ),
-        *curves,
     ]
 
 
@@ -187,7 +182,7 @@ def _error_cells(found: ConfidenceCalibration | None) -> list[Cell]:
     return [figure(found.accuracy), figure(found.error), by_chance, figure(found.overconfidence)]
 
 
-def _curve_of(pk: int, name: str, calibrated: Sequence[tuple[Scored, ConfidenceCalibration]]) -> Table:
+def _curve(calibrated: Sequence[tuple[Scored, ConfidenceCalibration]]) -> Table:
     columns = [
         DIMENSION,
         Column("confidence", gettext("confidence"), decimals=2),
@@ -204,5 +199,5 @@ def _curve_of(pk: int, name: str, calibrated: Sequence[tuple[Scored, ConfidenceC
         for each, own in calibrated
         for one in own.bins
     ]
-    title = gettext("Reliability curve of {judge}").format(judge=name)
-    return Table(f"judge-{pk}-reliability-curve", title, columns, rows, heads=2, plot="calibration")
+    title = gettext("Reliability curve")
+    return Table("reliability-curve", title, columns, rows, heads=2, plot="calibration")

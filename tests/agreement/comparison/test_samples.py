@@ -13,7 +13,6 @@ from agreement.comparison import (
     correlation_with_humans,
     sample_curve,
     share_repeated,
-    variant_agreement,
 )
 
 STREAM = Stream(20_261)
@@ -125,12 +124,3 @@ def test_pairs_of_samples_with_the_same_value_are_counted_within_items():
     alone = share_repeated(samples[3:], documents=[4])
     assert alone.value is None
     assert "more than once" in str(alone.reason)
-
-
-@pytest.mark.oracle("fraction worked by hand", of="variant_agreement", within=1e-06)
-def test_alpha_between_variants_is_that_of_two_raters():
-    # Coincidences of (1, 1), (2, 2), (1, 2): observed 1 pair of 3 apart; n = 6 values, three of each.
-    found = variant_agreement(np.array([1, 2, 1, np.nan]), np.array([1, 2, 2, 3]), documents=[1, 2, 3, 4])
-    assert found.value == pytest.approx(1 - 5 * 1 / 9)
-    apart = variant_agreement(np.array([1, np.nan]), np.array([np.nan, 2]), documents=[1, 2])
-    assert "both judge the same items" in str(apart.reason)

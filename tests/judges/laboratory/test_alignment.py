@@ -119,7 +119,7 @@ def test_figures_about_judges_leave_the_development_part_out_and_say_so(cast):
     assert not np.isin(material.documents[rated], list(drawn)).any()
     everything = material_of(cast.project, last, guideline, with_development=True)
     assert not np.isnan(everything.human("fluency")).any()
-    for name in ("judges", "estimates", "replacement", "experiments", "biases", "laboratory"):
+    for name in ("judges", "estimates", "replacement", "experiments", "biases", "self-consistency"):
         page = current_page(project=cast.project, result=result_of(cast.project, name))
         first = page.sections[0].says
         assert first.startswith("Without people’s values of 8 documents used for development."), name

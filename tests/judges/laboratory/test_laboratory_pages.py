@@ -1,4 +1,4 @@
-"""The laboratory's pages: judges and themselves."""
+"""The laboratory's pages: a judge and itself, and biases."""
 
 import csv
 import json
@@ -6,6 +6,8 @@ from io import StringIO
 
 import numpy as np
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import kendalltau
@@ -33,46 +35,26 @@ def cast(client):
     return cast
 
 
-def page_of(cast, name="laboratory"):
+def page_of(cast, name="self-consistency"):
     return reverse("results_page", args=[cast.project.slug, name])
 
 
-def rows(client, cast, key, name="laboratory", **chosen):
+def rows(client, cast, key, name="self-consistency", judge="Reasoner", **chosen):
+    chosen |= {"judge": cast.project.judges.get(name=judge).pk} if name == "self-consistency" else {}
     answer = client.get(reverse("result_file", args=[cast.project.slug, name, key, "csv"]), chosen)
     assert answer.status_code == 200
     return list(csv.DictReader(StringIO(answer.content.decode())))
 
 
 def test_judges_that_were_asked_once_say_what_self_agreement_needs(client, cast):
-    once, repeated = sorted(rows(client, cast, "self-agreement"), key=lambda row: row["samples"])
+    once, repeated = (
+        row for name in ("Chooser", "Reasoner") for row in rows(client, cast, "self-agreement", judge=name)
+    )
     assert (once["judge"], once["alpha"]) == ("Chooser", "")
     assert "more than once" in once["alpha_reason"]
     # Eleven of twelve items have the same value thrice, of the first only one pair of three is the same.
     assert float(repeated["repeated"]) == pytest.approx((11 + 1 / 3) / 12)
     assert float(repeated["among_people"]) == pytest.approx(float(once["among_people"]))
-
-
-def test_variants_of_a_model_say_what_differs(client, cast):
-    (row,) = rows(client, cast, "variants")
-    assert (row["judge"], row["variant"]) == ("Chooser", "Reasoner")
-    assert row["differ"].startswith("method: ")
-    other = make_judge(cast.project, name="Other model", model="another")
-    make_judgment(other, cast.items[0], cast.dimensions[0])
-    assert len(rows(client, cast, "variants")) == 1
-
-
-def test_variants_differ_in_seed_stop_and_limit_of_tokens(client, cast):
-    changed = {"seed": 7, "stop": ["END"], "max_tokens": 99, "system_message": "x" * 40}
-    cast.project.judges.filter(name="Chooser").update(**changed)
-    cast.project.judges.filter(name="Reasoner").update(system_message="x" * 41)
-    (row,) = rows(client, cast, "variants")
-    for part in (
-        "seed: 7 / none",
-        "['END'] / none",
-        "maximum output tokens: 99 / 256",
-        "system message: differs",
-    ):
-        assert part in row["differ"]
 
 
 def test_each_rater_is_held_against_the_others_by_the_chosen_coefficient(client, cast):
@@ -87,8 +69,7 @@ def test_each_rater_is_held_against_the_others_by_the_chosen_coefficient(client,
 
 def test_the_curve_ends_with_the_figure_of_the_page_of_judges(client, cast):
     for level, column in (("dataset", "spearman_dataset"), ("document", "spearman_document")):
-        judge = cast.project.judges.get(name="Reasoner")
-        curve = rows(client, cast, f"curve-{judge.pk}", level=level)
+        curve = rows(client, cast, "curve", level=level)
         assert [row["number"] for row in curve] == ["1", "2", "3"]
         correlations = {row["judge"]: row for row in rows(client, cast, "correlations", "judges")}
         assert curve[-1]["quality"] == pytest.approx(correlations["Reasoner"][column])
@@ -104,7 +85,7 @@ def people_and_samples(cast):
 
 
 def test_distribution_of_samples_equals_scipy_item_by_item(client, cast):
-    (row,) = rows(client, cast, "distributions")  # the judge with one sample has none
+    (row,) = rows(client, cast, "distributions")
     assert (row["judge"], row["samples"], row["items"]) == ("Reasoner", "3", "12")
     shares = [
         [np.bincount(values, minlength=6)[1:] / len(values) for values in both]
@@ -135,14 +116,34 @@ def test_confidence_is_compared_with_peoples_mode_and_mean(client, cast):
     # The first item has a bin of its own.
     error = abs(confidence[0] - right[0]) + abs(sum(confidence[1:]) - sum(right[1:]))
     assert float(row["mode_error"]) == pytest.approx(error / 12)
-    judge = cast.project.judges.get(name="Reasoner")
-    curve = rows(client, cast, f"judge-{judge.pk}-reliability-curve")
+    curve = rows(client, cast, "reliability-curve")
     assert [(each["confidence"], each["items"]) for each in curve] == [("0.667", "1"), ("1.0", "11")]
     assert float(curve[1]["accuracy"]) == pytest.approx(np.mean(right[1:]))
 
 
+def test_page_of_a_judge_answers_how_many_samples_are_enough(client, cast):
+    judge = cast.project.judges.get(name="Reasoner")
+    url = reverse("judge", args=[cast.project.slug, judge.pk])
+    assert "?part=self-consistency" in client.get(url).content.decode()
+    answer = client.get(page_of(cast), {"judge": judge.pk, "table": "confidence"}, follow=True)
+    assert answer.redirect_chain[0][0].startswith(f"{url}?part=self-consistency")
+    words = text_of(answer)
+    assert "Alpha over the judge’s samples is" in words
+    assert "enough on" in words or "more samples may still improve" in words
+    assert "choice-judge" not in answer.content.decode(), "another judge cannot be chosen here"
+
+
+def test_page_of_a_judge_takes_few_queries(client, cast):
+    url = reverse("judge", args=[cast.project.slug, cast.project.judges.get(name="Reasoner").pk])
+    client.get(url, {"part": "self-consistency"})
+    with CaptureQueriesContext(connection) as asked:
+        client.get(url, {"part": "self-consistency"})
+    assert len(asked) == 13
+
+
 def test_reliability_curve_is_a_chart_with_the_line_of_calibrated_judges(client, cast):
-    html = client.get(page_of(cast), {"table": "reliability-curve"}).content.decode()
+    judge = cast.project.judges.get(name="Reasoner")
+    html = client.get(page_of(cast), {"judge": judge.pk, "table": "confidence"}, follow=True).content.decode()
     data = html.partition('type="application/json">')[2].partition("</script>")[0]
     points = json.loads(data)["points"]
     line = [(each["x"], each["value"]) for each in points if each["series"] == "calibrated"]
@@ -150,15 +151,21 @@ def test_reliability_curve_is_a_chart_with_the_line_of_calibrated_judges(client,
     assert len(points) == 4
 
 
-def test_a_project_without_judges_or_samples_gets_a_sentence(client):
+def test_judge_with_one_sample_says_what_it_needs(client, cast):
+    judge = cast.project.judges.get(name="Chooser")
+    words = text_of(client.get(page_of(cast), {"judge": judge.pk}, follow=True))
+    assert "one sample of each item" in words
+    assert "no two samples of an item" in words
+
+
+def test_judge_without_values_has_no_agreement_with_itself(client):
     cast = make_project()
     client.force_login(cast.admin)
-    assert "There is no judge yet" in text_of(client.get(page_of(cast)))
-    make_judge(cast.project)
-    words = text_of(client.get(page_of(cast)))
-    assert "No judge has several samples" in words
-    assert "No judge has two samples of an item" in words
-    assert "No judge that gives values has judgments yet" in words
+    assert "judge" in text_of(client.get(page_of(cast)))
+    judge = make_judge(cast.project)
+    url = reverse("judge", args=[cast.project.slug, judge.pk])
+    assert "part=self-consistency" not in client.get(url).content.decode()
+    assert client.get(url, {"part": "self-consistency"}).status_code == 200
 
 
 def test_an_annotator_does_not_see_it(client, cast):

@@ -95,7 +95,7 @@ def test_material_holds_outputs_and_scales(cast: Cast) -> None:
 
 def test_results_pages_of_judges_show_the_scale(client: Client, cast: Cast) -> None:
     judge_the_scale(cast)
-    for page in ("judges", "reliability", "estimates", "replacement", "trust", "biases", "laboratory"):
+    for page in ("judges", "reliability", "estimates", "replacement", "trust", "biases", "self-consistency"):
         url = reverse("results_page", args=[cast.project.slug, page])
         for answer in answers_of_tabs(client, url):
             assert answer.status_code == 200, page

@@ -32,7 +32,7 @@ def test_tables_with_p_values_say_what_they_are_corrected_over() -> None:
         ("systems", "differences"),
         ("so-far", "order"),
         ("so-far", "pairs-so-far"),
-        ("severity", "drift"),
+        *(("severity", key) for key in ("raters", "fair", "fit", "drift")),
         ("reliability", "validity"),
         ("judges", "pairs-of-judges"),
         ("estimates", "corrected-pairs"),

@@ -55,7 +55,7 @@ NAMES = [
     "judges",
     "reliability",
     "metrics",
-    "laboratory",
+    "self-consistency",
     "biases",
     "experiments",
     "alignment",
@@ -67,7 +67,7 @@ OF_JUDGES = [
     "trust",
     "judges",
     "reliability",
-    "laboratory",
+    "self-consistency",
     "biases",
     "experiments",
 ]
