@@ -114,14 +114,15 @@ class JudgeOfRange:
 
     def biases(self, planted: float, seed: int) -> dict[str, Bias]:
         """Every bias by its name, each planted in a judge of its own with `planted` times `PLANTED`."""
-        dice, stream = np.random.default_rng([SEED, seed]), Stream(seed)
+        dice = np.random.default_rng([SEED, seed, round(100 * self.slope)])
+        stream = Stream(seed)
         of_document, of_system = (each.ravel() for each in np.indices((self.documents, self.systems)))
         items = len(of_document)
         length, familiar = dice.normal(size=(2, items)) + 0.5 * (of_system - 1.5)
         quality = np.stack([0.5 * (length - familiar) + 0.3 * (of_system - 1.5)] * 3)
         quality += 0.6 * dice.normal(size=self.documents)[of_document] + 0.5 * dice.normal(size=(3, items))
         halo = 0.3 * dice.normal(size=(3, 1, items))
-        people = quality + halo.swapaxes(0, 1) + 0.5 * dice.normal(size=(3, 3, items)).swapaxes(0, 1)
+        people = quality + halo + 0.5 * dice.normal(size=(3, 3, items))
         values = self.slope * quality + 0.4 * dice.normal(size=(3, self.documents))[:, of_document]
         values += 0.5 * dice.normal(size=(3, items))
         amounts = {name: planted * each for name, each in PLANTED.items()}

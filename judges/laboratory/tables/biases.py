@@ -23,7 +23,7 @@ from agreement.biases import (
     round_numbers,
     self_preference,
     severity,
-    slope_of_errors,
+    slope_beyond_quality,
     spread_of_samples,
     spread_ratio,
 )
@@ -356,7 +356,7 @@ def _severity(each: Scored) -> list[Bias]:
 
 def _slopes(scored: Sequence[Scored], values: npt.NDArray[np.float64], name: str, label: str) -> list[_Row]:
     return [
-        _Row(each.names, [slope_of_errors(each.scores, values, name, label, generator=each.stream)])
+        _Row(each.names, [slope_beyond_quality(each.scores, values, name, label, generator=each.stream)])
         for each in scored
     ]
 
