@@ -5,11 +5,11 @@ from django.utils.translation import gettext_lazy
 from annotate.results.arrangement import Arrangement, Chart
 from annotate.results.registry import ResultsPage
 from judges.laboratory.tables.alignment import alignment_sections, version_of_alignment
-from judges.laboratory.tables.biases import biases_sections, version_of_biases
+from judges.laboratory.tables.biases import answer_biases, biases_sections, version_of_biases
 from judges.laboratory.tables.experiments import RUN, experiments_sections
 from judges.laboratory.tables.laboratory import laboratory_sections
 from judges.laboratory.tables.pilot import pilot_sections
-from judges.results.tables.parameters import COEFFICIENT, CORRECTED, JUDGE, LEVEL, ROUND
+from judges.results.tables.parameters import ANY_JUDGE, COEFFICIENT, CORRECTED, JUDGE, LEVEL, ROUND
 from judges.results.tables.version import values_of, version_of_judges
 
 LABORATORY_PAGE = ResultsPage(
@@ -51,14 +51,13 @@ BIASES_PAGE = ResultsPage(
     "biases",
     gettext_lazy("Biases"),
     gettext_lazy(
-        "Whether judges prefer a position, long outputs, their own family or round numbers, their "
-        "severity, and the correlation of their errors: each compared with a control without the "
-        "bias."
+        "Whether a judge prefers a position, long outputs, its own family or round numbers, its severity, "
+        "and the correlation of its errors: each compared with a control without the bias."
     ),
     biases_sections,
     version_of_biases,
     values_of,
-    [ROUND, CORRECTED],
+    [ANY_JUDGE, ROUND, CORRECTED],
     filled_by="runs",
     arrangement=Arrangement(
         tabs={
@@ -67,6 +66,8 @@ BIASES_PAGE = ResultsPage(
             "frequencies": gettext_lazy("Frequencies of scores"),
         },
         sorts={"frequencies": "-answers"},
+        has_chart=False,
+        answer=answer_biases,
     ),
 )
 

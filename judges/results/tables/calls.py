@@ -114,7 +114,7 @@ def distribution_table(judge: Judge, following: Sequence[Following]) -> Table:
     ]
     rows = [row for pair in following for row in pair.distribution(ranges)]
     title = gettext("Scores by the score before ({judge})").format(judge=judge.name)
-    return Table(f"given-before-{judge.pk}", title, columns, rows, heads=4)
+    return Table("given-before", title, columns, rows, heads=4)
 
 
 def correlations_by_place(each: Scored, asked: AskedPlaces, most: int) -> list[Cell]:
