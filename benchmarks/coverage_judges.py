@@ -96,7 +96,7 @@ PLANTED = {
     "distance": 0.8,
 }
 """What the scene plants of each bias, in points; of round numbers the share of answers that are rounded."""
-_FIVE, _FAMILY = np.arange(1.0, 6.0), 2
+_FIVE, _FAMILY = np.arange(1.0, 6.0), 3
 
 
 @dataclass(frozen=True)

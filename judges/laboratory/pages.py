@@ -62,7 +62,7 @@ BIASES_PAGE = ResultsPage(
     arrangement=Arrangement(
         tabs={
             "biases": gettext_lazy("Biases found"),
-            "severity": gettext_lazy("Severity and use of the range"),
+            "severity": gettext_lazy("Severity and range"),
             "frequencies": gettext_lazy("Frequencies of scores"),
         },
         sorts={"frequencies": "-answers"},

@@ -61,7 +61,7 @@ _FOUND = gettext_lazy(
     "twenty tests."
 )
 _ALL_DIMENSIONS = "all"
-FOUND_ON, TESTED_ON = "found_on", "tested_on"
+FOUND_ON = "found_on"
 _NO_FIGURE = gettext_lazy("There is no result to compare with a control.")
 _NO_CONTROL = gettext_lazy("The value without bias needs no control.")
 
@@ -92,9 +92,10 @@ class _Page:
             measured = [(row.dimension, row.biases[place]) for row in rows]
             tested = [(dimension, bias) for dimension, bias in measured if bias.measured.defined]
             found = [_value_on(dimension, bias) for dimension, bias in tested if bias.is_found]
-            where = text("; ".join(found) or gettext("no dimension")) if tested else Cell(reason=needs)
-            cells = [text(str(kind.title)), text(str(name)), where, Cell(len(found)), Cell(len(tested))]
-            self.findings.append((len(found), len(tested), cells))
+            if tested:
+                where = text("; ".join(found) or gettext("no dimension"))
+                cells = [text(str(kind.title)), text(str(name)), where, Cell(len(found)), Cell(len(tested))]
+                self.findings.append((len(found), len(tested), cells))
         if not any(bias.measured.defined for row in rows for bias in row.biases):
             self.sections.append(Section(str(kind.title), needs, [], kind.key))
             return
@@ -110,14 +111,14 @@ class _Page:
         columns = [
             Column("bias", gettext("bias"), ColumnKind.TEXT),
             Column("measure", gettext("measure"), ColumnKind.TEXT),
-            Column("found", gettext("found on"), ColumnKind.TEXT),
-            Column(FOUND_ON, gettext("dimensions with it"), ColumnKind.COUNT),
-            Column(TESTED_ON, gettext("dimensions tested"), ColumnKind.COUNT),
+            Column("found", gettext("dimensions"), ColumnKind.TEXT),
+            Column(FOUND_ON, gettext("found"), ColumnKind.COUNT),
+            Column("tested_on", gettext("tested"), ColumnKind.COUNT),
         ]
         ordered = sorted(self.findings, key=lambda each: each[:2], reverse=True)
         title = gettext("Biases of {judge}").format(judge=judge.name)
         table = Table("biases", title, columns, [row for *_, row in ordered], heads=2)
-        return Section(gettext("Finding"), str(_FOUND), [table], "found")
+        return Section(gettext("Finding"), str(_FOUND), [table] if ordered else [], "found")
 
 
 def _value_on(dimension: Cell, bias: Bias) -> str:
@@ -128,15 +129,13 @@ def answer_biases(tables: Tables) -> str:
     """Return how many measures find a bias, and of which kinds."""
     table = tables.get("biases")
     if table is None:
-        return ""
-    tested = sum(cell.value != 0 for cell in column_of(table, TESTED_ON))
+        return gettext("No bias can be tested yet.")
+    tested = len(table.rows)
     found = [
         str(bias.value)
         for bias, on in zip(column_of(table, "bias"), column_of(table, FOUND_ON), strict=True)
         if on.value
     ]
-    if not tested:
-        return gettext("No bias can be tested yet.")
     if not found:
         return gettext("None of the {tested} measures that can be tested finds a bias.").format(tested=tested)
     return ngettext(

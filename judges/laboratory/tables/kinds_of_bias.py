@@ -22,7 +22,7 @@ class KindOfBias:
 
 SEVERITY = KindOfBias(
     "severity",
-    gettext_lazy("Severity and use of the range"),
+    gettext_lazy("Severity and range"),
     gettext_lazy(
         "Severity is the judge’s mean minus people’s. The ratio of standard deviations is below 1 if "
         "a judge uses less of the range than a person. Excess of the most frequent point, and the "
