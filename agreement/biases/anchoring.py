@@ -12,8 +12,8 @@ from agreement.biases.measures import (
     Bias,
     BiasMeasure,
     control_of,
+    nothing,
     sums_by_document,
-    undefined,
 )
 from agreement.biases.quality import TOO_FEW_AGREE, instruments
 from agreement.bootstrap import Statistic
@@ -175,7 +175,7 @@ def _whole_items(dimensions: Sequence[Scores]) -> _Dimensions:
 def _of_documents(
     measure: BiasMeasure, halo: _Dimensions, statistic: Statistic, generator: Randomness
 ) -> Bias:
-    statistic = statistic if halo.size else undefined
+    statistic = statistic if halo.size else nothing
     measured = measure.of_documents(statistic, halo.size, len(halo.judge), _WHY, generator)
     if measured.defined and measured.interval is None and halo.size > 1:
         measured = replace(measured, interval_reason=TOO_FEW_AGREE)

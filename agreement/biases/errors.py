@@ -12,7 +12,7 @@ from agreement.biases.measures import (
     control_of,
     errors_of,
     judged_by_both,
-    undefined,
+    nothing,
 )
 from agreement.biases.quality import beyond_quality, judged_with_two
 from agreement.comparison import Scores, bin_values, meta_correlation
@@ -62,8 +62,8 @@ def self_preference(scores: Scores, own: FloatArray, *, generator: Randomness) -
     of both, without two raters of an item, and where raters do not agree.
     """
     if len(np.unique(own[~np.isnan(own)])) < 2:
-        nothing = _SELF_PREFERENCE.of_documents(undefined, 0, 0, _UNKNOWN_FAMILY, generator)
-        return Bias(nothing, _SELF_PREFERENCE.without)
+        unknown = _SELF_PREFERENCE.of_documents(nothing, 0, 0, _UNKNOWN_FAMILY, generator)
+        return Bias(unknown, _SELF_PREFERENCE.without)
     judged = judged_with_two(scores, ~np.isnan(own))
     both = scores.of_items(judged)
     together = np.zeros(len(both.judge), dtype=np.intp)

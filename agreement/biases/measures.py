@@ -115,6 +115,6 @@ def sums_by_document(values: FloatArray, documents: IntArray, size: int) -> Floa
     return found
 
 
-def undefined(weights: FloatArray) -> FloatArray:
+def nothing(weights: FloatArray) -> FloatArray:
     """A statistic without a value: NaN for each of the replicates."""
     return np.full(len(weights), np.nan)

@@ -15,8 +15,8 @@ from agreement.biases.measures import (
     Control,
     control_of,
     errors_of,
+    nothing,
     sums_by_document,
-    undefined,
 )
 from agreement.bootstrap import Statistic, ratio_of_sums
 from agreement.comparison import Scores, Verdicts
@@ -182,7 +182,7 @@ def _of_correlations(both: Scores, is_later: IsLater) -> Statistic:
 def _correlation(first: FloatArray, second: FloatArray, both: Scores, chosen: IsLater) -> Statistic:
     """From weights to Pearson's r over the chosen items."""
     if not chosen.any():
-        return undefined
+        return nothing
     x, y = (each[chosen] - each[chosen].mean() for each in (first, second))  # the same r, fewer digits lost
     parts = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
     table = sums_by_document(parts, both.documents[chosen], len(both.document_labels))
