@@ -141,7 +141,7 @@ class JudgeOfRange:
             answers = np.clip(np.round(70 + 15 * values[0]), 1, 100)
             is_rounded = dice.random(items) < amounts[name]
             near = np.clip(np.round(answers / divisor) * divisor, divisor, 100)
-            return np.where(is_rounded, near, answers)[:, None]
+            return np.asarray(np.where(is_rounded, near, answers)[:, None])
 
         own = (of_system == _FAMILY).astype(float)
         fives, tens = (

@@ -89,7 +89,9 @@ def test_some_raters_of_each_document_need_more_documents_and_fewer_ratings() ->
     chosen = {"panel": "10", "per_document": "3", "seconds": "60", "wage": "12"}
     page = current_page(project=cast.project, result=result_of(cast.project, "study", chosen))
     hours, pay = row["hours"].value, row["pay"].value
-    assert answer_design({"designs": page.table("designs")}) == (
+    designs = page.table("designs")
+    assert designs is not None
+    assert answer_design({"designs": designs}) == (
         f"3 of 10 raters × {row['documents'].value} documents find 0.5 points with 80 % power: "
         f"{hours:,.1f} hours, {pay:,.0f} of pay."
     )

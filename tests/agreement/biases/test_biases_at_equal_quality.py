@@ -57,7 +57,7 @@ def rounds(human: Values) -> Iterator[tuple[Values, Values, Values]]:
             yield np.array(items), np.array(one), np.array(others)
 
 
-def two_stages(scores: Scores, cause: Values, groups: Values) -> Values:
+def two_stages(scores: Scores, cause: Values, groups: npt.NDArray[np.intp]) -> Values:
     """The slopes on quality and cause over all choices of an instrument, each with effects of its own."""
     exogenous, endogenous, instrument, judge = [], [], [], []
     for number, (items, one, others) in enumerate(rounds(scores.human)):
@@ -71,7 +71,7 @@ def two_stages(scores: Scores, cause: Values, groups: Values) -> Values:
     known, y = np.vstack(exogenous), np.concatenate(judge)
     first = np.column_stack([np.concatenate(instrument), known])
     fitted = first @ np.linalg.lstsq(first, np.concatenate(endogenous), rcond=None)[0]
-    return np.linalg.lstsq(np.column_stack([fitted, known]), y, rcond=None)[0][:2]
+    return np.asarray(np.linalg.lstsq(np.column_stack([fitted, known]), y, rcond=None)[0][:2])
 
 
 @pytest.mark.oracle("2SLS by NumPy", of=("slope_beyond_quality", "self_preference"), within=1e-9)
