@@ -3,7 +3,8 @@ biases are found that a judge has or does not have (`coverage.py biases`).
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from agreement.biases import (
     severity,
     slope_beyond_quality,
 )
-from agreement.comparison import Scores, compare_two_judges
+from agreement.comparison import Scores, compare_two_judges, factor_effects
 from agreement.data import FloatArray
 from agreement.streams import Stream
 
@@ -34,9 +35,9 @@ class TwoJudges:
 
     documents: int = 32
     systems: int = 8
-    noise: tuple[float, float] = (0.8, 0.8)
+    noise: tuple[float, ...] = (0.8, 0.8)
 
-    def scores(self, generator: np.random.Generator) -> tuple[Scores, Scores]:
+    def scores(self, generator: np.random.Generator) -> tuple[Scores, ...]:
         """The same items and people beside each judge."""
         size = self.documents, self.systems
         quality = 0.8 * generator.normal(size=size) + 0.5 * generator.normal(size=(1, self.systems))
@@ -48,11 +49,10 @@ class TwoJudges:
         ]
         systems = np.tile(np.arange(self.systems), self.documents)
         documents = np.repeat(np.arange(self.documents), self.systems)
-        first, second = (
+        return tuple(
             Scores(systems=systems, documents=documents, human=people.reshape(3, -1), judge=each.ravel())
             for each in map(_on_the_scale, judges)
         )
-        return first, second
 
 
 def _on_the_scale(values: FloatArray) -> FloatArray:
@@ -63,9 +63,9 @@ def rejected_between_judges(kind: TwoJudges, simulations: int, *, replicates: in
     """Return by figure in which share of samples the two judges differ at the 5 % level."""
     generator, rejected = np.random.default_rng(SEED), Counter[str]()
     for _ in range(simulations):
-        pair = kind.scores(generator)
+        first, second = kind.scores(generator)
         _, found = compare_two_judges(
-            *pair, measurement_level="ordinal", generator=generator, replicates=replicates
+            first, second, measurement_level="ordinal", generator=generator, replicates=replicates
         )
         rejected.update(
             {name: each.p_value is not None and each.p_value <= LEVEL for name, each in found.items()}
@@ -73,11 +73,34 @@ def rejected_between_judges(kind: TwoJudges, simulations: int, *, replicates: in
     return {name: number / simulations for name, number in rejected.items()}
 
 
+def rejected_effects(kind: TwoJudges, simulations: int, *, replicates: int = 2000) -> dict[str, float]:
+    """Return in which share of samples effects of two factors on four judges are found at the 5 % level."""
+    generator, rejected = np.random.default_rng(SEED), Counter[str]()
+    for _ in range(simulations):
+        variants = dict(zip(product((0, 1), repeat=2), kind.scores(generator), strict=True))
+        found = factor_effects(
+            variants, (2, 2), measurement_level="ordinal", generator=generator, replicates=replicates
+        )
+        for name, effect in zip(("first", "second", "interaction"), found, strict=True):
+            rejected.update(
+                {
+                    f"{name} {key}": each.p_value is not None and each.p_value <= LEVEL
+                    for key, each in effect.differences.items()
+                }
+            )
+    return {name: number / simulations for name, number in rejected.items()}
+
+
 def report_judges(simulations: int) -> None:
-    """Print a line for each kind of material."""
+    """Print a line for each kind of material, for pairs of judges and for two crossed factors."""
     print(f"Share of true nulls rejected at {LEVEL:g}; {simulations:,} pairs of judges of each kind")
     for kind in (TwoJudges(15), TwoJudges(32), TwoJudges(100, 12)):
         shares = rejected_between_judges(kind, simulations, replicates=600)
+        print(f"{kind.documents:>4} documents, {kind.systems:>2} systems", end="")
+        print("".join(f"  {name} {share:.3f}" for name, share in shares.items()))
+    print("Effects of two factors on four judges that are equally good")
+    for kind in (TwoJudges(15), TwoJudges(32), TwoJudges(100, 12)):
+        shares = rejected_effects(replace(kind, noise=4 * kind.noise[:1]), simulations, replicates=600)
         print(f"{kind.documents:>4} documents, {kind.systems:>2} systems", end="")
         print("".join(f"  {name} {share:.3f}" for name, share in shares.items()))
 

@@ -168,15 +168,23 @@ SEARCH = {
 }
 
 EXAMPLES = {
-    "DevelopmentInput": {"share": 0.3},
-    "DevelopmentRow": {"drawn": 6, "documents": 20, "most": 19},
+    "PartsInput": {"teach": 10, "select": 10},
+    "PartsRow": {
+        "teach": 10,
+        "select": 10,
+        "held_out": 70,
+        "documents": 90,
+        "most": 69,
+        "advised": 10,
+        "in_use": "",
+    },
     "ProposalInput": {
         "judge": 1,
         "dimension": "fluency",
         "kind": "clarification",
         "text": "A statement without any source counts as an error.",
     },
-    "ExamplesInput": {"judge": 1, "dimension": "fluency", "count": 4},
+    "ExamplesInput": {"judge": 1, "dimension": "fluency", "count": 4, "nearest": False},
     "ProposalText": {"text": "A statement without any source counts as an error."},
     "DecisionInput": {"text": "A statement without any source counts as an error."},
     "ProposalRow": PROPOSAL,
@@ -199,13 +207,16 @@ EXAMPLES = {
         "cost_left": "0.00180000",
         "proposals": [7, 8, 9],
     },
-    "SearchInput": {"proposals": [7, 8], "most_candidates": 8, "most_calls": 200, "budget": 1.0},
+    "SearchInput": {"proposals": [7, 8], "most_candidates": 8, "rounds": 2, "most_calls": 200, "budget": 1.0},
     "PromptSearchRow": SEARCH,
     "PromptSearchDetail": {
         "search": SEARCH,
         "spent": "0.00000000",
         "chosen": None,
-        "candidates": [{"judge": None, "about": "clarification 7", "parts": [7], "dropped_after": None}],
+        "progress": "",
+        "candidates": [
+            {"judge": None, "about": "clarification 7", "parts": [7], "dropped_after": None, "ranks": None}
+        ],
     },
     "EndpointInput": {
         "name": "Lab",
@@ -276,8 +287,12 @@ EXAMPLES = {
         "output_tokens": 1,
         "cost": "0.00000270",
     },
-    "ExperimentInput": {"base": 1, "prompts": ["shipped:direct"], "temperatures": [0.7, 1], "samples": [5]},
-    "VariantsShape": {"judges": [{"id": 1, "name": "Rater"}, {"id": 2, "name": "Rater, temperature 0.7"}]},
+    "ExperimentInput": {"base": 1, "temperatures": [0.7], "dimensions": ["fluency"], "documents": 20},
+    "ExperimentRow": {
+        "run": 1,
+        "factors": [{"key": "temperature", "levels": ["0", "0.7"]}],
+        "judges": [{"id": 1, "name": "Rater"}, {"id": 2, "name": "Rater · temperature 0.7"}],
+    },
     "PromptInput": {
         "method": "rts",
         "name": "Rating",

@@ -30,9 +30,9 @@ class JudgesConfig(AppConfig):
         from judges.interchange.reproduction.llm_summeval import LLM_SUMMEVAL
         from judges.interchange.reproduction.topical_chat import TOPICAL_CHAT
         from judges.interchange.restoring import restore_judges
-        from judges.laboratory.commands.searches import SEARCH_JOB
         from judges.laboratory.drafting import DRAFTING_JOB
         from judges.laboratory.pages import LABORATORY_RESULTS
+        from judges.laboratory.searching import SEARCH_JOB
         from judges.methods.questions import ask_with
         from judges.metrics.kind import METRICS_KIND
         from judges.periodic_tasks import (

@@ -173,7 +173,6 @@ ar    GET       {home}results/trust/
 ar    GET       {home}results/verdicts/
 ar    GET       {home}results/routes/
 ar    GET       {home}judges/pilot/
-ar    GET       {home}results/pilot/
 ar    GET       {home}judges/certificates/
 a     GET POST  {home}judges/certificates/new/
 ar    GET       {home}judges/certificates/{calibration}/
@@ -336,7 +335,9 @@ a     DELETE {home}endpoints/{endpoint}/prices/{price}/
 a     GET    {home}endpoints/{endpoint}/key/
 a     PUT    {home}endpoints/{endpoint}/key/
 a     DELETE {home}endpoints/{endpoint}/key/
+ar    GET    {home}experiments/
 a     POST   {home}experiments/
+a     POST   {home}experiments/preview/
 ar    GET    {home}prompts/
 a     POST   {home}prompts/
 ar    GET    {home}prompts/{prompt}/

@@ -14,7 +14,7 @@ ONCE = (
     *("judges/endpoints/test_keys_ask_for_the_password.py", "judges/endpoints/test_limits.py"),
     *("judges/endpoints/test_shipped_wordings.py", "judges/endpoints/test_stolen_keys.py"),
     *("judges/laboratory/test_alignment.py", "judges/laboratory/test_experiments.py"),
-    *("judges/laboratory/test_panels.py", "judges/laboratory/test_pilot.py"),
+    *("judges/laboratory/test_panels.py", "judges/laboratory/test_align_screen.py"),
     "judges/metrics/test_perplexity.py",
     *("judges/results/test_doors", "judges/results/test_measurement_levels.py"),
     *("judges/results/test_one_indicator.py", "judges/results/test_own_scales.py"),

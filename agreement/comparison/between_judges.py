@@ -128,7 +128,7 @@ def compare_two_judges(
     rated = ~np.isnan(first.human_means) & ~np.isnan(first.judge) & ~np.isnan(second.judge)
     sides = tuple(each.of_items(rated) for each in (first, second))
     size = len(sides[0].document_labels)
-    statistics = {"accuracy": _accuracy} if level is MeasurementLevel.NOMINAL else _OF_AMOUNTS
+    statistics = {"accuracy": accuracy_with_people} if level is MeasurementLevel.NOMINAL else _OF_AMOUNTS
     found = {
         name: difference_of_figures(
             (statistic(sides[0], level), statistic(sides[1], level)),
@@ -202,7 +202,8 @@ def _spearman(scores: Scores, _level: MeasurementLevel) -> Statistic:
     )
 
 
-def _alpha(scores: Scores, level: MeasurementLevel) -> Statistic:
+def alpha_with_mean(scores: Scores, level: MeasurementLevel) -> Statistic:
+    """Alpha of the judge and people's mean, over weighted documents; both have a value of every item."""
     values = np.vstack([scores.human_means, scores.judge])
     data = ReliabilityData(values, measurement_level=level, value_domain=observed_domain(values))
     patterns = by_value(data)
@@ -215,14 +216,15 @@ def _preferences(scores: Scores, _level: MeasurementLevel) -> Statistic:
     return correct_share(judge, human, ~np.isnan(judge) & ~np.isnan(human))
 
 
-def _accuracy(scores: Scores, _level: MeasurementLevel) -> Statistic:
+def accuracy_with_people(scores: Scores, _level: MeasurementLevel) -> Statistic:
+    """The mean share of an item's raters who said what the judge said, over weighted documents."""
     said = np.nanmean(np.where(np.isnan(scores.human), np.nan, scores.human == scores.judge), axis=0)
     sums = np.bincount(scores.documents, said)
     items = np.bincount(scores.documents)
     return lambda weights: (weights @ sums) / (weights @ items)
 
 
-_OF_AMOUNTS = {"spearman": _spearman, "alpha": _alpha, "preferences": _preferences}
+_OF_AMOUNTS = {"spearman": _spearman, "alpha": alpha_with_mean, "preferences": _preferences}
 
 
 def _between_systems(first: Scores, second: Scores) -> PairedDifference:

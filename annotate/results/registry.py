@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
+from annotate.core.page import Request
 from annotate.core.version import VERSION
 from annotate.results.arrangement import Arrangement
 from annotate.results.page import Section
@@ -90,7 +91,8 @@ class ResultsPage:
     behind the results; with many, a worker computes the page. version_of_choice: the version of data that
     only some choices use. filled_by: the route, which takes the project's slug, of the step that an empty
     page links to. shown_on: the route of the page that shows a part, see `PARTS`. is_listed: whether a
-    project lists it. arrangement: the tables that come first.
+    project lists it. arrangement: the tables that come first. action: the HTML of a form above the results,
+    for those who may send it.
     """
 
     name: str
@@ -105,6 +107,7 @@ class ResultsPage:
     shown_on: str = ""
     is_listed: Callable[[Project], bool] = lambda _project: True
     arrangement: Arrangement = field(default_factory=Arrangement)
+    action: Callable[[Request, Project], str] | None = None
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,15 @@ from annotate.results.queries.disagreements import (
     units_table,
 )
 from annotate.results.queries.kept import KeptPage
-from annotate.results.registry import PAGES, PARTS, UNIT_PARTS, Result, UnknownChoiceError, result_of
+from annotate.results.registry import (
+    PAGES,
+    PARTS,
+    UNIT_PARTS,
+    Result,
+    ResultsPage,
+    UnknownChoiceError,
+    result_of,
+)
 from annotate.results.reproduction.figures import as_result
 from annotate.results.reproduction.queries import Reproduction, paper_of, reproduction
 from annotate.results.shown import Link, ShownPage
@@ -80,7 +88,8 @@ def results_page(request: Request, slug: str, name: str) -> HttpResponse:
     except UnknownChoiceError as error:
         raise Http404(error.message) from error
     except DomainError as error:  # what is needed is not there yet; the sentence says what
-        context = {"page": PAGES[name], "problem": error.message}
+        page = PAGES[name]
+        context = {"page": page, "problem": error.message, "action": _action(request, project, page)}
         return render_in_project(request, project, "results/page.html", context)
     if request.htmx and not kept.is_current:
         return HttpResponse(status=204)
@@ -93,9 +102,15 @@ def results_page(request: Request, slug: str, name: str) -> HttpResponse:
         "left_out": ", ".join(place.rater_name for place in uncounted_annotators(project)),
     }
     template = "results/page.html"
-    if request.htmx:
+    if not request.htmx:
+        context["action"] = _action(request, project, result.page)
+    else:
         template = "results/_view.html" if request.htmx.target == "view" else f"{template}#figures"
     return render_in_project(request, project, template, context)
+
+
+def _action(request: Request, project: Project, page: ResultsPage) -> str:
+    return page.action(request, project) if page.action else ""
 
 
 @login_required

@@ -113,7 +113,7 @@ def panel_in(project: Project, judge: int) -> Panel:
 
 def run_in(project: Project, pk: int) -> Run:
     """Return a run of the project."""
-    return _first_or_404(Run.objects.filter(project=project, pk=pk), "run")
+    return _first_or_404(Run.objects.select_related("experiment").filter(project=project, pk=pk), "run")
 
 
 def judgment_in(project: Project, pk: int) -> Judgment:

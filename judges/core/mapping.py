@@ -13,3 +13,9 @@ def map_values(values: npt.ArrayLike, scale: OwnScale, dimension: Scaled) -> npt
     the last point of a table has that point's value.
     """
     return np.asarray(np.interp(np.asarray(values, dtype=float), *scale.corners(dimension)))
+
+
+def nearest_point(value: float, scale: OwnScale, dimension: Scaled) -> int:
+    """Return the point of an own scale that is nearest to a dimension's value; of two the lower."""
+    points = np.arange(scale.minimum, scale.maximum + 1)
+    return int(points[np.argmin(np.abs(map_values(points, scale, dimension) - value))])

@@ -15,18 +15,10 @@ _ROUTING = (
     Page(gettext_noop("Routing"), "routing", READERS, tells=True),
     Page(gettext_noop("Routes"), "results_page", READERS, ("routes",), tells=True),
 )
-_PILOT = (
-    Page(gettext_noop("Pilot"), "pilot", READERS, tells=True),
-    Page(gettext_noop("Method comparison"), "results_page", READERS, ("pilot",), tells=True),
-)
-
 _LABORATORY = (
     Page(gettext_noop("Self-consistency"), "results_page", READERS, ("laboratory",), tells=True),
     Page(gettext_noop("Experiments"), "results_page", READERS, ("experiments",), tells=True),
-    Page(gettext_noop("New experiment"), "experiment_new", READERS, tells=True),
     Page(gettext_noop("Biases"), "results_page", READERS, ("biases",), tells=True),
-    Page(gettext_noop("Alignment"), "alignment", READERS, tells=True),
-    Page(gettext_noop("Aligned judges"), "results_page", READERS, ("alignment",), tells=True),
 )
 
 JUDGES_PAGES = (
@@ -40,7 +32,7 @@ JUDGES_PAGES = (
             Page(gettext_noop("Prompts"), "templates", READERS),
             Page(gettext_noop("Judges"), "judges", READERS),
             Page(gettext_noop("Runs"), "runs", READERS, also=("rereadings",)),
-            Page(gettext_noop("Pilot"), "pilot", READERS, beside=_PILOT, tells=True),
+            Page(gettext_noop("Align"), "alignment", READERS, tells=True),
             Page(
                 gettext_noop("Laboratory"),
                 "results_page",

@@ -2,8 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -406,14 +406,20 @@ def _change(locked: PromptTemplate, to: dict[str, Any], by: User | None) -> Prom
 def shipped_template(*, project: Project, key: str, by: User | None) -> PromptTemplate:
     """Return the project's version of a text as shipped; write it if there is none. Locks the project."""
     lock_project(project)
+    found = _find_shipped(project, key)
+    return found if found.pk else _write(project, found.method, found.name, by, text=found.text)
+
+
+def _find_shipped(project: Project, key: str) -> PromptTemplate:
+    """Return the project's version of a text as shipped, or one that is not stored."""
     prompt = shipped_prompt(key)
-    method, text = prompt.method, prompt.text
-    same = PromptTemplate.objects.filter(project=project, method=method, text=text, wordings={}, pattern="")
-    return same.order_by("pk").first() or _write(project, method, prompt.label, by, text=text)
+    text = {"project": project, "method": prompt.method, "text": prompt.text}
+    same = PromptTemplate.objects.filter(**text, wordings={}, pattern="")
+    return same.order_by("pk").first() or PromptTemplate(**text, name=prompt.label, version=1)
 
 
 def _write(project: Project, method: str, name: str, by: User | None, **content: Any) -> PromptTemplate:
-    versions = PromptTemplate.objects.filter(project=project, name=name)
+    versions = PromptTemplate.with_candidates.filter(project=project, name=name)
     last = versions.aggregate(last=Max("version"))["last"] or 0
     made = PromptTemplate.objects.create(
         project=project, method=method, name=name, version=last + 1, created_by=by, **content
@@ -436,19 +442,40 @@ def add_judge(*, project: Project, judge: JudgeSpec, by: User | None) -> Judge:
 
 
 @transaction.atomic
-def add_judge_pair(*, project: Project, judges: Sequence[JudgeSpec], by: User | None) -> list[Judge]:
+def add_judges(*, project: Project, judges: Sequence[JudgeSpec], by: User | None) -> list[Judge]:
     """Make judges that are compared with each other. Locks the project. Raises InvalidValueError.
 
     An existing judge with the same prompt and settings is reused under any name: no call is paid twice.
     """
     lock_project(project)
-    pair = []
-    for each in judges:
-        values = _values(project, each, by)
-        same = {name: value for name, value in values.items() if name != "name"}
-        alike = Judge.objects.filter(project=project, **same).order_by("pk").first()
-        pair.append(alike or add_judge(project=project, judge=each, by=by))
-    return pair
+    return [
+        _find_alike(project, _values(project, each, by)) or add_judge(project=project, judge=each, by=by)
+        for each in judges
+    ]
+
+
+def preview_judges(*, project: Project, judges: Sequence[JudgeSpec]) -> list[Judge]:
+    """Return what `add_judges` would return, and write nothing: a new judge has a negative id.
+
+    Raises InvalidValueError. Up to six queries for each judge.
+    """
+    found = []
+    for place, each in enumerate(judges, start=1):
+        template = _find_shipped(project, each.template) if isinstance(each.template, str) else each.template
+        values = _values(project, replace(each, template=template), None)
+        alike = _find_alike(project, values) if template.pk else None
+        if alike is None:
+            _judges_refuse(project, each)
+        found.append(alike or Judge(pk=-place, project=project, **values))
+    return found
+
+
+def _find_alike(project: Project, values: Mapping[str, Any]) -> Judge | None:
+    """Return the judge in use with the same prompt and settings; Concord itself finds max_tokens_name out."""
+    same = {name: value for name, value in values.items() if name not in ("name", "max_tokens_name")}
+    judges = Judge.objects.filter(project=project, archived_at=None, **same)
+    found = list(judges.select_related("endpoint", "template").order_by("pk"))
+    return next((each for each in found if each.name == values["name"]), found[0] if found else None)
 
 
 @transaction.atomic
@@ -459,7 +486,7 @@ def update_judge(*, judge: Judge, to: JudgeSpec, by: User | None, may_be_same: b
     InvalidValueError, and UsedError once judgments of it were planned.
     """
     project = lock_project(judge.project)
-    judge = Judge.objects.select_for_update().get(pk=judge.pk)
+    judge = Judge.with_candidates.select_for_update().get(pk=judge.pk)
     has_judgments = judge.judgments.exists()
     if not has_judgments:
         _judges_refuse(project, to, besides=judge)
@@ -505,7 +532,7 @@ def _ids(project: Project, keys: Sequence[str]) -> list[int]:
 
 
 def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None = None) -> None:
-    others = Judge.objects.filter(project=project).exclude(pk=besides.pk if besides else 0)
+    others = Judge.with_candidates.filter(project=project).exclude(pk=besides.pk if besides else 0)
     if others.filter(name=judge.name).exists():
         raise _invalid(
             "name",

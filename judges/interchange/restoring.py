@@ -39,7 +39,11 @@ def restore_judges(restored: Restored, archive: ExportArchive) -> None:
     Exports contain no endpoints: judges with a prompt get one without a server. A running run is paused.
     """
     DevelopmentDocument.objects.bulk_create(
-        DevelopmentDocument(document_id=restored.documents[row["document"]], drawn_at=row["drawn_at"])
+        DevelopmentDocument(
+            document_id=restored.documents[row["document"]],
+            part=row.get("part", DevelopmentDocument.Part.TEACH),  # earlier exports have one part
+            drawn_at=row["drawn_at"],
+        )
         for row in archive.rows("development_documents")
     )
     judges = Known((row["judge"], _judge(restored, row)) for row in archive.rows("judges"))

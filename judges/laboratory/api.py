@@ -11,34 +11,44 @@ from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
 from annotate.api.values import Amount, Input, Number, OneOf, Text, Whole
 from annotate.core.access import project_for_admin, project_for_reader
+from annotate.core.models import Project
 from annotate.core.page import request_user
-from judges.core.access import drafting_in, project_for_routing, proposal_in, search_in
-from judges.core.models import Drafting, Judge, PromptSearch, Proposal
-from judges.endpoints.queries import templates_of, usable_judges
+from judges.core.access import (
+    drafting_in,
+    project_for_judges,
+    project_for_routing,
+    proposal_in,
+    search_in,
+)
+from judges.core.models import Drafting, Experiment, ExperimentVariant, PromptSearch, Proposal
 from judges.laboratory.commands.draftings import discard_drafting, plan_drafting, start_drafting
-from judges.laboratory.commands.experiments import make_variants
+from judges.laboratory.commands.experiments import start_experiment
 from judges.laboratory.commands.proposals import (
     accept_proposal,
     dismiss_proposal,
-    draw_development,
+    draw_parts,
     edit_proposal,
     propose_examples,
     propose_text,
     send_to_raters,
+    undo_draw,
 )
 from judges.laboratory.commands.searches import cancel_search, plan_search, start_search
-from judges.laboratory.factors import SCALES, spec_of, variants_of
+from judges.laboratory.factors import SCALES
 from judges.laboratory.forms import (
+    LONGEST_ADDITION,
     AcceptForm,
-    DevelopmentForm,
     ExperimentForm,
+    PartsForm,
     ProposeForm,
     SearchForm,
     TextForm,
 )
-from judges.laboratory.queries.cases import development_part, proposals_of
+from judges.laboratory.queries.cases import parts_of, proposals_of
 from judges.laboratory.queries.draftings import DraftingState, state_of_drafting
+from judges.laboratory.queries.experiments import plan_of_experiment
 from judges.laboratory.queries.searches import SearchState, state_of_search
+from judges.runs.api import PlanShape
 
 
 def _dimension() -> Text:
@@ -48,7 +58,7 @@ def _dimension() -> Text:
 DraftingInput = form_input(
     "DraftingInput",
     ProposeForm,
-    without=("kind", "dimension"),
+    without=("kind", "dimension", "nearest"),
     draft=OneOf(
         choices=[Proposal.Kind.CLARIFICATION, Proposal.Kind.WORDING],
         default=Proposal.Kind.CLARIFICATION,
@@ -67,23 +77,19 @@ ProposalText = form_input("ProposalText", AcceptForm)
 SearchInput = form_input("SearchInput", SearchForm)
 
 
-class DevelopmentInput(Input):
-    """How many of the documents are for learning."""
-
-    share = Number(
-        default=DevelopmentForm.usual_share,
-        min_value=0,
-        max_value=1,
-        help_text="Of the documents; drawn once, by whole documents.",
-    )
+PartsInput = form_input("PartsInput", PartsForm)
 
 
-class DevelopmentRow(serializers.Serializer[Any]):
-    """How the documents are divided."""
+class PartsRow(serializers.Serializer[Any]):
+    """How the documents are divided: for teaching, for selecting, and those held out."""
 
-    drawn = serializers.IntegerField(help_text="Documents for development; 0 before the draw.")
+    teach = serializers.IntegerField(help_text="Documents for teaching; 0 before the draw.")
+    select = serializers.IntegerField(help_text="Documents for selecting.")
+    held_out = serializers.IntegerField()
     documents = serializers.IntegerField()
-    most = serializers.IntegerField(help_text="How many may be drawn at the most.")
+    most = serializers.IntegerField(help_text="How many more may be drawn.")
+    advised = serializers.IntegerField(help_text="How many we advise for each of both parts.")
+    in_use = serializers.CharField(help_text="Why the draw cannot be undone; empty where it can be.")
 
 
 class ProposalRow(serializers.ModelSerializer[Proposal]):
@@ -114,7 +120,9 @@ class ProposalRow(serializers.ModelSerializer[Proposal]):
 class DecisionInput(Input):
     """What a decision needs."""
 
-    text = Text(required=False, max_length=20_000, help_text="To accept: as edited. Left out: as it is.")
+    text = Text(
+        required=False, max_length=LONGEST_ADDITION, help_text="To accept: as edited. Left out: as it is."
+    )
     note = Text(required=False, max_length=500, help_text="To send: what changed and why.")
 
 
@@ -162,8 +170,8 @@ class PromptSearchRow(serializers.ModelSerializer[PromptSearch]):
     class Meta:
         model = PromptSearch
         fields = (
-            *("id", "judge", "dimension", "status", "reason", "stages", "stage", "planned_calls"),
-            *("planned_cost", "most_calls", "budget", "run", "created_at"),
+            *("id", "judge", "dimension", "status", "reason", "rounds", "round", "step", "stages", "stage"),
+            *("planned_calls", "planned_cost", "most_calls", "budget", "run", "created_at"),
         )
 
 
@@ -179,13 +187,14 @@ class SearchCandidateRow(serializers.ModelSerializer[Proposal]):
 
     class Meta:
         model = Proposal
-        fields = ("judge", "about", "parts", "dropped_after")
+        fields = ("judge", "about", "parts", "dropped_after", "ranks")
 
 
 class PromptSearchDetail(serializers.Serializer[SearchState]):
     """A search, its candidates, and what its runs have spent."""
 
     search = PromptSearchRow()
+    progress = serializers.CharField(help_text="What happens now, or why it waits; empty where nothing does.")
     spent = serializers.DecimalField(max_digits=20, decimal_places=8)
     chosen = serializers.IntegerField(
         source="chosen.candidate_id", default=None, allow_null=True, help_text="The judge that it chose."
@@ -193,23 +202,28 @@ class PromptSearchDetail(serializers.Serializer[SearchState]):
     candidates = SearchCandidateRow(many=True)
 
 
-class DevelopmentPartOfProject(ApiView):
-    """The documents that judges may learn from."""
+class PartsOfProject(ApiView):
+    """The documents for teaching and for selecting."""
 
     about = "alignment"
 
-    @reads(DevelopmentRow)
+    @reads(PartsRow)
     def get(self, request: Request, slug: str) -> Response:
         """Say how the documents are divided."""
-        return Response(DevelopmentRow(development_part(project_for_reader(request.user, slug))).data)
+        return Response(PartsRow(parts_of(project_for_reader(request.user, slug))).data)
 
-    @writes(DevelopmentRow, accepts=DevelopmentInput, status=201)
+    @writes(PartsRow, accepts=PartsInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Draw the development part, once."""
+        """Draw documents for teaching and for selecting; a part that has documents keeps them."""
         project = project_for_routing(request.user, slug)
-        share = self.check(DevelopmentInput)["share"]
-        draw_development(project=project, share=share, by=request_user(request))
-        return Response(DevelopmentRow(development_part(project)).data, status=201)
+        draw_parts(project=project, **self.check(PartsInput), by=request_user(request))
+        return Response(PartsRow(parts_of(project)).data, status=201)
+
+    @writes(None, status=204)
+    def delete(self, request: Request, slug: str) -> Response:
+        """Undo the draw, while nothing rests on it."""
+        undo_draw(project=project_for_routing(request.user, slug), by=request_user(request))
+        return Response(status=204)
 
 
 class Proposals(ApiView):
@@ -240,8 +254,8 @@ class ProposedExamples(ApiView):
         """Propose units as examples for a judge's prompt."""
         project = project_for_routing(request.user, slug)
         form = valid(ProposeForm(_as_examples(self.check(ExamplesInput)), project=project))
-        judge, dimension, count = (form.cleaned_data[name] for name in ("judge", "dimension", "count"))
-        made = propose_examples(judge=judge, dimension=dimension, count=count, by=request_user(request))
+        wanted = {name: form.cleaned_data[name] for name in ("judge", "dimension", "count", "nearest")}
+        made = propose_examples(**wanted, by=request_user(request))
         return _proposal(made, status=201)
 
 
@@ -440,20 +454,51 @@ class ExperimentInput(Input):
         required=False,
         help_text="Of the dimensions of one call, as a judge’s `call_order`, for methods that ask so.",
     )
+    dimensions = serializers.ListField(
+        child=Text(max_length=100), required=False, help_text="Keys. Left out: all scales."
+    )
+    documents = Whole(
+        required=False, min_value=1, help_text="Size of a sample of the documents that results use."
+    )
+    budget = Amount(required=False, min_value=0.0001, help_text="Of the run.")
 
 
-class VariantRow(serializers.ModelSerializer[Judge]):
+class FactorRow(serializers.Serializer[Any]):
+    """What an experiment varies."""
+
+    key = serializers.CharField(help_text="Such as temperature.")
+    levels = serializers.ListField(child=serializers.CharField(), help_text="The base judge's own first.")
+
+
+class VariantRow(serializers.ModelSerializer[ExperimentVariant]):
     """A judge of an experiment."""
 
+    id = serializers.IntegerField(source="judge_id", help_text="Of the judge.")
+    name = serializers.CharField(source="judge.name")
+
     class Meta:
-        model = Judge
+        model = ExperimentVariant
         fields = ("id", "name")
 
 
-class VariantsShape(serializers.Serializer[Any]):
-    """The judges of an experiment, for a run over the same sample of documents."""
+class ExperimentRow(serializers.ModelSerializer[Experiment]):
+    """An experiment, by its run."""
 
-    judges = VariantRow(many=True)
+    run = serializers.IntegerField(source="run_id")
+    factors = FactorRow(many=True)
+    judges = VariantRow(
+        many=True, source="variants", help_text="One of each combination; the last factor changes fastest."
+    )
+
+    class Meta:
+        model = Experiment
+        fields = ("run", "factors", "judges")
+
+
+def _read_experiment(project: Project, sent: dict[str, Any]) -> ExperimentForm:
+    for name in ("models", "temperatures", "samples"):
+        sent[name] = ", ".join(map(str, sent.get(name, ())))
+    return valid(ExperimentForm(sent, project=project))
 
 
 class Experiments(ApiView):
@@ -461,17 +506,37 @@ class Experiments(ApiView):
 
     about = "judges"
 
-    @writes(VariantsShape, accepts=ExperimentInput, status=201)
-    def post(self, request: Request, slug: str) -> Response:
-        """Make the judge of each combination of values; one that is there is taken as it is.
+    @reads(ExperimentRow, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List experiments."""
+        project = project_for_judges(request.user, slug)
+        found = Experiment.objects.filter(run__project=project).prefetch_related("variants__judge")
+        return self.page(found.order_by("pk"), ExperimentRow)
 
-        Nothing is asked: plan a run of these judges, with `documents` for a sample.
+    @writes(ExperimentRow, accepts=ExperimentInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Make the judge of each combination of values, and start one run of them all.
+
+        A judge with the same prompt and settings is used again. Sent again, it starts nothing.
         """
-        project, sent = project_for_admin(request.user, slug), self.check(ExperimentInput)
-        for name in ("models", "temperatures", "samples"):
-            sent[name] = ", ".join(map(str, sent.get(name, ())))
-        form = valid(ExperimentForm(sent, judges=usable_judges(project), templates=templates_of(project)))
-        base = spec_of(form.cleaned_data["base"], list(project.dimensions.all()))
-        variants = variants_of(base, form.factors())
-        made = make_variants(project=project, variants=variants, by=request_user(request))
-        return Response(VariantsShape({"judges": made}).data, status=201)
+        project = project_for_admin(request.user, slug)
+        form, by = _read_experiment(project, self.check(ExperimentInput)), request_user(request)
+        budget = form.cleaned_data["budget"]
+        started = start_experiment(
+            project=project, design=form.design(), budget=budget, by=by, **form.scope()
+        )
+        found = Experiment.objects.prefetch_related("variants__judge").get(pk=started.pk)
+        return Response(ExperimentRow(found).data, status=201)
+
+
+class ExperimentPreview(ApiView):
+    """What an experiment would be."""
+
+    about = "judges"
+
+    @writes(PlanShape, accepts=ExperimentInput)
+    def post(self, request: Request, slug: str) -> Response:
+        """Show what an experiment would ask and cost; nothing is written."""
+        project = project_for_admin(request.user, slug)
+        form = _read_experiment(project, self.check(ExperimentInput))
+        return Response(PlanShape(plan_of_experiment(project, form.design(), **form.scope())).data)

@@ -1,8 +1,10 @@
 """What a judge can learn from: units of the development documents with people's value and their reasons."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from statistics import median
 
 from django.utils.translation import gettext
 
@@ -19,9 +21,10 @@ class CaseKind(StrEnum):
 class Case:
     """A unit of a development document.
 
-    name: the same in every copy of a project. before: people's values of Round I. value: the value that
-    they settled on, or their mean. judge: the judge's, if it has one. reasons: of raters who held the settled
-    value, of the discussion, and of who decided.
+    name: the same in every copy of a project. before: people's values of Round I. after: their last values,
+    or the decided one. value: the value that they settled on, or their mean. judge: the judge's, if it has
+    one. rationale: what the judge wrote about it, without the score. document: the text of its source.
+    reasons: of raters who held the settled value, of the discussion, and of who decided.
     """
 
     item: int
@@ -31,7 +34,29 @@ class Case:
     value: float
     judge: float | None = None
     text: str = ""
+    document: str = ""
+    rationale: str = ""
     reasons: tuple[str, ...] = ()
+    after: tuple[float, ...] = ()
+
+    @property
+    def point(self) -> int | None:
+        """Return the point of the scale nearest to people's value, None if two are equally near.
+
+        Of two the median of people's values decides, since more people hold it. If the median is a half, too,
+        the two camps are equally large, and an example must not teach one of them as the truth.
+        """
+        value = median(self.after) if self.after and self._is_half(self.value) else self.value
+        return None if self._is_half(value) else math.floor(value + 0.5)
+
+    @property
+    def is_unanimous(self) -> bool:
+        """Whether people ended with one value."""
+        return len(set(self.after)) == 1
+
+    @staticmethod
+    def _is_half(value: float) -> bool:
+        return math.isclose(value % 1, 0.5)
 
     @property
     def error(self) -> float:

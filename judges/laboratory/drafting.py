@@ -21,6 +21,7 @@ from judges.endpoints.replies import Reply
 from judges.laboratory.queries.draftings import LONGEST, plan_of_calls
 from judges.methods import METHODS
 from judges.methods.base import Message
+from judges.methods.nearest import restore_pool
 from judges.methods.reading.plain import answer_start
 from judges.methods.readings import Unreadable
 
@@ -114,6 +115,8 @@ def _fields_of_reply(drafting: Drafting, proposal: Proposal) -> Mapping[str, Any
     if not problem and not text:
         problem = gettext("The reply is empty.")
     if not problem and proposal.kind == Proposal.Kind.WORDING:
+        template = drafting.judge.template
+        text = restore_pool(text, template.text_about(proposal.dimension_id)) if template else text
         problem = _problem_of_wording(drafting.judge, text)
     if problem:
         return {"status": Proposal.Status.FAILED, "problem": problem}

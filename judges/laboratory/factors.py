@@ -3,14 +3,26 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from math import prod
 from typing import Any
 
+from django.utils.translation import gettext, gettext_lazy
+
+from annotate.core.errors import InvalidValueError
 from annotate.core.models import Dimension
 from judges.core.judge_settings import names_of_settings
 from judges.core.models import CallOrder, Judge, PromptTemplate
 from judges.core.specification import JudgeSpec
 
 MOST_VARIANTS = 24
+FACTORS = {
+    "model": gettext_lazy("Model"),
+    "prompt": gettext_lazy("Prompt"),
+    "temperature": gettext_lazy("Temperature"),
+    "samples": gettext_lazy("Samples"),
+    "scale": gettext_lazy("Scale"),
+    "order": gettext_lazy("Order of dimensions"),
+}
 _NAME = 80  # characters that a judge's name may have
 
 SCALES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
@@ -41,17 +53,50 @@ class Factors:
     orders: Sequence[CallOrder] = ()
 
 
-def variants_of(base: JudgeSpec, factors: Factors) -> list[JudgeSpec]:
-    """Return the base and every other combination of values, each named by how it differs from the base."""
-    found: list[JudgeSpec] = []
-    for changes in product(*_levels(factors)):
-        named = [name for name, _ in changes if name]
-        settings = {key: value for _, each in changes for key, value in each.items()}
-        variant = replace(base, name=_name(base.name, named), **settings)
-        # The base's own value again makes no other judge.
-        if all(replace(each, name=variant.name) != variant for each in found):
-            found.append(variant)
-    return found
+@dataclass(frozen=True)
+class Factor:
+    """What varies, a key of FACTORS, and the names of its levels, the base judge's own first."""
+
+    key: str
+    levels: Sequence[str]
+
+
+@dataclass(frozen=True)
+class CrossedDesign:
+    """An experiment: its factors, and the judge of each combination; the last factor changes fastest."""
+
+    factors: Sequence[Factor]
+    variants: Sequence[JudgeSpec]
+
+
+def design_of(base: JudgeSpec, factors: Factors) -> CrossedDesign:
+    """Cross all values; a value that leaves the base as it is makes no level, and one level no factor.
+
+    Raises InvalidValueError where nothing varies, or for more than MOST_VARIANTS combinations.
+    """
+    levels = {}
+    for key, (own, others) in _levels(base, factors).items():
+        found = [_Level(own)]
+        for level in others:
+            if all(_change(base, level) != _change(base, each) for each in found):
+                found.append(level)
+        if len(found) > 1:
+            levels[key] = found
+    count = prod(map(len, levels.values()))
+    if not levels:
+        raise InvalidValueError(gettext("Choose at least one value that the judge does not have already."))
+    if count > MOST_VARIANTS:
+        message = gettext("{count} variants are too many: an experiment can have up to {most}.")
+        raise InvalidValueError(message.format(count=count, most=MOST_VARIANTS))
+    variants = []
+    for position, combination in enumerate(product(*levels.values())):
+        changed = [level for level in combination if level.settings]
+        variant = base
+        for level in changed:
+            variant = _change(variant, level)
+        variants.append(replace(variant, name=_name(base.name, changed, position)))
+    crossed = [Factor(key, [level.name for level in found]) for key, found in levels.items()]
+    return CrossedDesign(crossed, variants)
 
 
 def spec_of(judge: Judge, dimensions: Sequence[Dimension]) -> JudgeSpec:
@@ -64,23 +109,59 @@ def spec_of(judge: Judge, dimensions: Sequence[Dimension]) -> JudgeSpec:
     return JudgeSpec(judge.name, judge.endpoint, judge.model, judge.template, **settings)
 
 
-_Level = tuple[str, Mapping[str, Any]]
+@dataclass(frozen=True)
+class _Level:
+    """A level of a factor: its name, what it adds to a judge's name, and what it sets."""
+
+    name: str
+    says: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def _levels(factors: Factors) -> list[list[_Level]]:
-    """Return the levels of each factor, the base's own first: a name and what it sets."""
+def _levels(base: JudgeSpec, factors: Factors) -> dict[str, tuple[str, list[_Level]]]:
+    """Return by factor the name of the base's own level, and the other levels."""
     without_scale = {"scale_modifiers": False, "scale_thirds": False, "scale_table": []}
-    own: list[_Level] = [("", {})]
-    return [
-        [*own, *((model, {"model": model}) for model in factors.models)],
-        [*own, *((name, {"template": each, "max_tokens": None}) for name, each in factors.prompts.items())],
-        [*own, *((f"temperature {each:g}", {"temperature": each}) for each in factors.temperatures)],
-        [*own, *((f"{each} samples", {"samples": each}) for each in factors.samples)],
-        [*own, *((SCALES[key][0], {**without_scale, **SCALES[key][1]}) for key in factors.scales)],
-        [*own, *((f"{each} order", {"call_order": each}) for each in factors.orders)],
-    ]
+    return {
+        "model": (base.model, [_Level(each, each, {"model": each}) for each in factors.models]),
+        "prompt": (
+            str(base.template),
+            [
+                _Level(name, name, {"template": each, "max_tokens": None})
+                for name, each in factors.prompts.items()
+            ],
+        ),
+        "temperature": (
+            gettext("not sent") if base.temperature is None else f"{base.temperature:g}",
+            [
+                _Level(f"{each:g}", f"temperature {each:g}", {"temperature": each})
+                for each in factors.temperatures
+            ],
+        ),
+        "samples": (
+            str(base.samples),
+            [_Level(str(each), f"{each} samples", {"samples": each}) for each in factors.samples],
+        ),
+        "scale": (
+            gettext("the dimension’s")
+            if base.scale_minimum is None
+            else f"{base.scale_minimum} to {base.scale_maximum}",
+            [
+                _Level(SCALES[key][0], SCALES[key][0], {**without_scale, **SCALES[key][1]})
+                for key in factors.scales
+            ],
+        ),
+        "order": (
+            str(base.call_order),
+            [_Level(str(each), f"{each} order", {"call_order": each}) for each in factors.orders],
+        ),
+    }
 
 
-def _name(base: str, differs: Sequence[str]) -> str:
-    name = " · ".join([base, *differs])
-    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
+def _change(judge: JudgeSpec, level: _Level) -> JudgeSpec:
+    return replace(judge, **level.settings)
+
+
+def _name(base: str, changed: Sequence[_Level], position: int) -> str:
+    name = " · ".join([base, *(level.says for level in changed)])
+    end = f"… {position}"  # long names of one experiment stay different
+    return name if len(name) <= _NAME else f"{name[: _NAME - len(end)]}{end}"

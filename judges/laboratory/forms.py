@@ -1,6 +1,6 @@
 """Forms of the laboratory: what judges learn from, and how variants are asked."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -9,21 +9,29 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core.guidelines import current_guideline
 from annotate.core.models import Dimension, Project
 from judges.core.models import CallOrder, Judge, Panel, PromptTemplate, Proposal
-from judges.endpoints.queries import usable_judges
+from judges.endpoints.queries import templates_of, usable_judges
 from judges.endpoints.shipped import shipped_prompt
-from judges.laboratory.factors import SCALES, Factors
-from judges.laboratory.queries.cases import learning_dimensions, learning_judges, triable_proposals
-from judges.laboratory.queries.panels import possible_members
+from judges.laboratory.factors import SCALES, CrossedDesign, Factors, design_of, spec_of
+from judges.laboratory.queries.cases import (
+    learning_dimensions,
+    learning_judges,
+    proposals_of,
+    triable_proposals,
+)
+from judges.laboratory.queries.panels import possible_members, share_for_teaching
 from judges.laboratory.wording import STYLES
 from judges.methods import METHODS
 from judges.methods.variants import VARIANTS
-from judges.results.queries.pairings import scoring_judges
-from judges.runs.queries.samples import MOST_DOCUMENTS
+from judges.runs.queries.samples import MOST_DOCUMENTS, drawable_documents
 
 MOST_EXAMPLES = 12
+LONGEST_ADDITION = 80_000  # characters: a pool of examples with their documents
 MOST_CANDIDATES = 16
+MOST_ROUNDS = 6
+USUAL_DOCUMENTS = 20  # of an experiment
 SHOWN = 60  # characters of a proposal
 MOST_DRAFTED = {Proposal.Kind.CLARIFICATION: 5, Proposal.Kind.WORDING: len(STYLES)}
 
@@ -39,24 +47,19 @@ def _budget_field(help_text: Any) -> forms.DecimalField:
     )
 
 
-class DevelopmentForm(forms.Form):
-    """How many of the documents are for learning."""
+class PartsForm(forms.Form):
+    """How many documents are for teaching and for selecting."""
 
-    usual_share = 0.3
-    percent = forms.IntegerField(
-        label=_("Percent of the documents"),
-        min_value=1,
-        max_value=90,
-        initial=round(100 * usual_share),
-        help_text=_(
-            "A random sample of whole documents, taken once. From then on, results about judges exclude them."
-        ),
+    teach = forms.IntegerField(
+        label=_("Documents for teaching"),
+        min_value=0,
+        help_text=_("Examples and errors to learn from come from these."),
     )
-
-    @property
-    def share(self) -> float:
-        """The checked input as a share."""
-        return float(self.cleaned_data["percent"]) / 100
+    select = forms.IntegerField(
+        label=_("Documents for selecting"),
+        min_value=0,
+        help_text=_("Prompts are ranked on these, so none of their ratings stands in a prompt."),
+    )
 
 
 class PanelForm(forms.Form):
@@ -82,11 +85,13 @@ class PanelForm(forms.Form):
         field = self.fields["members"]
         assert isinstance(field, forms.ModelMultipleChoiceField)
         field.queryset = possible_members(project)
+        if share_for_teaching(project, Panel.Rule.WEIGHTS):  # weights are learned there
+            del self.fields["development_percent"]
 
     def values(self) -> dict[str, Any]:
         """Return the checked input as what a command takes."""
         entered = self.cleaned_data
-        percent = entered["development_percent"] if entered["rule"] == Panel.Rule.WEIGHTS else None
+        percent = entered.get("development_percent") if entered["rule"] == Panel.Rule.WEIGHTS else None
         return {
             "name": entered["name"],
             "members": list(entered["members"]),
@@ -110,12 +115,15 @@ class JudgeOnDimensionForm(forms.Form):
         field.queryset = rows
 
 
-class PilotForm(JudgeOnDimensionForm):
-    """Which judge is looked at, on which dimension; the first of each where nothing is chosen."""
+class AlignForm(JudgeOnDimensionForm):
+    """Which judge is to learn, on which dimension; where nothing is chosen, those of the latest proposal."""
 
     def __init__(self, entered: Mapping[str, Any], *, project: Project) -> None:
-        judges, dimensions = scoring_judges(project), learning_dimensions(project)
+        judges, dimensions = learning_judges(project), learning_dimensions(project)
+        latest = proposals_of(project).filter(judge__in=judges).first()
         first, key = judges.first(), dimensions.first()
+        if latest:
+            first, key = latest.judge, latest.dimension
         usual = {"judge": first.pk if first else "", "dimension": key.key if key else ""}
         super().__init__({**usual, **{name: entered[name] for name in usual if name in entered}})
         self.offer("judge", judges.select_related("endpoint", "template"))
@@ -148,6 +156,11 @@ class ProposeForm(PromptChangeForm):
             "Examples in one proposal; or clarifications (up to 5) or wordings (up to 3), each as"
             " a separate proposal."
         ),
+    )
+    nearest = forms.BooleanField(
+        required=False,
+        label=_("Choose examples for each item"),
+        help_text=_("Each prompt shows the nearest of up to 30 examples, never of the item’s document."),
     )
     drafter = forms.ModelChoiceField(
         Judge.objects.none(),
@@ -191,7 +204,7 @@ class _ProposalsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
 
 
 class SearchForm(forms.Form):
-    """Which proposals a search combines, how many combinations it tries, and what it may ask and cost."""
+    """Which proposals a search combines, in how many rounds, and what it may ask and cost."""
 
     proposals = _ProposalsField(
         Proposal.objects.none(),
@@ -203,21 +216,43 @@ class SearchForm(forms.Form):
         min_value=1,
         max_value=MOST_CANDIDATES,
         initial=8,
-        help_text=_("Combinations of these proposals; each is a prompt version."),
+        help_text=_("Combinations of these proposals in the first round."),
+    )
+    rounds = forms.IntegerField(
+        label=_("Maximum number of rounds"),
+        min_value=1,
+        max_value=MOST_ROUNDS,
+        initial=2,
+        help_text=_(
+            "Before each further round, a model drafts additions from the errors of the best candidate."
+        ),
+    )
+    drafter = forms.ModelChoiceField(
+        Judge.objects.none(),
+        label=_("Drafted by the model of"),
+        required=False,
+        empty_label=_("the judge itself"),
     )
     most_calls = forms.IntegerField(
         label=_("Maximum number of calls"),
         required=False,
         min_value=1,
-        help_text=_("With a lower limit, the search uses fewer development documents. Empty: no limit."),
+        help_text=_("With a lower limit, the search uses fewer documents. Empty: no limit."),
     )
     budget = _budget_field(_("For the whole search. Empty: no limit."))
 
-    def __init__(self, entered: Any, *, project: Project) -> None:
+    def __init__(
+        self, entered: Any, *, project: Project, proposals: QuerySet[Proposal] | None = None
+    ) -> None:
         super().__init__(entered, auto_id="search_%s")  # beside another form with a budget
         field = self.fields["proposals"]
         assert isinstance(field, forms.ModelMultipleChoiceField)
         field.queryset = triable_proposals(project)
+        if proposals is not None:  # those of the judge and dimension that are shown
+            field.queryset, field.initial = proposals, proposals
+        drafter = self.fields["drafter"]
+        assert isinstance(drafter, forms.ModelChoiceField)
+        drafter.queryset = usable_judges(project)
 
     def clean_proposals(self) -> list[Proposal]:
         """Return the proposals; refuse those of several judges or dimensions."""
@@ -246,7 +281,7 @@ class AcceptForm(forms.Form):
     """A proposal as a person edited it."""
 
     text = forms.CharField(
-        label=_("Added to the prompt"), max_length=20_000, widget=forms.Textarea(attrs={"rows": 6})
+        label=_("Added to the prompt"), max_length=LONGEST_ADDITION, widget=forms.Textarea(attrs={"rows": 6})
     )
 
 
@@ -313,7 +348,7 @@ class ExperimentForm(forms.Form):
         _samples,
         _("Write whole numbers from 1 to 100 with commas between them."),
         label=_("Other numbers of samples"),
-        help_text=_("With commas: 5, 20. Fewer than a judge has need no run: see Laboratory, Samples."),
+        help_text=_("With commas: 5, 20."),
     )
     scales = forms.MultipleChoiceField(
         label=_("Other scales"),
@@ -333,30 +368,59 @@ class ExperimentForm(forms.Form):
         required=False,
         min_value=1,
         max_value=MOST_DOCUMENTS,
-        initial=20,
-        help_text=_("Size of a random sample, the same for all variants. Empty: all."),
     )
+    dimensions = forms.MultipleChoiceField(
+        label=_("Dimensions"), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    budget = _budget_field(_("The run stops when it is used up. Empty: no limit."))
 
-    def __init__(
-        self,
-        entered: Mapping[str, Any] | None,
-        *,
-        judges: QuerySet[Judge],
-        templates: Iterable[PromptTemplate],
-    ) -> None:
-        super().__init__(entered)
-        self._templates = {str(each.pk): each for each in templates}
-        base, prompts = self.fields["base"], self.fields["prompts"]
+    def __init__(self, entered: Mapping[str, Any] | None, *, project: Project) -> None:
+        super().__init__(entered, auto_id="experiment_%s")
+        self._project = project
+        self._templates = {str(each.pk): each for each in templates_of(project) if _scores(each.method)}
+        base, prompts, dimensions = (self.fields[name] for name in ("base", "prompts", "dimensions"))
         assert isinstance(base, forms.ModelChoiceField)
         assert isinstance(prompts, forms.MultipleChoiceField)
-        base.queryset = judges
+        assert isinstance(dimensions, forms.MultipleChoiceField)
+        base.queryset = usable_judges(project).filter(method__in=filter(_scores, METHODS))
         prompts.choices = [
             (gettext("Of this project"), [(key, str(each)) for key, each in self._templates.items()]),
-            (gettext("As shipped"), [(f"{_SHIPPED}{key}", _label(key)) for key in (*METHODS, *VARIANTS)]),
+            (
+                gettext("As shipped"),
+                [
+                    (f"{_SHIPPED}{key}", _label(key))
+                    for key in (*METHODS, *VARIANTS)
+                    if _scores(shipped_prompt(key).method)
+                ],
+            ),
         ]
+        scales = current_guideline(project).scales
+        dimensions.choices = [(each.key, each.name) for each in scales]
+        dimensions.initial = [each.key for each in scales]
+        self._all_dimensions = dimensions.initial
+        drawable = len(drawable_documents(project, self._all_dimensions))
+        self.fields["documents"].initial = min(USUAL_DOCUMENTS, drawable) or None
+        self.fields["documents"].help_text = gettext(
+            "A random sample of the {count:,} documents that results use, of {all:,}. All variants judge the "
+            "same. Empty: all {count:,}."
+        ).format(count=drawable, all=project.documents.filter(items__isnull=False).distinct().count())
 
-    def factors(self) -> Factors:
-        """Return the checked input as what varies."""
+    def clean_dimensions(self) -> list[str]:
+        """Return the chosen dimensions, all where none is chosen."""
+        chosen: list[str] = self.cleaned_data["dimensions"]
+        return chosen or self._all_dimensions
+
+    def design(self) -> CrossedDesign:
+        """Return the checked input as judges that cross factors. Raises InvalidValueError."""
+        base = spec_of(self.cleaned_data["base"], list(self._project.dimensions.all()))
+        return design_of(base, self._factors())
+
+    def scope(self) -> dict[str, Any]:
+        """Return what all variants judge."""
+        data = self.cleaned_data
+        return {"dimensions": data["dimensions"], "documents": data["documents"] or MOST_DOCUMENTS}
+
+    def _factors(self) -> Factors:
         data = self.cleaned_data
         return Factors(
             models=data["models"],
@@ -378,7 +442,6 @@ def _label(key: str) -> str:
     return str(shipped_prompt(key).label)
 
 
-def query_of_plan(judges: Sequence[Judge], documents: int | None) -> str:
-    """Return the query string that preselects judges and documents on the page that plans a run."""
-    parts = [f"judges={judge.pk}" for judge in judges]
-    return "&".join([*parts, f"documents={documents}"] if documents else parts)
+def _scores(method: str) -> bool:
+    """Return whether a method gives scores of single texts, which effects are about."""
+    return not (METHODS[method].asks_pairs or METHODS[method].asks_kinds)

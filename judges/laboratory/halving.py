@@ -25,13 +25,17 @@ class CandidateRank:
     """A candidate of `parts` proposals after a stage, beside the judge as it is.
 
     gain: alpha with people's mean, the candidate's minus the judge's, on the items that both have values for;
-    None where it is undefined. share: of the items for which the judge and people have values, of 1.
+    None where it is undefined. share: of the items for which the judge and people have values, of 1. alpha,
+    base: both alphas, on so many items.
     """
 
     candidate: int
     gain: float | None
     share: float
     parts: int
+    alpha: float | None = None
+    base: float | None = None
+    items: int = 0
 
     @property
     def counts(self) -> bool:

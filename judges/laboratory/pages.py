@@ -4,11 +4,16 @@ from django.utils.translation import gettext_lazy
 
 from annotate.results.arrangement import Arrangement, Chart
 from annotate.results.registry import ResultsPage
-from judges.laboratory.tables.alignment import alignment_sections, version_of_alignment
+from judges.laboratory.actions import experiment_form
+from judges.laboratory.tables.alignment import (
+    alignment_sections,
+    answer_alignment,
+    version_of_alignment,
+)
 from judges.laboratory.tables.biases import answer_biases, biases_sections, version_of_biases
+from judges.laboratory.tables.effects import answer_effects
 from judges.laboratory.tables.experiments import RUN, experiments_sections
 from judges.laboratory.tables.laboratory import laboratory_sections
-from judges.laboratory.tables.pilot import pilot_sections
 from judges.results.tables.parameters import ANY_JUDGE, COEFFICIENT, CORRECTED, JUDGE, LEVEL, ROUND
 from judges.results.tables.version import values_of, version_of_judges
 
@@ -75,51 +80,49 @@ EXPERIMENTS_PAGE = ResultsPage(
     "experiments",
     gettext_lazy("Experiments"),
     gettext_lazy(
-        "Judges with different prompts or methods on the same items: agreement with people, cost and "
-        "time, and significant differences."
+        "What each factor of an experiment changes in agreement with people, then its variants on the same "
+        "items with cost and time."
     ),
     experiments_sections,
     version_of_judges,
     values_of,
     [RUN, COEFFICIENT, LEVEL, ROUND, CORRECTED],
-    filled_by="experiment_new",
+    filled_by="judges",
+    action=experiment_form,
     arrangement=Arrangement(
         tabs={
+            "effects": gettext_lazy("Effects"),
+            "effects-named": gettext_lazy("Effects on categories"),
             "experiment": gettext_lazy("Variants"),
             "correlations": gettext_lazy("Correlations"),
             "temperatures": gettext_lazy("Temperature"),
             "most": gettext_lazy("Best judge"),
             "pairs-of-judges": gettext_lazy("Between judges"),
         },
-        columns_in_files={"experiment": ("items", "answers", "unreadable")},
+        chart=Chart("effects", ("alpha",), lines=(0,)),
+        columns_in_files={"experiment": ("answers", "unreadable")},
+        answer=answer_effects,
     ),
 )
 
 ALIGNMENT_PAGE = ResultsPage(
     "alignment",
-    gettext_lazy("Aligned judges"),
+    gettext_lazy("Versions of judges"),
     gettext_lazy(
-        "Judges with examples or clarifications from people's discussions in their prompt, compared "
-        "with their base judges: on the documents they learned from, and on the held-out documents."
+        "Judges with additions to their prompts, compared with the judges they come from, on the documents "
+        "for selecting and on those held out; other judges on the documents for selecting."
     ),
     alignment_sections,
     version_of_alignment,
     values_of,
-    [],
-    filled_by="alignment",
-)
-
-PILOT_PAGE = ResultsPage(
-    "pilot",
-    gettext_lazy("Method comparison"),
-    gettext_lazy(
-        "A judge compared with all others on the same units of the development documents, to choose a prompt."
-    ),
-    pilot_sections,
-    version_of_judges,
-    values_of,
     [JUDGE],
-    filled_by="pilot",
+    filled_by="alignment",
+    arrangement=Arrangement(
+        tabs={"alignment": gettext_lazy("Versions"), "versions": gettext_lazy("Other judges")},
+        chart=Chart("alignment", ("gain",)),
+        columns={"alignment": ("judge", "base", "dimension", "items", "before", "after", "gain", "p")},
+        answer=answer_alignment,
+    ),
 )
 
 LABORATORY_RESULTS = (
@@ -127,5 +130,4 @@ LABORATORY_RESULTS = (
     BIASES_PAGE,
     EXPERIMENTS_PAGE,
     ALIGNMENT_PAGE,
-    PILOT_PAGE,
 )

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.core.access import project_for_admin, project_for_reader
 from annotate.core.addresses import query_of
 from annotate.core.errors import DomainError
-from annotate.core.models import Project
+from annotate.core.models import Dimension, Project
 from annotate.core.page import Request, request_user
 from judges.core.access import (
     drafting_in,
@@ -27,66 +27,57 @@ from judges.core.access import (
     proposal_in,
     search_in,
 )
-from judges.core.models import Panel, Proposal
+from judges.core.models import Drafting, Judge, Judgment, Panel, PromptSearch, Proposal
 from judges.core.page import add_refusal, render_judges
-from judges.endpoints.queries import templates_of, usable_judges
 from judges.laboratory.commands.draftings import discard_drafting, plan_drafting, start_drafting
-from judges.laboratory.commands.experiments import make_variants
+from judges.laboratory.commands.experiments import start_experiment
 from judges.laboratory.commands.panels import change_panel, make_panel
 from judges.laboratory.commands.proposals import (
     accept_proposal,
     dismiss_proposal,
-    draw_development,
+    draw_parts,
     propose_examples,
     propose_text,
     send_to_raters,
+    undo_draw,
 )
 from judges.laboratory.commands.searches import cancel_search, plan_search, start_search
-from judges.laboratory.factors import spec_of, variants_of
 from judges.laboratory.forms import (
     AcceptForm,
-    DevelopmentForm,
+    AlignForm,
     ExperimentForm,
     PanelForm,
-    PilotForm,
+    PartsForm,
     ProposeForm,
     SearchForm,
     SendForm,
     StartForm,
     TextForm,
-    query_of_plan,
 )
-from judges.laboratory.queries.cases import development_part, proposals_of, triable_proposals
+from judges.laboratory.queries.cases import DocumentParts, Part, parts_of, proposals_of, triable_proposals
 from judges.laboratory.queries.draftings import draftings_of, state_of_drafting
+from judges.laboratory.queries.errors import DEVELOPMENT_ITEMS, errors_of, units_of
+from judges.laboratory.queries.experiments import plan_of_experiment
 from judges.laboratory.queries.panels import members_of, refusal_of_change
-from judges.laboratory.queries.pilot import DEVELOPMENT_ITEMS, pilot_of, units_of
 from judges.laboratory.queries.searches import searches_of, state_of_search
 
-UNITS_ON_A_PAGE = 20
+UNITS_ON_A_PAGE = 6
 
 
 @login_required
 @require_GET
 def alignment(request: Request, slug: str) -> HttpResponse:
-    """Show the development part and what was proposed. Reasons of raters are results."""
+    """Show where a judge is wrong, what was proposed for it, and its versions. Reasons are results."""
     return _render(request, project_for_reader(request.user, slug))
 
 
 @login_required
 @require_GET
 def pilot(request: Request, slug: str) -> HttpResponse:
-    """Show where a judge differs from people on the development documents, and what to do about it."""
-    project = project_for_reader(request.user, slug)
-    part, form, status = development_part(project), PilotForm(request.GET, project=project), 200
-    context: dict[str, Any] = {"part": part, "form": form, "development": DEVELOPMENT_ITEMS}
-    if part.drawn and form.has_judge and form.is_valid():
-        found = pilot_of(form.cleaned_data["judge"], form.cleaned_data["dimension"])
-        page = Paginator(found.cases, UNITS_ON_A_PAGE).get_page(request.GET.get("page"))
-        chosen = query_of({"judge": found.judge.pk, "dimension": found.dimension.key})
-        context |= {"pilot": found, "page": page, "units": units_of(found, list(page)), "chosen": chosen}
-    elif form.errors and ("judge" in request.GET or "dimension" in request.GET):
-        status = 422
-    return render_judges(request, project, "judges/laboratory/pilot.html", context, status=status)
+    """Lead from the address of a page that became a part of another."""
+    project_for_reader(request.user, slug)
+    query = request.GET.urlencode()
+    return redirect(reverse("alignment", args=[slug]) + (f"?{query}" if query else ""))
 
 
 @login_required
@@ -94,14 +85,16 @@ def pilot(request: Request, slug: str) -> HttpResponse:
 def alignment_draw(request: Request, slug: str) -> HttpResponse:
     """Draw the development part."""
     project = project_for_routing(request.user, slug)
-    form = DevelopmentForm(request.POST)
-    if not form.is_valid():
+    form = PartsForm(request.POST)
+    if "undo" not in request.POST and not form.is_valid():
         return _render(request, project, status=422, draw=form)
     try:
-        count = draw_development(project=project, share=form.share, by=request_user(request))
+        if "undo" in request.POST:
+            undo_draw(project=project, by=request_user(request))
+        else:
+            draw_parts(project=project, **form.cleaned_data, by=request_user(request))
     except DomainError as error:
-        return _render(request, project, status=add_refusal(form, _as_percent(error)), draw=form)
-    messages.success(request, gettext("{count} documents are for development.").format(count=count))
+        return _render(request, project, status=add_refusal(form, error), draw=form)
     return redirect("alignment", slug=slug)
 
 
@@ -117,8 +110,9 @@ def alignment_propose(request: Request, slug: str) -> HttpResponse:
     judge, dimension = data["judge"], data["dimension"]
     try:
         if form.proposes_examples:
-            propose_examples(judge=judge, dimension=dimension, count=data["count"], by=by)
-            return redirect("alignment", slug=slug)
+            count, nearest = data["count"], data["nearest"]
+            propose_examples(judge=judge, dimension=dimension, count=count, nearest=nearest, by=by)
+            return redirect(_address(project, judge, dimension))
         drafting = plan_drafting(
             judge=judge,
             dimension=dimension,
@@ -145,7 +139,7 @@ def alignment_write(request: Request, slug: str) -> HttpResponse:
         proposal = propose_text(**form.cleaned_data, by=request_user(request))
     except DomainError as error:
         return _render(request, project, status=add_refusal(form, error), write=form)
-    return redirect(f"{reverse('alignment', args=[slug])}#proposal-{proposal.pk}")
+    return redirect(f"{_address(project, proposal.judge, proposal.dimension)}#proposal-{proposal.pk}")
 
 
 @login_required
@@ -160,7 +154,7 @@ def alignment_drafting(request: Request, slug: str, pk: int) -> HttpResponse:
         if form.is_valid():
             if "discard" in request.POST:
                 discard_drafting(drafting=drafting, by=request_user(request))
-                return redirect("alignment", slug=slug)
+                return redirect(_address(drafting.judge.project, drafting.judge, drafting.dimension))
             budget = form.cleaned_data["budget"]
             start_drafting(drafting=drafting, budget=budget, by=request_user(request))
             return redirect("alignment_drafting", slug, pk)
@@ -241,16 +235,15 @@ def alignment_decide(request: Request, slug: str, pk: int, step: str) -> HttpRes
         return _render(
             request, project, status=add_refusal(form, _as_form(error)), decided=proposal, form=form
         )
-    return redirect("alignment", slug=slug)
+    return redirect(_address(project, proposal.judge, proposal.dimension))
+
+
+def _address(project: Project, judge: Judge, dimension: Dimension) -> str:
+    query = query_of({"judge": judge.pk, "dimension": dimension.key})
+    return f"{reverse('alignment', args=[project.slug])}?{query}"
 
 
 _FORMS: dict[str, type[forms.Form]] = {"accept": AcceptForm, "dismiss": forms.Form, "send": SendForm}
-
-
-def _as_percent(error: DomainError) -> DomainError:
-    """Name the form's field for a share."""
-    error.fields = {"percent": error.fields["share"]} if "share" in error.fields else {}
-    return error
 
 
 def _as_form(error: DomainError) -> DomainError:
@@ -268,47 +261,78 @@ def _render(
     form: forms.Form | None = None,
     **entered: forms.Form,
 ) -> HttpResponse:
-    context: dict[str, Any] = {
-        "part": development_part(project),
-        "proposals": proposals_of(project).exclude(text=""),  # others are on the page of their draft
-        "draw": DevelopmentForm(),
+    whose = {**request.GET.dict(), **request.POST.dict()}
+    if decided:
+        whose = {"judge": str(decided.judge_id), "dimension": decided.dimension.key}
+    parts, asked = parts_of(project), AlignForm(whose, project=project)
+    context: dict[str, Any] = {"parts": parts, "asked": asked, "draw": PartsForm(), **entered}
+    if parts.drawn and asked.has_judge and asked.is_valid():
+        judge, dimension = asked.cleaned_data["judge"], asked.cleaned_data["dimension"]
+        context |= _context_of(request, project, judge, dimension, parts)
+        context |= {"decided": decided, "form": form, **entered}
+    elif request.method == "GET" and asked.errors and whose.keys() & {"judge", "dimension"}:
+        status = 422
+    return render_judges(request, project, "judges/laboratory/alignment.html", context, status=status)
+
+
+def _context_of(
+    request: Request, project: Project, judge: Judge, dimension: Dimension, parts: DocumentParts
+) -> dict[str, Any]:
+    """What the screen shows of one judge on one dimension."""
+    errors = errors_of(judge, dimension, Part.SELECT if parts.select else Part.TEACH)
+    page = Paginator(errors.cases, UNITS_ON_A_PAGE).get_page(request.GET.get("page"))
+    of_both = {"judge": judge, "dimension": dimension}
+    triable = triable_proposals(project).filter(**of_both)
+    return {
+        "errors": errors,
+        "development": DEVELOPMENT_ITEMS,
+        "page": page,
+        "units": units_of(errors, list(page)),
+        "chosen": query_of({"judge": judge.pk, "dimension": dimension.key}),
+        "proposals": proposals_of(project)
+        .filter(**of_both)
+        .exclude(text=""),  # others: on their draft's page
         "propose": ProposeForm(None, project=project),
         "write": TextForm(None, project=project),
-        "search": SearchForm(None, project=project),
-        "may_search": triable_proposals(project).exists(),
-        "draftings": draftings_of(project),
-        "searches": searches_of(project),
+        "search": SearchForm(None, project=project, proposals=triable),
+        "may_search": bool(parts.select) and triable.exists(),
+        "draftings": [each for each in draftings_of(project) if _is_of(each.drafting, judge, dimension)],
+        "searches": [each for each in searches_of(project) if _is_of(each.search, judge, dimension)],
         "send": SendForm(),
-        "decided": decided,
-        "form": form,
-        **entered,
+        "has_values": judge.judgments.filter(status=Judgment.Status.DONE).exists(),
     }
-    return render_judges(request, project, "judges/laboratory/alignment.html", context, status=status)
+
+
+def _is_of(work: Drafting | PromptSearch, judge: Judge, dimension: Dimension) -> bool:
+    return (work.judge_id, work.dimension_id) == (judge.pk, dimension.pk)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def experiment_new(request: Request, slug: str) -> HttpResponse:
-    """Choose factors; a POST makes the variants and leads to the plan of their run, with calls and cost."""
-    reads = project_for_judges if request.method == "GET" else project_for_admin
-    project = reads(request.user, slug)
-    form = ExperimentForm(
-        request.POST if request.method == "POST" else None,
-        judges=usable_judges(project),
-        templates=templates_of(project),
-    )
-    status = 422 if form.is_bound else 200
+    """Start an experiment with its run, or only `show` its calls and cost; a GET leads to its page."""
+    if request.method == "GET":
+        project_for_judges(request.user, slug)
+        return redirect("results_page", slug, "experiments")
+    project = project_for_admin(request.user, slug)
+    form, plan = ExperimentForm(request.POST, project=project), None
+    remarks, status = list[str](), 422
     try:
         if form.is_valid():
-            base = spec_of(form.cleaned_data["base"], list(project.dimensions.all()))
-            variants = variants_of(base, form.factors())
-            made = make_variants(project=project, variants=variants, by=request_user(request))
-            messages.success(request, gettext("{count} variants are ready to run.").format(count=len(made)))
-            query = query_of_plan(made, form.cleaned_data["documents"])
-            return redirect(f"{reverse('run_plan', args=[slug])}?{query}")
+            design, budget = form.design(), form.cleaned_data["budget"]
+            if "show" not in request.POST:
+                by = request_user(request)
+                started = start_experiment(
+                    project=project, design=design, budget=budget, by=by, **form.scope()
+                )
+                return redirect("run", slug, started.run_id)
+            plan, status = plan_of_experiment(project, design, **form.scope()), 200
+            remarks = plan.remarks(budget)
     except DomainError as error:
         status = add_refusal(form, error)
-    return render_judges(request, project, "judges/laboratory/experiment.html", {"form": form}, status=status)
+    template = "judges/runs/plan.html#plan" if request.htmx else "judges/laboratory/experiment.html"
+    context = {"form": form, "plan": plan, "remarks": remarks}
+    return render_judges(request, project, template, context, status=status)
 
 
 @login_required

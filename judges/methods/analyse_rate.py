@@ -28,6 +28,7 @@ class AnalyseThenRate(ScoreMethod):
     key = "analyse_rate"
     label = "Analyse, then rate"
     default_template = TEMPLATE
+    answer_form = "Rating: {answer}"
     max_tokens = 400
     usual_settings: ClassVar[Mapping[str, Any]] = {"samples": 20, "temperature": 1.0}
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from annotate.core.guideline import FrozenDimension
 from annotate.core.translation import gettext
 from judges.methods import scales
+from judges.methods.nearest import PLACEHOLDER, split_pool
 from judges.methods.probabilities import weighted_mean
 from judges.methods.reading.pattern import read_by_pattern
 from judges.methods.readings import Readable, Reading, Unreadable
@@ -63,6 +64,7 @@ class Method(ABC):
     max_tokens: ClassVar[int] = 256
     usual_settings: ClassVar[Mapping[str, Any]] = {}  # of a judge, by field: those of the method's source
     stop: ClassVar[tuple[str, ...]] = ()
+    answer_form: ClassVar[str] = "Score: {answer}"  # of a reply, as the default template asks for it
 
     def title(self, label: str = "") -> str:
         """Return the name that papers use, followed by the label of the method or of one of its prompts."""
@@ -110,7 +112,9 @@ class Method(ABC):
 
     def check(self, template: str) -> None:
         """Raise a ValueError that says what is wrong with a template, if anything is."""
-        check(template, known=self.placeholders, required=self.required)
+        plain, pool = split_pool(template)
+        own = {PLACEHOLDER} if pool else set()
+        check(plain, known=self.placeholders | own, required=self.required)
 
     def messages(self, template: str, subject: Subject, dimension: FrozenDimension) -> list[Message]:
         """Return what to send; a ValueError says why it cannot be sent."""
@@ -120,8 +124,12 @@ class Method(ABC):
             raise ValueError(
                 f"{self.label} judges {'two texts' if self.asks_pairs else 'one text'} at a time."
             )
+        plain, pool = split_pool(template)
         values = about_subject(subject) | about_dimension(dimension) | self.own_values(dimension)
-        return chat(template, values, required=self.required)
+        if pool:
+            document = "\n\n".join(text for _, text in subject.document_parts)
+            values[PLACEHOLDER] = pool.nearest(document, subject.text)
+        return chat(plain, values, required=self.required)
 
     def messages_about(
         self, template: str, subject: Subject, dimensions: Sequence[FrozenDimension]
@@ -156,6 +164,11 @@ class Method(ABC):
         """Return the JSON schema of a structured reply about all dimensions of a call."""
         (dimension,) = dimensions
         return self.json_schema(dimension)
+
+    def show_answer(self, value: int, dimension: FrozenDimension) -> str:
+        """Return a value as a reply states it, for an example in the prompt."""
+        answer = scales.name_of(dimension, value)
+        return self.answer_form.format(answer=answer, dimension=dimension.name)
 
     def calls_of(self, template: str, subject: Subject) -> int:  # noqa: ARG002
         """Return how many calls a value takes, as far as that is known before the first."""

@@ -45,6 +45,10 @@ class ChoiceMethod(Method):
         """Return the value of the option that a reply chooses."""
         return read(reply, choice_forms(self.choices(dimension)))
 
+    def show_answer(self, value: int, dimension: FrozenDimension) -> str:
+        """Return the letter of the option with this value."""
+        return f"Answer: {next(each.letter for each in self.options(dimension) if each.value == value)}"
+
     def follow_up(self, dimension: FrozenDimension) -> str:
         """Ask for the letter alone."""
         letters = [option.letter for option in self.options(dimension)]

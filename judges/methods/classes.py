@@ -30,6 +30,7 @@ class NamedCategories(ScoreMethod):
     key = "classes"
     label = "Named categories"
     default_template = TEMPLATE
+    answer_form = "Category: {answer}"
     takes_modifiers = False
 
     def refuses(self, dimension: FrozenDimension) -> str | None:

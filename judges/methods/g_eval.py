@@ -35,6 +35,7 @@ class GEval(ScoreMethod):
     key = "g_eval"
     label = "G-Eval"
     default_template = TEMPLATE
+    answer_form = "- {dimension}: {answer}"
     asks_reasons = False
     max_tokens = 32
     # Where the server gives no probabilities, of which one sample is enough.

@@ -112,6 +112,7 @@ class PromptForEach(ScoreMethod):
     key = "op"
     label = "OP: a prompt for each dimension"
     default_template = TEMPLATE
+    answer_form = "Score- <score>{answer}</score>"
     own_placeholders = frozenset({"steps"})
     max_tokens = 600
     usual_settings: ClassVar[Mapping[str, Any]] = {"samples": 100, "temperature": 0.7}

@@ -57,6 +57,7 @@ class OnePromptForAll(ScoreMethod):
     key = "op_i"
     label = "OP-I: one prompt for all dimensions"
     default_template = TEMPLATE
+    answer_form = "Score- <score>{answer}</score>"
     own_placeholders = frozenset({"degrees"})
     max_tokens = 600
     usual_settings: ClassVar[Mapping[str, Any]] = {"samples": 100, "temperature": 0.7}

@@ -27,6 +27,7 @@ class RateThenExplain(ScoreMethod):
     key = "rate_explain"
     label = "Rate, then explain"
     default_template = TEMPLATE
+    answer_form = "Rating: {answer}"
     reasons_follow = True
     usual_settings: ClassVar[Mapping[str, Any]] = {"samples": 20, "temperature": 1.0}
 

@@ -38,6 +38,7 @@ class Recipe(ScoreMethod):
     key = "recipe"
     label = "The recipe: 1 to 10, score first"
     default_template = TEMPLATE
+    answer_form = "{dimension}: {answer}"
     own_placeholders = frozenset({"aspects"})
     asks_reasons = False
     max_tokens = 20

@@ -32,6 +32,7 @@ class StarRating(ScoreMethod):
     key = "stars"
     label = "Star rating"
     default_template = TEMPLATE
+    answer_form = "Stars: {answer}"
     asks_reasons = False
     takes_modifiers = False
     max_tokens = 128  # as in the release of Shen et al. (2023)

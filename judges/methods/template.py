@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 MATERIAL = (
-    *("document", "text", "text_1", "text_2", "reference"),
+    *("document", "text", "text_1", "text_2", "reference", "examples"),
     *("sentence", "key_points", "questions", "units"),
 )
 """Placeholders whose content is judged and never trusted."""

@@ -308,7 +308,7 @@ class Judgments(ApiView):
         project = project_for_reader(request.user, slug)
         paths = {"judge": "judge__name", "dimension": "dimension__key"}
         chosen = {paths.get(name, name): value for name, value in self.filters(JudgmentFilter).items()}
-        judgments = Judgment.objects.filter(judge__project=project, **chosen)
+        judgments = Judgment.objects.filter(judge__project=project, judge__tried_by=None, **chosen)
         named = judgments.select_related(
             "judge__template", "dimension", "item__document", "item__system", "other__system"
         )

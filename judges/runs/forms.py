@@ -16,7 +16,7 @@ from judges.core.models import Judge, Judgment, Run
 from judges.methods import METHODS
 from judges.runs.filtered import filtered_items
 from judges.runs.queries.pairs import NamedPair, Pair
-from judges.runs.queries.samples import MOST_DOCUMENTS
+from judges.runs.queries.samples import MOST_DOCUMENTS, drawable_documents
 from judges.runs.queries.selection import Selection, Which
 
 if TYPE_CHECKING:
@@ -146,10 +146,7 @@ class RunForm(forms.Form):
         required=False,
         min_value=1,
         max_value=MOST_DOCUMENTS,
-        help_text=_(
-            "Size of a random sample, the same for all judges. A larger sample later only adds "
-            "new items. Empty: all."
-        ),
+        help_text=_("Size of a random sample of the documents that results use. Empty: all documents."),
     )
     items = forms.CharField(
         label=_("Only items of a filter"),
@@ -211,6 +208,11 @@ class RunForm(forms.Form):
         assert isinstance(scope, forms.MultipleChoiceField)
         assert isinstance(chosen, forms.MultipleChoiceField)
         asked.queryset, scope.choices = judges, dimensions
+        drawable = len(drawable_documents(project, [key for key, _ in dimensions]))
+        self.fields["documents"].help_text = gettext(
+            "Size of a random sample of the {count:,} documents that results use: rated by people, outside "
+            "development. A larger sample later only adds new items. Empty: all documents."
+        ).format(count=drawable)
         chosen.choices = [(key, each.name) for key, each in self._pairs.items()]
 
     def clean(self) -> dict[str, Any]:

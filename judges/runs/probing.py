@@ -27,7 +27,7 @@ PROBE_TOKENS = 16
 def probe_silent_servers(*, run: int) -> None:
     """Try each server of a run that is silent and due. Any answer, a refused request too, ends silence."""
     for endpoint in _silent(run).filter(next_probe_at__lte=timezone.now()):
-        judge = endpoint.judges.filter(judgments__run=run).first()
+        judge = Judge.with_candidates.filter(endpoint=endpoint, judgments__run=run).first()
         holder = uuid4()
         if judge is not None and silence.take_probe(run=run, endpoint=endpoint.pk, holder=holder):
             _probe(run, judge, holder)

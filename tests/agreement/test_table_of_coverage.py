@@ -22,6 +22,7 @@ ROWS = {
     "agreement/groups.py": "correlations over systems",
     "agreement/complete.py": "ICC by F distributions",
     "agreement/order_effects.py": "order of work",
+    "agreement/comparison/effects.py": "effects of factors on judges",
     "agreement/paired_difference.py": "two judges",
     "agreement/ratios.py": "F1 of one category",
     "agreement/rare_values.py": "alpha, nearly all values the same",

@@ -109,8 +109,7 @@ judges/metrics/ judges/metrics/{metrics}/ results/metrics/
 results/judges/ results/reliability/ judges/of-unit/{item}/fluency/
 results/estimates/ results/replacement/ results/trust/ results/verdicts/ results/routes/
 results/laboratory/ results/biases/
-results/experiments/ judges/experiments/new/ judges/align/ results/alignment/
-judges/pilot/ results/pilot/
+results/experiments/ judges/align/ results/alignment/
 judges/align/drafts/{drafting}/ judges/align/search/{search}/
 judges/certificates/ judges/certificates/new/ judges/certificates/{calibration}/
 judges/routing/ judges/routing/new/ judges/routing/{policy}/

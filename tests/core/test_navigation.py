@@ -50,16 +50,14 @@ def test_no_page_is_in_two_places():
         ("judges/endpoints/3/", ["Judges", "Endpoints"]),
         ("judges/3/", ["Judges", "Judges"]),
         ("results/laboratory/", ["Judges", "Laboratory", "Self-consistency"]),
-        ("judges/pilot/", ["Judges", "Pilot", "Pilot"]),
-        ("results/pilot/", ["Judges", "Pilot", "Method comparison"]),
         ("results/verdicts/", ["Judges", "Trust", "Judges by dimension"]),
         ("results/trust/", ["Judges", "Trust", "Verdicts"]),
         ("results/reliability/", ["Judges", "Trust", "Reliability"]),
         ("results/replacement/", ["Judges", "Trust", "Replacement"]),
         ("judges/certificates/3/", ["Judges", "Trust", "Certificates"]),
         ("results/biases/", ["Judges", "Laboratory", "Biases"]),
-        ("judges/experiments/new/", ["Judges", "Laboratory", "New experiment"]),
-        ("judges/align/", ["Judges", "Laboratory", "Alignment"]),
+        ("results/experiments/", ["Judges", "Laboratory", "Experiments"]),
+        ("judges/align/", ["Judges", "Align"]),
     ],
 )
 def test_a_page_says_where_it_is(path, where):

@@ -52,7 +52,7 @@ def test_each_budget_has_a_finding_of_its_own(
 
 
 def test_empty_pages_and_other_pages_need_no_chart(budgets: Any) -> None:
-    assert list_violations(budgets, "/projects/p/results/pilot/", charts=0, empty=1) == []
+    assert list_violations(budgets, "/projects/p/results/alignment/", charts=0, empty=1) == []
     assert list_violations(budgets, "/projects/p/items/", charts=0) == []
 
 

@@ -82,7 +82,7 @@ def cast() -> Cast:
     Item.objects.filter(pk=cast.items[0].pk).update(format="chat")
     Dimension.objects.update(guidelines=STRANGE, not_applicable=True)
     judged(cast)
-    DevelopmentDocument.objects.create(document=cast.items[0].document)
+    DevelopmentDocument.objects.create(document=cast.items[0].document, part="select")
     about = {"judge": cast.project.judges.order_by("pk")[0], "dimension": cast.dimensions[0]}
     proposal = Proposal.objects.create(**about, kind="clarification", text=STRANGE, about=STRANGE)
     proposal.items.set(cast.items[:2])

@@ -7,8 +7,19 @@ from django.utils.translation import gettext_lazy as _
 
 
 class DevelopmentDocument(models.Model):
-    """A document that judges may learn from, drawn once; figures about judges leave it out from then on."""
+    """A document set apart for improving judges; figures about judges leave it out."""
 
+    class Part(models.TextChoices):
+        TEACH = "teach", _("teach")
+        SELECT = "select", _("select")
+
+    part = models.CharField(
+        max_length=6,
+        choices=Part.choices,
+        default=Part.TEACH,
+        db_default=Part.TEACH,
+        help_text="Teach: examples and errors come from it. Select: candidates are ranked on it.",
+    )
     document = models.OneToOneField("annotate.Document", models.CASCADE, related_name="development")
     drawn_at = models.DateTimeField(default=timezone.now)
 
@@ -32,6 +43,13 @@ class Drafting(models.Model):
     dimension = models.ForeignKey("annotate.Dimension", models.CASCADE, related_name="+")
     drafter = models.ForeignKey(
         "judges.Judge", models.CASCADE, related_name="+", help_text="The judge whose model is asked."
+    )
+    search = models.ForeignKey(
+        "judges.PromptSearch",
+        models.CASCADE,
+        null=True,
+        related_name="draftings",
+        help_text="Whose errors it is about; null: a person planned it.",
     )
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.PLANNED)
     reason = models.TextField(blank=True, help_text="Why it stopped, in a sentence.")
@@ -58,10 +76,11 @@ class Drafting(models.Model):
 
 
 class PromptSearch(models.Model):
-    """A search for the wording that agrees best with people on development documents, by halving.
+    """A search for the prompt that agrees best with people, in rounds.
 
-    Its candidates are proposals. Each stage is a run: those that ask the candidates about ever more
-    development documents, and one that asks the chosen one about the documents held out.
+    Its candidates are proposals. A round asks them about the documents for selecting, in stages. Between two
+    rounds the best one is asked about the documents for teaching, and a model drafts additions from its
+    errors. At the end the chosen one is asked about the documents held out, once.
     """
 
     class Status(models.TextChoices):
@@ -71,15 +90,32 @@ class PromptSearch(models.Model):
         CANCELLED = "cancelled", _("cancelled")
         FINISHED = "finished", _("finished")
 
+    class Step(models.TextChoices):
+        SELECT = "select", _("ranking candidates")
+        REPEAT = "repeat", _("asking again where calls failed")
+        TEACH = "teach", _("looking for errors of the best candidate")
+        DRAFT = "draft", _("drafting from its errors")
+        HELD_OUT = "held_out", _("asking the chosen candidate about documents held out")
+
     judge = models.ForeignKey("judges.Judge", models.CASCADE, related_name="searches")
     dimension = models.ForeignKey("annotate.Dimension", models.CASCADE, related_name="+")
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.PLANNED)
     reason = models.TextField(blank=True, help_text="Why it stopped, or chose nothing, in a sentence.")
     stages = models.JSONField(
-        default=list, help_text="How many candidates each stage asks about how many development documents."
+        default=list, help_text="How many candidates each stage asks about how many documents."
     )
-    stage = models.PositiveSmallIntegerField(default=0, help_text="Under way; after the last: held out.")
-    documents = models.JSONField(default=list, help_text="Ids of its development documents as drawn.")
+    stage = models.PositiveSmallIntegerField(default=0, help_text="The stage under way.")
+    step = models.CharField(max_length=8, choices=Step.choices, default=Step.SELECT, db_default=Step.SELECT)
+    round = models.PositiveSmallIntegerField(default=1, db_default=1, help_text="The round under way.")
+    rounds = models.PositiveSmallIntegerField(default=1, db_default=1, help_text="At the most.")
+    drafter = models.ForeignKey(
+        "judges.Judge",
+        models.SET_NULL,
+        null=True,
+        related_name="+",
+        help_text="Whose model drafts from errors between rounds.",
+    )
+    documents = models.JSONField(default=list, help_text="Ids of its documents for selecting as drawn.")
     most_calls = models.PositiveIntegerField(null=True)
     planned_calls = models.PositiveIntegerField(help_text="At the most, as it was planned.")
     planned_cost = models.DecimalField(max_digits=14, decimal_places=8, null=True)
@@ -154,6 +190,9 @@ class Proposal(models.Model):
         null=True, help_text="The stage after which its search asked it no more."
     )
     is_chosen = models.BooleanField(default=False, help_text="Whether its search chose it.")
+    ranks = models.JSONField(
+        null=True, help_text="Of each stage: its alpha, that of the judge as it is, and the items of both."
+    )
     candidate = models.ForeignKey(
         "judges.Judge",
         models.SET_NULL,

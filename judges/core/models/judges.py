@@ -1,6 +1,7 @@
 """Judges and the prompt templates that they ask with."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from django.db import models
 from django.db.models import Q
@@ -10,6 +11,16 @@ from annotate.core.guideline import FrozenDimension
 from judges.methods import METHODS
 from judges.methods.own_scale import OwnScale
 from judges.methods.several import rotate
+
+Kept = TypeVar("Kept", bound=models.Model)
+
+
+class WithoutCandidates(models.Manager[Kept]):
+    """Judges and prompts without the candidates of a search, which no other page sees."""
+
+    def get_queryset(self) -> models.QuerySet[Kept]:
+        """Leave out what a search is trying."""
+        return super().get_queryset().filter(tried_by=None)
 
 
 class PromptTemplate(models.Model):
@@ -32,6 +43,16 @@ class PromptTemplate(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+    tried_by = models.ForeignKey(
+        "judges.PromptSearch",
+        models.CASCADE,
+        null=True,
+        related_name="+",
+        help_text="The search that tries it; null: a version of the project.",
+    )
+
+    objects = WithoutCandidates["PromptTemplate"]()
+    with_candidates: models.Manager["PromptTemplate"] = models.Manager()
 
     class Meta:
         constraints = [
@@ -130,6 +151,16 @@ class Judge(models.Model):
     call_order = models.CharField(max_length=7, choices=CallOrder.choices, default=CallOrder.FIXED)
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(null=True, help_text="Archived: not offered, not asked, and kept.")
+    tried_by = models.ForeignKey(
+        "judges.PromptSearch",
+        models.CASCADE,
+        null=True,
+        related_name="+",
+        help_text="The search that tries it; null: a judge of the project.",
+    )
+
+    objects = WithoutCandidates["Judge"]()
+    with_candidates: models.Manager["Judge"] = models.Manager()
 
     class Meta:
         constraints = [

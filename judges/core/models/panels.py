@@ -19,6 +19,11 @@ class Panel(models.Model):
     development_share = models.FloatField(
         null=True, help_text="The share of documents that weights are learned from, and that have no values."
     )
+    learns_from_parts = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether these documents are the project's for teaching, not a sample of its own.",
+    )
     weights = models.JSONField(
         default=dict, help_text="By key of a dimension: weights in the order of members, intercept, units."
     )

@@ -20,7 +20,7 @@ from judges.core.access import judge_in, may_change_judges, project_for_judges
 from judges.core.models import Judge, Panel
 from judges.core.page import add_refusal, render_judges
 from judges.core.specification import JudgeSpec
-from judges.endpoints.commands import add_judge, add_judge_pair, update_judge
+from judges.endpoints.commands import add_judge, add_judges, update_judge
 from judges.endpoints.forms.judges import JudgeForm, initial_of
 from judges.endpoints.queries import endpoints_of, judges_of, judgments_by_status, method_label, templates_of
 from judges.endpoints.shipped import shipped_prompts_of
@@ -112,7 +112,7 @@ def _edit(
     try:
         if form.is_valid():
             if pair := form.to_pair():
-                made = add_judge_pair(project=project, judges=pair, by=request_user(request))
+                made = add_judges(project=project, judges=pair, by=request_user(request))
                 return _plan_for(request, project, made)
             messages.success(request, gettext("{name} is saved.").format(name=save(form.to_spec()).name))
             return redirect("judges", project.slug)

@@ -60,7 +60,9 @@ def _learned_wordings(project: Project) -> dict[tuple[str, str], int]:
 
     What was proposed may quote raters; later versions of the prompt may have it, too, edited or not.
     """
-    made = Proposal.objects.filter(judge__project=project, candidate__template__isnull=False)
+    made = Proposal.objects.filter(
+        judge__project=project, candidate__template__isnull=False, candidate__tried_by=None
+    )
     by_wording = made.values_list("candidate__template__name", "dimension__key").order_by()
     first = by_wording.annotate(Min("candidate__template__version"))
     return {(name, key): version for name, key, version in first}
@@ -76,7 +78,8 @@ def _development_documents(project: Project) -> ColumnRows:
 
 
 def _proposals(project: Project) -> Iterator[Row]:
-    proposals = Proposal.objects.filter(judge__project=project).order_by("pk")
+    proposals = Proposal.objects.filter(judge__project=project)
+    proposals = proposals.exclude(status=Proposal.Status.TRIED, is_chosen=False).order_by("pk")
     numbers = {pk: number for number, pk in enumerate(proposals.values_list("pk", flat=True), start=1)}
     related = proposals.select_related("judge", "dimension", "candidate", "guideline")
     for each in related.prefetch_related("items__document", "items__system", "parts"):
@@ -123,7 +126,7 @@ def _runs(project: Project) -> Iterator[Row]:
 def _judgments(project: Project) -> Iterator[Row]:
     runs = Run.objects.filter(project=project).order_by("pk").values_list("pk", flat=True)
     numbers = {pk: number for number, pk in enumerate(runs, start=1)}
-    judgments = Judgment.objects.filter(judge__project=project)
+    judgments = Judgment.objects.filter(judge__project=project, judge__tried_by=None)
     in_order = judgments.order_by("judge", "item", "other", "dimension__position", "sample", "pk")
     judges = Judge.objects.filter(project=project, scale_minimum__isnull=False)
     scales = {judge.name: judge.own_scale for judge in judges}

@@ -36,7 +36,11 @@ def scores_by_item(project: Project) -> Iterator[tuple[int, Row]]:
 
 def _values(project: Project) -> Iterator[tuple[int, str, str, float]]:
     judgments = Judgment.objects.filter(
-        judge__project=project, other=None, status=Judgment.Status.DONE, value__isnull=False
+        judge__project=project,
+        judge__tried_by=None,
+        other=None,
+        status=Judgment.Status.DONE,
+        value__isnull=False,
     )
     in_order = judgments.order_by("item", "judge", "dimension__position", "dimension", "sample", "pk")
     columns = in_order.values_list("item", "judge__name", "dimension__key", "value")

@@ -13,16 +13,15 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
 from annotate.core.jobs import wake_worker
 from annotate.core.models import Dimension, User
-from judges.core.models import Drafting, Judge, Proposal
+from judges.core.models import Drafting, Judge, PromptSearch, Proposal
 from judges.endpoints.archiving import refuse_archived
 from judges.endpoints.prices import prices_of
 from judges.laboratory.cases import Case, CaseKind
 from judges.laboratory.clusters import cluster_cases
 from judges.laboratory.drafting import DRAFTING_JOB
 from judges.laboratory.queries.cases import cases_of
-from judges.laboratory.wording import STYLES, ask_for_clarification, ask_for_wording
+from judges.laboratory.wording import MOST_CASES, STYLES, ask_for_clarification, ask_for_wording
 
-MOST_CASES = 6  # units that a request for a wording shows
 Status = Drafting.Status
 
 
@@ -49,7 +48,7 @@ def plan_drafting(
         requests = _requests_for_wordings(judge, frozen, cases, most)
     else:
         requests = _requests_for_clarifications(frozen, cases, most)
-    return _write(judge, dimension, kind, drafter, budget, requests, by)
+    return write_drafting(judge, dimension, kind, drafter, budget, requests, by)
 
 
 _Requests = list[tuple[str, Sequence[Case], str]]
@@ -62,7 +61,8 @@ def _requests_for_clarifications(frozen: FrozenDimension, cases: Sequence[Case],
         learned = sum(case.kind != CaseKind.AGREED for case in cases)
         raise InvalidValueError(
             gettext(
-                "No two of the {count} disputes and differences on {name} are about the same thing."
+                "No two of the {count} disputes and differences on {name} have the same reason in "
+                "different documents."
             ).format(count=learned, name=frozen.name)
         )
     return [(each.about, each.cases, ask_for_clarification(frozen, each).content) for each in clusters]
@@ -87,7 +87,7 @@ def _requests_for_wordings(
 
 
 @transaction.atomic
-def _write(
+def write_drafting(
     judge: Judge,
     dimension: Dimension,
     kind: str,
@@ -95,9 +95,12 @@ def _write(
     budget: Decimal | None,
     requests: _Requests,
     by: User | None,
+    *,
+    search: PromptSearch | None = None,
 ) -> Drafting:
+    """Write down what a model is to be asked. search: whose errors it is about."""
     drafting = Drafting.objects.create(
-        judge=judge, dimension=dimension, drafter=drafter, budget=budget, created_by=by
+        judge=judge, dimension=dimension, drafter=drafter, budget=budget, created_by=by, search=search
     )
     for about, cases, request in requests:
         proposal = Proposal.objects.create(

@@ -1,31 +1,48 @@
-"""Making the judges of an experiment."""
+"""Starting an experiment: its judges, its factors and its run."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from decimal import Decimal
 
 from django.db import transaction
-from django.utils.translation import gettext
 
-from annotate.core.errors import InvalidValueError
 from annotate.core.models import Project, User
-from judges.core.models import Judge
-from judges.core.specification import JudgeSpec
-from judges.endpoints.commands import add_judge
-from judges.laboratory.factors import MOST_VARIANTS
+from judges.core.models import Experiment, ExperimentVariant
+from judges.core.specification import Scope
+from judges.endpoints.commands import add_judges
+from judges.laboratory.factors import CrossedDesign
+from judges.runs.commands.runs import plan_run, start_run
+from judges.runs.queries.plans import plan_of
 
 
 @transaction.atomic
-def make_variants(*, project: Project, variants: Sequence[JudgeSpec], by: User | None) -> list[Judge]:
-    """Make judges of these settings and return them; one whose name is there already is taken as it is.
+def start_experiment(
+    *,
+    project: Project,
+    design: CrossedDesign,
+    dimensions: Sequence[str],
+    documents: int | None,
+    budget: Decimal | None,
+    by: User | None,
+) -> Experiment:
+    """Make the judges of a design, store its factors, and start one run of them all. Locks the project.
 
-    All or none. Raises InvalidValueError for too many, or where a judge cannot be made as asked.
+    Where an experiment has these judges and factors already and no call is missing, return it: a second
+    press starts nothing. Raises InvalidValueError and RunRefusedError; then nothing is made.
     """
-    if len(variants) > MOST_VARIANTS:
-        raise InvalidValueError(
-            gettext("{count} variants are too many: an experiment can have up to {most}.").format(
-                count=len(variants), most=MOST_VARIANTS
-            )
-        )
-    there = {judge.name: judge for judge in Judge.objects.filter(project=project)}
-    return [
-        there.get(variant.name) or add_judge(project=project, judge=variant, by=by) for variant in variants
-    ]
+    judges = add_judges(project=project, judges=design.variants, by=by)
+    scope = Scope(judges, dimensions, documents=documents)
+    factors = [asdict(each) for each in design.factors]
+    if not plan_of(project, scope).calls:
+        alike = Experiment.objects.filter(run__project=project, factors=factors).order_by("-pk")
+        for experiment in alike.prefetch_related("variants__judge"):
+            if [each.judge for each in experiment.variants.all()] == judges:
+                return experiment
+    run = plan_run(project=project, scope=scope, budget=budget, by=by)
+    experiment = Experiment.objects.create(run=run, factors=factors)
+    ExperimentVariant.objects.bulk_create(
+        ExperimentVariant(experiment=experiment, judge=judge, position=position)
+        for position, judge in enumerate(judges)
+    )
+    start_run(run=run)
+    return experiment

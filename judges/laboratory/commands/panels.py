@@ -20,6 +20,7 @@ from judges.laboratory.queries.panels import (
     members_of,
     panel_figures,
     refusal_of_change,
+    share_for_teaching,
     weights_by_dimension,
 )
 
@@ -40,14 +41,19 @@ def make_panel(
 ) -> Panel:
     """Make a judge whose values are those of others combined, and compute them. Locks the project.
 
-    development_share: of the documents, for `weights`. Raises InvalidValueError.
+    development_share: of the documents, for `weights`; not used where the project has documents for teaching,
+    which are taken instead. Raises InvalidValueError.
     """
     lock_project(project)
-    _refuse(project, name, members, rule, development_share)
+    share = share_for_teaching(project, rule)
+    _refuse(project, name, members, rule, share or development_share)
     judge = Judge.objects.create(project=project, name=name, model="", method=METHOD)
-    panel = Panel.objects.create(judge=judge, rule=rule, development_share=development_share)
+    panel = Panel.objects.create(
+        judge=judge, rule=rule, development_share=share or development_share, learns_from_parts=bool(share)
+    )
     _add_members(panel, members)
-    record(project, "panel.made", judge, after=_facts(name, rule, members, development_share), by=by)
+    facts = _facts(name, rule, members, panel.development_share)
+    record(project, "panel.made", judge, after=facts, by=by)
     compute_panel(panel=panel, by=by)
     return panel
 
@@ -70,16 +76,18 @@ def change_panel(
     panel = Panel.objects.select_for_update(of=("self",)).select_related("judge__project").get(pk=panel.pk)
     if reason := refusal_of_change(panel):
         raise UsedError(reason)
-    _refuse(project, name, members, rule, development_share, besides=panel.judge)
+    share = share_for_teaching(project, rule)
+    _refuse(project, name, members, rule, share or development_share, besides=panel.judge)
     before = _facts(panel.judge.name, panel.rule, members_of(panel), panel.development_share)
     panel.judge.name = name
     panel.judge.save(update_fields=["name"])
-    panel.rule, panel.development_share, panel.based_on = rule, development_share, ""
-    panel.save(update_fields=["rule", "development_share", "based_on"])
+    panel.rule, panel.development_share, panel.based_on = rule, share or development_share, ""
+    panel.learns_from_parts = bool(share)
+    panel.save(update_fields=["rule", "development_share", "learns_from_parts", "based_on"])
     panel.members.all().delete()
     _add_members(panel, members)
     Judgment.objects.filter(judge=panel.judge).delete()  # those of dimensions that it no longer has, too
-    after = _facts(name, rule, members, development_share)
+    after = _facts(name, rule, members, panel.development_share)
     record(project, "panel.changed", panel.judge, before=before, after=after, by=by)
     compute_panel(panel=panel, by=by)
     return panel

@@ -11,66 +11,100 @@ from agreement import Stream
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
 from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.guidelines import current_guideline
 from annotate.core.models import Dimension, Project, User
 from annotate.setup.commands import reword_dimension
 from annotate.setup.queries import spec_of as spec_of_dimension
+from judges.core.mapping import nearest_point
 from judges.core.models import DevelopmentDocument, Judge, Proposal
 from judges.endpoints.commands import add_judge, add_version, refuse_text
 from judges.laboratory.cases import Case
 from judges.laboratory.examples import choose_examples
 from judges.laboratory.factors import spec_of
-from judges.laboratory.queries.cases import cases_of, free_documents
-from judges.laboratory.wording import examples_text, with_addition
+from judges.laboratory.queries.cases import Part, cases_of, documents_of, free_documents, why_in_use
+from judges.laboratory.wording import examples_text, pool_text, with_addition
+from judges.methods import METHODS
+from judges.methods.nearest import NEAREST, is_pool
 
+MOST_POOLED = 30  # examples of which items are shown the nearest
 NAME = 80  # characters of a judge's name
 Status = Proposal.Status
 
 
 @transaction.atomic
-def draw_development(*, project: Project, share: float, by: User | None) -> int:
-    """Set a share of the documents apart for learning, once; return how many. Locks the project.
+def draw_parts(*, project: Project, teach: int, select: int, by: User | None) -> None:
+    """Draw documents for teaching and for selecting; the others are held out. Locks the project.
 
-    Documents that certificates or audits rest on are not drawn. Raises InvalidValueError for a share that
-    leaves nothing on a side, NotReadyError where documents were drawn before or none can be.
+    A part that has documents keeps them. Documents that certificates or audits rest on are not drawn. Raises
+    InvalidValueError for numbers that leave nothing to hold out, NotReadyError where nothing can be drawn.
     """
     project = lock_project(project)
-    if DevelopmentDocument.objects.filter(document__project=project).exists():
-        raise NotReadyError(
-            gettext(
-                "The development part is already sampled and cannot change, because judges have "
-                "learned from it."
-            )
-        )
-    documents, free = project.documents.count(), free_documents(project)
-    count, most = round(share * documents), min(len(free), documents - 1)
+    before = {part: len(documents_of(project, part)) for part in Part}
+    wanted = {
+        part: 0 if before[part] else number for part, number in ((Part.TEACH, teach), (Part.SELECT, select))
+    }
+    if not any(wanted.values()) and all(before.values()):
+        raise NotReadyError(gettext("The documents are drawn already. Undo the draw to change it."))
+    free = free_documents(project)
+    most = min(len(free), project.documents.count() - 1 - sum(before.values()))
     if most < 1:
         raise NotReadyError(
             gettext(
                 "Learning needs a document on which no certificate or audit rests, and another to hold out."
             )
         )
-    if not 1 <= count <= most:
-        message = gettext(
-            "{share:.0%} of {documents} documents are {count}; choose 1 to {most}, so that some "
-            "documents stay held out."
-        ).format(share=share, documents=documents, count=count, most=most)
-        raise InvalidValueError(message, fields={"share": message})
-    order = Stream(project.seed).of("alignment", "development").generator().permutation(len(free))
-    drawn = [free[place] for place in sorted(order[:count].tolist())]
-    DevelopmentDocument.objects.bulk_create(DevelopmentDocument(document_id=pk) for pk, _ in drawn)
-    facts = {"share": share, "documents": [key for _, key in drawn]}
+    if min(teach, select) < 0 or not 1 <= sum(wanted.values()) <= most:
+        message = gettext("Draw 1 to {most} documents in all, so that some stay held out.").format(most=most)
+        raise InvalidValueError(message, fields={"teach": message})
+    order = Stream(project.seed).of("alignment", "development").generator().permutation(len(free)).tolist()
+    drawn = {}
+    for part, number in wanted.items():
+        chosen, order = order[:number], order[number:]
+        drawn[part] = [free[place] for place in sorted(chosen)]
+        DevelopmentDocument.objects.bulk_create(
+            DevelopmentDocument(document_id=pk, part=part) for pk, _ in drawn[part]
+        )
+    facts = {str(part): [key for _, key in found] for part, found in drawn.items()}
     record(project, "development.drawn", project.slug, after=facts, by=by)
-    return count
 
 
-def propose_examples(*, judge: Judge, dimension: Dimension, count: int, by: User | None) -> Proposal:
-    """Propose units as examples for a judge's prompt. Raises InvalidValueError where there is none."""
-    chosen = choose_examples(cases_of(judge, dimension), count)
+@transaction.atomic
+def undo_draw(*, project: Project, by: User | None) -> None:
+    """Hold all documents out again. Locks the project. Raises NotReadyError once something rests on them."""
+    project = lock_project(project)
+    if reason := why_in_use(project):
+        raise NotReadyError(reason)
+    drawn = DevelopmentDocument.objects.filter(document__project=project)
+    keys = list(drawn.order_by("document__key").values_list("document__key", flat=True))
+    if keys:
+        drawn.delete()
+        record(project, "development.undone", project.slug, before={"documents": keys}, by=by)
+
+
+def propose_examples(
+    *, judge: Judge, dimension: Dimension, count: int, nearest: bool = False, by: User | None
+) -> Proposal:
+    """Propose units as examples for a judge's prompt. Raises InvalidValueError where there is none.
+
+    nearest: propose a larger pool, of which each item shows the `count` nearest.
+    """
+    chosen = choose_examples(cases_of(judge, dimension), MOST_POOLED if nearest else count)
     if not chosen:
         raise InvalidValueError(
-            gettext("People have rated no development document on {name}.").format(name=dimension.name)
+            gettext(
+                "People have rated no document for teaching on {name}, or only halfway between two points."
+            ).format(name=dimension.name)
         )
-    return _add(judge, dimension, Proposal.Kind.EXAMPLES, examples_text(chosen), chosen, "", by)
+    guideline = current_guideline(judge.project)
+    frozen = next(each for each in guideline.dimensions if each.id == dimension.pk)
+
+    def show(point: int) -> str:
+        own = nearest_point(point, judge.own_scale, frozen) if judge.own_scale else point
+        return METHODS[judge.method].show_answer(own, judge.rescale(frozen))
+
+    text = pool_text(chosen, show, count) if nearest else examples_text(chosen, show)
+    _refuse_text(judge, Proposal.Kind.EXAMPLES, text)
+    return _add(judge, dimension, Proposal.Kind.EXAMPLES, text, chosen, "", by)
 
 
 def propose_text(*, judge: Judge, dimension: Dimension, kind: str, text: str, by: User | None) -> Proposal:
@@ -203,3 +237,8 @@ def _refuse_text(judge: Judge, kind: str, text: str) -> None:
         raise InvalidValueError(message, fields={"text": message})
     if kind == Proposal.Kind.WORDING:
         refuse_text(judge.method, text)
+    if NEAREST in text and not is_pool(text.strip()):
+        message = gettext("The examples need their first and last line in double braces as they were.")
+        raise InvalidValueError(message, fields={"text": message})
+    if judge.template is not None and is_pool(text.strip()):
+        refuse_text(judge.method, with_addition(judge.template.text, kind, text))

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from django.db.models import QuerySet
@@ -14,11 +14,21 @@ from annotate.core.guidelines import current_guideline
 from annotate.core.models import Dimension, Dispute, DisputeEvent, Item, Project, Rating
 from annotate.core.rounds import last_round
 from judges.core.material import scales_of
-from judges.core.models import CalibrationUnit, DevelopmentDocument, Judge, Proposal, RoutedUnit
+from judges.core.models import (
+    CalibrationUnit,
+    DevelopmentDocument,
+    Judge,
+    Judgment,
+    Panel,
+    PromptSearch,
+    Proposal,
+    RoutedUnit,
+)
 from judges.endpoints.queries import usable_judges
 from judges.laboratory.cases import Case, CaseKind
 from judges.results.queries.scores import Material, material_of, samples_of, value_of_samples
 
+Part = DevelopmentDocument.Part
 FAR = 1.0
 """How far a judge must be from people, in points, to differ."""
 MOST_REASONS = 3
@@ -27,12 +37,33 @@ TRIABLE = (Proposal.Status.PROPOSED, Proposal.Status.ACCEPTED)
 
 
 @dataclass(frozen=True)
-class DevelopmentPart:
-    """How many documents are for learning, of how many, and how many may be drawn at most."""
+class DocumentParts:
+    """How the documents of a project are divided: for teaching, for selecting, and those held out.
 
-    drawn: int
+    most: how many may be drawn for teaching and selecting together. in_use: why the draw cannot be undone,
+    in a sentence; empty where it can be.
+    """
+
+    teach: int
+    select: int
     documents: int
     most: int
+    in_use: str = ""
+
+    @property
+    def drawn(self) -> int:
+        """How many documents are drawn."""
+        return self.teach + self.select
+
+    @property
+    def held_out(self) -> int:
+        """How many documents are left to show what a judge is worth."""
+        return self.documents - self.drawn
+
+    @property
+    def advised(self) -> int:
+        """How many documents to draw for each of both parts: a ninth, 5 to 20, a quarter at the most."""
+        return max(min(max(round(self.documents / 9), 5), 20, self.documents // 4, self.most // 2), 1)
 
 
 @dataclass
@@ -44,18 +75,40 @@ class _Raters:
     wrote: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
-def development_part(project: Project) -> DevelopmentPart:
-    """Return how the documents are divided. Three queries."""
-    drawn = DevelopmentDocument.objects.filter(document__project=project).count()
+def parts_of(project: Project) -> DocumentParts:
+    """Return how the documents are divided. Seven queries."""
+    teach, select = (len(documents_of(project, part)) for part in Part)
     documents = project.documents.count()
-    return DevelopmentPart(drawn, documents, min(len(free_documents(project)), documents - 1))
+    most = min(len(free_documents(project)), documents - teach - select - 1)
+    return DocumentParts(teach, select, documents, most, why_in_use(project))
+
+
+def documents_of(project: Project, part: str) -> set[int]:
+    """Return the documents of a part. One query."""
+    drawn = DevelopmentDocument.objects.filter(document__project=project, part=part)
+    return set(drawn.values_list("document", flat=True))
+
+
+def why_in_use(project: Project) -> str:
+    """Return what rests on the parts, so that they stay as they are, in a sentence. Three queries at most."""
+    if Proposal.objects.filter(judge__project=project).exclude(items=None).exists():
+        return gettext("Proposals come from these documents, so they stay drawn.")
+    if PromptSearch.objects.filter(judge__project=project).exists():
+        return gettext("A search ranked candidates on these documents, so they stay drawn.")
+    if Panel.objects.filter(judge__project=project, learns_from_parts=True).exists():
+        return gettext("A panel learned its weights from these documents, so they stay drawn.")
+    return ""
 
 
 def free_documents(project: Project) -> list[tuple[int, str]]:
-    """Return the documents that may be drawn, by key: no certificate or audit rests on them. One query."""
+    """Return the documents that may be drawn, by key: nothing rests on them, no part has them. One query."""
     calibrating = CalibrationUnit.objects.filter(calibration__project=project).values("item__document")
     audited = RoutedUnit.objects.filter(policy__project=project, why=RoutedUnit.Why.AUDIT)
-    left = project.documents.exclude(pk__in=calibrating).exclude(pk__in=audited.values("item__document"))
+    left = (
+        project.documents.filter(development=None)
+        .exclude(pk__in=calibrating)
+        .exclude(pk__in=audited.values("item__document"))
+    )
     return list(left.order_by("key").values_list("pk", "key"))
 
 
@@ -77,6 +130,7 @@ def learning_dimensions(project: Project) -> QuerySet[Dimension]:
 def proposals_of(project: Project) -> QuerySet[Proposal]:
     """Return a project's proposals, the newest first, without candidates of searches. Two queries."""
     proposals = Proposal.objects.filter(judge__project=project).exclude(status=Proposal.Status.TRIED)
+    proposals = proposals.exclude(drafting__search__isnull=False)
     related = ("judge__template", "judge__endpoint", "dimension", "candidate", "guideline")
     proposals = proposals.order_by("-pk")
     return proposals.select_related(*related).prefetch_related("items__document", "items__system")
@@ -90,36 +144,38 @@ def triable_proposals(project: Project) -> QuerySet[Proposal]:
 def learning_material(project: Project) -> Material:
     """Return all items with what people hold about them now, development documents included. Five queries.
 
-    Raises InvalidValueError where no document is for development.
+    Raises InvalidValueError where no document is drawn.
     """
     last = last_round(project)
     material = material_of(project, last, current_guideline(project), with_development=True)
     if not material.in_development.any():
-        raise InvalidValueError(gettext("The development part has no documents yet. Select it first."))
+        raise InvalidValueError(gettext("No documents are drawn to learn from yet. Draw them first."))
     return material
 
 
-def cases_of(judge: Judge, dimension: Dimension) -> list[Case]:
-    """Return the units of the development documents on a dimension that people agree on or settled.
+def cases_of(judge: Judge, dimension: Dimension, part: str = Part.TEACH) -> list[Case]:
+    """Return the units of a part's documents on a dimension that people agree on or settled.
 
-    Disputes without a settled value are left out. Nine queries. Raises InvalidValueError where no document
-    is for development.
+    Disputes without a settled value are left out. Ten queries. Raises InvalidValueError where no document
+    is drawn.
     """
     material = learning_material(judge.project)
+    documents = sorted(documents_of(judge.project, part))
     frozen = _frozen(material.dimensions, dimension)
     said = samples_of([judge], material)[judge.pk, frozen.key]
     values = value_of_samples(frozen, said.values)
-    chosen = material.items[material.in_development].tolist()
+    chosen = material.items[np.isin(material.documents, documents)].tolist()
     by_item = dict(zip(material.items.tolist(), values.tolist(), strict=True))
-    texts = dict(Item.objects.filter(pk__in=chosen).values_list("pk", "text"))
+    items = Item.objects.select_related("document").in_bulk(chosen)
+    rationales = _rationales(judge, chosen, dimension)
     raters, disputes = _raters(chosen, dimension), _disputes(chosen, dimension)
     found = []
     for item in chosen:
         dispute = disputes.get(item)
         if item not in raters or (dispute and dispute.status not in _SETTLED):
             continue
-        name = material.item_names[item]
-        found.append(_case(item, name, texts[item], raters[item], dispute, by_item[item]))
+        case = _case(items[item], material.item_names[item], raters[item], dispute, by_item[item])
+        found.append(replace(case, rationale=rationales.get(item, "")))
     return found
 
 
@@ -156,20 +212,31 @@ def _disputes(items: Sequence[int], dimension: Dimension) -> Mapping[int, Disput
     return {each.item_id: each for each in disputes.prefetch_related("posts", "events")}
 
 
-def _case(item: int, name: str, text: str, raters: _Raters, dispute: Dispute | None, said: float) -> Case:
+def _rationales(judge: Judge, items: Sequence[int], dimension: Dimension) -> dict[int, str]:
+    """Return the rationale of the judge's first answer by item."""
+    answers = Judgment.objects.filter(
+        judge=judge, dimension=dimension, item__in=items, other=None, status=Judgment.Status.DONE
+    ).order_by("-sample", "-pk")
+    return dict(answers.values_list("item", "rationale"))
+
+
+def _case(item: Item, name: str, raters: _Raters, dispute: Dispute | None, said: float) -> Case:
     decided = None if dispute is None else dispute.adjudicated_value
-    value = float(np.mean(list(raters.last.values()))) if decided is None else float(decided)
+    after = sorted(raters.last.values()) if decided is None else [decided]
+    value = float(np.mean(after))
     judge = None if np.isnan(said) else said
     differs = judge is not None and abs(judge - value) >= FAR
     kind = CaseKind.DISPUTE if dispute else CaseKind.DIFFERENCE if differs else CaseKind.AGREED
     return Case(
-        item=item,
+        item=item.pk,
         name=name,
         kind=kind,
         before=tuple(float(each) for each in sorted(raters.first.values())),
+        after=tuple(float(each) for each in after),
         value=value,
         judge=judge,
-        text=text,
+        text=item.text,
+        document="\n\n".join(part["text"] for part in item.document.parts),
         reasons=_reasons(raters, dispute, value),
     )
 

@@ -52,8 +52,8 @@ class DraftingState:
 
 
 def draftings_of(project: Project) -> list[DraftingState]:
-    """Return a project's draftings, the newest first. Two queries."""
-    draftings = Drafting.objects.filter(judge__project=project).order_by("-pk")
+    """Return a project's draftings that people planned, the newest first. Two queries."""
+    draftings = Drafting.objects.filter(judge__project=project, search=None).order_by("-pk")
     related = draftings.select_related("judge", "dimension", "drafter__endpoint")
     return [state_of_drafting(each) for each in related.prefetch_related("proposals")]
 

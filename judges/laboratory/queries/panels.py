@@ -24,6 +24,7 @@ from annotate.core.models import Project
 from annotate.core.rounds import last_round
 from judges.core.models import Judge, Judgment, Panel
 from judges.endpoints.archiving import user_of
+from judges.laboratory.queries.cases import Part, documents_of
 from judges.results.queries.scores import (
     Material,
     material_of,
@@ -95,7 +96,9 @@ def panel_figures(panel: Panel) -> PanelFigures:
     """Compute a panel from what its members and people say now. Twelve queries at most."""
     project, members = panel.judge.project, members_of(panel)
     last = last_round(project)
-    material = material_of(project, last, current_guideline(project))
+    # Only what learns from the project's documents for teaching sees what people gave there.
+    with_development = panel.learns_from_parts
+    material = material_of(project, last, current_guideline(project), with_development=with_development)
     samples = samples_of(members, material)
     in_development = development(panel, material)
     found = []
@@ -109,12 +112,20 @@ def panel_figures(panel: Panel) -> PanelFigures:
     return PanelFigures(material.items.tolist(), found, _digest(panel, material, found), sorted(documents))
 
 
+def share_for_teaching(project: Project, rule: str) -> float | None:
+    """Return the share of documents for teaching, where there are any to learn weights from; else None."""
+    teaching = len(documents_of(project, Part.TEACH)) if rule == Rule.WEIGHTS else 0
+    return teaching / project.documents.count() if teaching else None
+
+
 def development(panel: Panel, material: Material) -> npt.NDArray[np.bool_]:
     """Return (items,): whether an item's document is one that weights are learned from.
 
     Documents are drawn, so that no text of one is on both sides. By keys, so that a copy of the project has
     the same.
     """
+    if panel.learns_from_parts:
+        return np.isin(material.documents, sorted(documents_of(panel.judge.project, Part.TEACH)))
     keys = sorted(set(material.document_keys))
     if panel.development_share is None or not keys:
         return np.zeros(len(material.items), dtype=bool)

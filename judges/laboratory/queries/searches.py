@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 from django.db.models import Count, Prefetch, QuerySet, Sum
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 
 from agreement.comparison.alpha import alpha_with_people
 from agreement.streams import Stream
@@ -21,18 +21,29 @@ from judges.core.specification import Scope
 from judges.endpoints.prices import prices_of
 from judges.endpoints.queries import CHARACTERS_A_TOKEN
 from judges.laboratory.halving import LEAST_DOCUMENTS, CandidateRank, Stage, largest_plan, plan_stages
-from judges.laboratory.queries.cases import learning_material
+from judges.laboratory.queries.cases import Part, documents_of, learning_material
 from judges.results.queries.scores import Material, Samples, samples_of, scores_of
 from judges.runs.queries.plans import plan_of
 
+DRAFTS = 3
+"""How many additions a model drafts between two rounds; together they are one more candidate."""
+REQUEST, DRAFT = 3_000, 400
+"""Tokens of a request for an addition, and of what it gets, about."""
 ENDED = (Run.Status.FINISHED, Run.Status.CANCELLED, Run.Status.STOPPED)
+
+
+_DOING = {
+    PromptSearch.Step.TEACH: gettext_lazy("The best candidate is asked about the documents for teaching."),
+    PromptSearch.Step.DRAFT: gettext_lazy("A model drafts additions from the errors of the best candidate."),
+    PromptSearch.Step.HELD_OUT: gettext_lazy("The chosen candidate is asked about the documents held out."),
+}
 
 
 @dataclass(frozen=True)
 class SearchPlan:
-    """What a search asks at the most: its stages on development documents, then the documents held out.
+    """What a search asks at the most: its stages on documents for selecting, then the documents held out.
 
-    documents: ids of the development documents in the order in which stages take them. calls: one for each
+    documents: ids of those for selecting in the order in which stages take them. calls: one for each
     value that is not there; held_out_calls: those of them that are about documents held out. cost None:
     unknown.
     """
@@ -54,17 +65,47 @@ class SearchState:
 
     @cached_property
     def stages(self) -> list[Stage]:
-        """Its stages on development documents."""
+        """Its stages on documents for selecting."""
         return stages_of(self.search)
 
     @property
-    def current(self) -> Stage | None:
-        """The stage under way; None where the documents held out are asked about."""
-        return self.stages[self.search.stage] if self.search.stage < len(self.stages) else None
+    def progress(self) -> str:
+        """What happens now, in a sentence or two; nothing where nothing does."""
+        search = self.search
+        if not self.moves:
+            return ""
+        if self.waits:
+            return self.waits
+        if search.step in (PromptSearch.Step.SELECT, PromptSearch.Step.REPEAT):
+            stage = self.stages[search.stage]
+            says = gettext(
+                "Round {round} of {rounds}, stage {stage} of {stages}: {left} candidates, "
+                "{documents} documents."
+            )
+            return says.format(
+                round=search.round,
+                rounds=search.rounds,
+                stage=search.stage + 1,
+                stages=len(self.stages),
+                left=self.remaining_candidates,
+                documents=stage.documents,
+            )
+        return str(_DOING[PromptSearch.Step(search.step)])
+
+    @property
+    def waits(self) -> str:
+        """Why it waits for a person: its run is paused; nothing where it does not."""
+        run = self.search.run
+        if not self.moves or run is None or run.status != Run.Status.PAUSED:
+            return ""
+        reason = run.reason or gettext("Somebody paused it.")
+        return gettext("Run {number} is paused, so the search waits. {reason}").format(
+            number=run.pk, reason=reason
+        )
 
     @property
     def chosen(self) -> Proposal | None:
-        """The candidate that was the best on the development documents, once it is known."""
+        """The candidate that was the best on the documents for selecting, once it is known."""
         return next((each for each in self.candidates if each.is_chosen), None)
 
     @property
@@ -79,17 +120,17 @@ class SearchState:
 
 
 def stages_of(search: PromptSearch) -> list[Stage]:
-    """Return the stages of a search on development documents."""
+    """Return the stages of a search on documents for selecting."""
     return [Stage(candidates, documents) for candidates, documents in search.stages]
 
 
 def searches_of(project: Project) -> list[SearchState]:
-    """Return a project's searches, the newest first. Two queries."""
+    """Return a project's searches, the newest first. Five queries."""
     return [_state(each) for each in _searches().filter(judge__project=project)]
 
 
 def state_of_search(search: PromptSearch) -> SearchState:
-    """Return how far a search is. Two queries."""
+    """Return how far a search is. Five queries."""
     return _state(_searches().get(pk=search.pk))
 
 
@@ -97,24 +138,27 @@ def _searches() -> QuerySet[PromptSearch]:
     candidates = Prefetch(
         "candidates", Proposal.objects.select_related("candidate").prefetch_related("parts").order_by("pk")
     )
-    searches = PromptSearch.objects.select_related("judge__project", "dimension", "run")
-    return searches.prefetch_related(candidates).annotate(paid=Sum("runs__spent")).order_by("-pk")
+    searches = PromptSearch.objects.select_related("judge__project", "dimension", "run", "drafter")
+    searches = searches.prefetch_related(candidates, "draftings").order_by("-pk")
+    return searches.annotate(paid=Sum("runs__spent"))
 
 
 def _state(search: PromptSearch) -> SearchState:
-    paid: Decimal | None = getattr(search, "paid", None)
-    return SearchState(search, list(search.candidates.all()), paid or Decimal(0))
+    paid: Decimal = getattr(search, "paid", None) or Decimal(0)
+    drafted = sum((each.spent for each in search.draftings.all()), Decimal(0))
+    return SearchState(search, list(search.candidates.all()), paid + drafted)
 
 
 def spent_by(search: PromptSearch) -> Decimal:
-    """Return what the runs of a search have spent. One query."""
-    return search.runs.aggregate(spent=Sum("spent"))["spent"] or Decimal(0)
+    """Return what the runs and draftings of a search have spent. Two queries."""
+    runs = search.runs.aggregate(spent=Sum("spent"))["spent"] or Decimal(0)
+    return runs + (search.draftings.aggregate(spent=Sum("spent"))["spent"] or Decimal(0))
 
 
 def plan_of_search(
-    judge: Judge, dimension: Dimension, texts: Sequence[str], most_calls: int | None
+    judge: Judge, dimension: Dimension, texts: Sequence[str], most_calls: int | None, *, rounds: int = 1
 ) -> SearchPlan:
-    """Return what a search over these wordings would ask, on as many development documents as calls allow.
+    """Return what a search over these wordings would ask, on as many documents as calls allow.
 
     Raises InvalidValueError where people have rated too few documents, or the calls are too few.
     """
@@ -123,10 +167,12 @@ def plan_of_search(
     if len(development) < LEAST_DOCUMENTS or not held_out:
         raise InvalidValueError(
             gettext(
-                "A search needs two development documents and one held out that people have rated on {name}."
+                "A search needs two documents for selecting and one held out that people have rated on "
+                "{name}."
             ).format(name=dimension.name)
         )
-    counted = _CallCounter(judge, dimension, material, development, held_out)
+    teach = sorted(documents_of(judge.project, Part.TEACH)) if rounds > 1 else []
+    counted = _CallCounter(judge, dimension, material, development, held_out, teach, rounds)
     stages = largest_plan(
         len(texts), len(development), lambda each: most_calls is None or counted.all_calls(each) <= most_calls
     )
@@ -156,7 +202,10 @@ class _CallCounter:
         material: Material,
         development: Sequence[int],
         held_out: Sequence[int],
+        teach: Sequence[int],
+        rounds: int,
     ) -> None:
+        self._teach, self._later_rounds = teach, rounds - 1
         self._samples = judge.samples
         self._items = Counter(material.documents.tolist())
         self._development = development
@@ -170,6 +219,8 @@ class _CallCounter:
         for stage in stages:
             calls += stage.candidates * self._calls(self._development[before : stage.documents])
             before = stage.documents
+        later = self._calls(self._teach) + DRAFTS + (DRAFTS + 1) * self._calls(self._development[:before])
+        calls += self._later_rounds * later
         return calls + self._missing(self._development[:before]) + self.held_out_calls
 
     def _calls(self, documents: Iterable[int]) -> int:
@@ -183,9 +234,9 @@ class _CallCounter:
 def rated_documents(
     project: Project, material: Material, dimension: Dimension
 ) -> tuple[list[int], list[int]]:
-    """Return the development documents, and those held out, of which people have rated an item.
+    """Return the documents for selecting, and those held out, of which people have rated an item.
 
-    Development documents are in an order that the project's seed draws by their keys.
+    Those for selecting are in an order that the project's seed draws by their keys.
     """
     rated = _has_ratings(material, dimension.key)
     keys = dict(zip(material.documents.tolist(), material.document_keys, strict=True))
@@ -193,7 +244,7 @@ def rated_documents(
     def those(which: npt.NDArray[np.bool_]) -> list[int]:
         return sorted(set(material.documents[rated & which].tolist()), key=lambda pk: keys[pk])
 
-    development = those(material.in_development)
+    development = those(np.isin(material.documents, sorted(documents_of(project, Part.SELECT))))
     Stream(project.seed).of("alignment", "search", dimension.key).shuffler().shuffle(development)
     return development, those(~material.in_development)
 
@@ -237,7 +288,7 @@ def standings_of(search: PromptSearch) -> list[CandidateRank]:
         )
         gain = None if mine is None or own is None else mine - own
         share = float(both.sum() / held.sum()) if held.any() else 0.0
-        found.append(CandidateRank(each.pk, gain, share, each.count))
+        found.append(CandidateRank(each.pk, gain, share, each.count, mine, own, int(both.sum())))
     return found
 
 

@@ -1,10 +1,12 @@
-"""Judges that learned from the development documents, beside the judges they come from."""
+"""Versions of judges: those that learned beside their base, and other judges on the same documents."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from django.db.models import QuerySet
+from django.utils.text import get_text_list
 from django.utils.translation import gettext, gettext_lazy
 
 from agreement import PairedDifference
@@ -12,32 +14,37 @@ from agreement.comparison import JudgesCompared, compare_two_judges, holm_over_p
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.core.rounds import last_round
+from annotate.results.arrangement import Tables
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.core.models import Judge, Proposal
+from judges.laboratory.queries.cases import Part, documents_of
 from judges.results.queries.comparison import guideline_of
+from judges.results.queries.pairings import measured_judges
 from judges.results.queries.scores import Material, SamplesOf, material_of, samples_of, scores_of
 from judges.results.tables.columns import JUDGE, difference_cell, number_or_reason
+from judges.results.tables.parameters import chosen_judge
 from judges.results.tables.streams import stream_of_pair
 from judges.results.tables.version import version_of_judges
 
 SURE = 0.05
 _SAYS = gettext_lazy(
-    "Alpha of each judge with people’s mean, and the difference to its base judge, on the items "
-    "with values of both judges and people. The development documents are those it learned from; "
-    "only the held-out documents show its quality. Intervals resample documents, the same for "
-    "both judges. p tests the held-out difference, with Holm’s correction over judges and over "
-    "dimensions, {looks} looks at held-out documents in total. A search runs its candidates on "
-    "development documents alone, where the best of many looks better than it is; only its choice"
-    " runs on the others."
+    "Alpha with people’s mean of each version and of the judge it comes from, on the items that both have "
+    "values for. Only the documents held out show what a version is worth: on those for selecting, the best "
+    "of many looks better than it is. Intervals resample documents. p has Holm’s correction over {looks} "
+    "looks at the documents held out."
 )
-_NONE = gettext_lazy(
-    "No aligned judge has values yet. Accept a proposal under Laboratory > Alignment, and run its judge."
-)
+_NONE = gettext_lazy("No version has values yet. Use a proposal, and run its judge.")
 _OVERFITTED = gettext_lazy(
-    "Better on the development documents ({development:+.3f}), but not significantly on the held-"
-    "out documents ({held_out:+.3f}): it may be overfitted to its documents."
+    "Better on the documents for selecting ({selecting:+.3f}), but not surely on the documents held out "
+    "({held_out:+.3f})."
+)
+_WAYS = gettext_lazy(
+    "Other judges beside {judge} on the documents for selecting: alpha with people’s mean on the items that "
+    "both have values for. The difference is the other judge minus {judge}. Intervals resample documents, "
+    "and p has Holm’s correction over {looks} comparisons. A judge chosen here looks better than it is: "
+    "compare again on the documents held out."
 )
 _NO_ITEM = gettext_lazy("No item of this part has values of both judges and people.")
 _WHAT = gettext_lazy("Difference of two judges: alpha with mean (function compare_two_judges)")
@@ -50,40 +57,60 @@ class _Candidate:
     judge: Judge
     base: Judge
     dimension: FrozenDimension
-    development: JudgesCompared
+    selecting: JudgesCompared
     held_out: JudgesCompared
 
     @property
     def warning(self) -> str:
         """What speaks for overfitting, or nothing."""
-        learned, kept = _alpha(self.development), _alpha(self.held_out)
+        learned, kept = _alpha(self.selecting), _alpha(self.held_out)
         if learned.value is None or kept.value is None or learned.value <= 0:
             return ""
         p_value = self.held_out.adjusted.get("alpha", 1.0)
         if kept.value > 0 and p_value < SURE:
             return ""
-        return _OVERFITTED.format(development=learned.value, held_out=kept.value)
+        return _OVERFITTED.format(selecting=learned.value, held_out=kept.value)
 
 
-def alignment_sections(project: Project, _chosen: Chosen) -> list[Section]:
-    """Return every judge that learned or was tried, beside the one it comes from. Twelve queries."""
+def alignment_sections(project: Project, chosen: Chosen) -> list[Section]:
+    """Return every version beside the judge it comes from, and other judges beside the chosen one."""
     candidates = _candidates(project)
     rows = [_row(each) for each in candidates]
     says = _SAYS.format(looks=sum("alpha" in each.held_out.adjusted for each in candidates))
-    table = Table(
-        "alignment", gettext("Development and held-out agreement"), _COLUMNS, rows, heads=3, says=says
+    table = Table("alignment", gettext("Versions"), _COLUMNS, rows, heads=3, says=says)
+    learned = Section(gettext("Versions"), "" if candidates else str(_NONE), [table], "alignment")
+    return [learned, _other_judges(project, chosen_judge(project, chosen))]
+
+
+def answer_alignment(tables: Tables) -> str:
+    """Say which version gained on the documents held out."""
+    table = tables.get("alignment")
+    if table is None or not table.rows:
+        return str(_NONE)
+    keys = [column.key for column in table.columns]
+    gains = [(row[keys.index("gain")], str(row[0].value)) for row in table.rows]
+    sure = [name for cell, name in gains if cell.low is not None and cell.low > 0]
+    if not sure:
+        return gettext(
+            "No version agrees better with people than the judge it comes from, as far as is known."
+        )
+    return gettext("{names} agrees better with people than the judge it comes from.").format(
+        names=get_text_list(sure, gettext("and"))
     )
-    return [Section(gettext("Aligned judges"), "" if candidates else str(_NONE), [table], "alignment")]
 
 
 def version_of_alignment(project: Project) -> Sequence[object]:
     """Return what no change of judges, values or accepted proposals leaves as it was."""
-    accepted = Proposal.objects.filter(judge__project=project, candidate__isnull=False).order_by("pk")
+    accepted = _used_proposals(project).order_by("pk")
     return [*version_of_judges(project), list(accepted.values_list("pk", "judge", "candidate"))]
 
 
+def _used_proposals(project: Project) -> QuerySet[Proposal]:
+    return Proposal.objects.filter(judge__project=project, candidate__isnull=False, candidate__tried_by=None)
+
+
 def _candidates(project: Project) -> list[_Candidate]:
-    accepted = Proposal.objects.filter(judge__project=project, candidate__isnull=False)
+    accepted = _used_proposals(project)
     proposals = list(accepted.select_related("judge", "candidate").order_by("pk"))
     last = last_round(project)
     material = material_of(project, last, guideline_of(project, last), with_development=True)
@@ -102,9 +129,53 @@ def _candidates(project: Project) -> list[_Candidate]:
     ]
     parts = [
         holm_over_pairs([compare_on(project, material, samples, part, *pair) for pair in pairs])
-        for part in (material.in_development, ~material.in_development)
+        for part in (_selecting(project, material), ~material.in_development)
     ]
     return [_Candidate(*pair, *compared) for pair, *compared in zip(pairs, *parts, strict=True)]
+
+
+def _selecting(project: Project, material: Material) -> npt.NDArray[np.bool_]:
+    return np.isin(material.documents, sorted(documents_of(project, Part.SELECT)))
+
+
+def _other_judges(project: Project, judge: Judge) -> Section:
+    """The section of all other judges with values on the documents for selecting."""
+    pairs = list(_beside(project, judge))
+    rows = [
+        [
+            text(one.name, key=one.key),
+            text(other.name),
+            *cells_of_part(found),
+            number_or_reason(found.adjusted.get("alpha"), _alpha(found).reason or str(_NO_ITEM)),
+        ]
+        for one, other, found in pairs
+    ]
+    says = _WAYS.format(judge=judge.name, looks=len(rows))
+    table = Table("versions", gettext("Other judges"), _OTHER_COLUMNS, rows, heads=2, says=says)
+    problem = "" if rows else gettext("No other judge has values on the documents for selecting.")
+    return Section(gettext("Other judges on the documents for selecting"), problem, [table], "versions")
+
+
+def _beside(project: Project, judge: Judge) -> Iterator[tuple[FrozenDimension, Judge, JudgesCompared]]:
+    last = last_round(project)
+    material = material_of(project, last, guideline_of(project, last), with_development=True)
+    part = _selecting(project, material)
+    judges = measured_judges(project)
+    samples = samples_of(judges, material)
+    pairs = [
+        (one, other)
+        for one in material.dimensions
+        for other in judges
+        if other != judge
+        and not one.is_named
+        and (samples[judge.pk, one.key].given & part).any()
+        and (samples[other.pk, one.key].given & part).any()
+    ]
+    compared = holm_over_pairs(
+        [compare_on(project, material, samples, part, other, judge, one) for one, other in pairs]
+    )
+    for (one, other), found in zip(pairs, compared, strict=True):
+        yield one, other, found
 
 
 def compare_on(
@@ -134,15 +205,26 @@ _COLUMNS = [
     JUDGE,
     Column("base", lambda: gettext("Comes from"), ColumnKind.TEXT),
     DIMENSION,
-    Column("development_items", lambda: gettext("development items"), ColumnKind.COUNT),
-    Column("development_before", lambda: gettext("alpha before, development")),
-    Column("development_after", lambda: gettext("alpha after, development")),
-    Column("development_gain", lambda: gettext("gain, development")),
+    Column("select_items", lambda: gettext("items for selecting"), ColumnKind.COUNT),
+    Column("select_before", lambda: gettext("alpha before, selecting")),
+    Column("select_after", lambda: gettext("alpha after, selecting")),
+    Column("select_gain", lambda: gettext("gain, selecting")),
     Column("items", lambda: gettext("held-out items"), ColumnKind.COUNT),
     Column("before", lambda: gettext("alpha before, held out")),
     Column("after", lambda: gettext("alpha after, held out")),
     Column("gain", lambda: gettext("gain, held out")),
     Column("p", lambda: gettext("p, held out"), ColumnKind.P_VALUE),
+]
+
+
+_OTHER_COLUMNS = [
+    DIMENSION,
+    JUDGE,
+    Column("items", lambda: gettext("items"), ColumnKind.COUNT),
+    Column("chosen", lambda: gettext("alpha of the chosen judge")),
+    Column("other", lambda: gettext("alpha of this judge")),
+    Column("gain", lambda: gettext("difference")),
+    Column("p", "p", ColumnKind.P_VALUE),
 ]
 
 
@@ -152,7 +234,7 @@ def _row(each: _Candidate) -> list[Cell]:
         text(each.judge.name, warning=each.warning),
         text(each.base.name),
         text(each.dimension.name, key=each.dimension.key),
-        *cells_of_part(each.development),
+        *cells_of_part(each.selecting),
         *cells_of_part(each.held_out),
         number_or_reason(each.held_out.adjusted.get("alpha"), kept.reason or str(_NO_ITEM)),
     ]

@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
+import numpy as np
+from django.db.models import Count
 from django.utils.translation import gettext, gettext_lazy
 
 from agreement import Resampling, bias, holm_by_key
@@ -15,20 +18,22 @@ from annotate.results.registry import Chosen, Parameter
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.core.errors import NoJudgesError
 from judges.core.judge_settings import names_of_settings
-from judges.core.models import Judge, Run
+from judges.core.models import Experiment, Judge, Run
+from judges.laboratory.factors import FACTORS
+from judges.laboratory.tables.effects import effect_tables
 from judges.results.queries.spending import Spent, spent_by_judges
 from judges.results.tables.between_judges import tables_between_judges
 from judges.results.tables.categories import category_tables
 from judges.results.tables.columns import JUDGE, number_or_reason
-from judges.results.tables.compared import Scored, compared_values
+from judges.results.tables.compared import Scored, compared_values, on_shared_items, shared_items
 from judges.results.tables.corrected import with_count_of_corrected
-from judges.results.tables.parameters import SHARED, Options, counts_corrected
+from judges.results.tables.parameters import Options, counts_corrected
 
 ALL = "all"
-_TEMPERATURE = re.compile(r" · temperature [\d.]+")  # as `variants_of` names it
-_SAYS = gettext_lazy(
-    "Only items with values of all judges count. Cost and time cover all answers, or the answers of the "
-    "chosen run; time is the mean of a call."
+_TEMPERATURE = re.compile(r" · temperature [\d.]+")  # as `design_of` names it
+_SAYS = gettext_lazy("Cost and time are of all answers of a judge.")
+_OWN_ITEMS = gettext_lazy(
+    "Each judge is compared with people on its own items, and two judges on the items that both have."
 )
 _TESTS = gettext_lazy(
     "Differences on the same items by paired bootstrap, corrected for the number of pairs. If "
@@ -40,53 +45,91 @@ _NONE = gettext_lazy(
     "No two judges have values yet. Create variants of a judge and run them together on a sample "
     "of documents to compare them here."
 )
-_NO_SHARED = gettext_lazy("These judges have no item in common; run them on the same items.")
 _NO_PRICE = gettext_lazy("The prices of its endpoint are unknown.")
 _NO_TIME = gettext_lazy("The answers were imported without times.")
 
 
 def _runs(project: Project) -> Options:
-    """Return "all judges" and the runs of several judges, the newest first."""
+    """Return the experiments and the other runs of several judges, the newest first, then "all judges"."""
     several: dict[int, set[str]] = {}
-    rows = Run.objects.filter(project=project, judgments__isnull=False).order_by("-pk")
+    rows = Run.objects.filter(project=project, judgments__isnull=False)
     for run, judge in rows.values_list("pk", "judgments__judge__name").distinct():
         several.setdefault(run, set()).add(judge)
-    counts = {run: len(judges) for run, judges in several.items() if len(judges) > 1}
-    named = [
-        (str(run), gettext("run {run}: {count} judges").format(run=run, count=count))
-        for run, count in counts.items()
+    named = {run: str(len(judges)) for run, judges in several.items() if len(judges) > 1}
+    experiments = Experiment.objects.filter(run__project=project).annotate(count=Count("variants"))
+    named |= {each.run_id: f"{_factors_of(each)}, {each.count}" for each in experiments.order_by("pk")}
+    return [
+        *(
+            (str(run), gettext("run {run}: {judges} judges").format(run=run, judges=judges))
+            for run, judges in sorted(named.items(), reverse=True)
+        ),
+        (ALL, gettext("all judges")),
     ]
-    return [(ALL, gettext("all judges")), *named]
 
 
-RUN = Parameter("run", gettext_lazy("Variants"), _runs)
+def _factors_of(experiment: Experiment) -> str:
+    return " × ".join(str(FACTORS[each["key"]]) for each in experiment.factors)
+
+
+RUN = Parameter("run", gettext_lazy("Experiment"), _runs)
 
 
 def experiments_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return variants beside each other and the tests between them.
+    """Return effects of factors, variants beside each other and the tests between them.
 
     Raises NoJudgesError with what to do where there are no two judges with values.
     """
     run = None if chosen["run"] == ALL else Run.objects.get(project=project, pk=int(chosen["run"]))
-    judges = _judges(project, run)
+    loaded = Experiment.objects.prefetch_related("variants__judge")
+    experiment = None if run is None else loaded.filter(run=run).first()
+    judges = _judges(project, run, experiment)
     if not judges:
         raise NoJudgesError(str(_NONE))
-    found = compared_values(project, {**chosen, "units": SHARED}, judges)
-    if not found.scored:
-        return with_count_of_corrected([Section(gettext("Variants"), str(_NO_SHARED), [])], judges, chosen)
+    found = compared_values(project, chosen, judges)
+    spent = spent_by_judges(judges, with_corrected=counts_corrected(chosen))
+    says = str(_OWN_ITEMS) if run is None else _shared_sentence(found.scored)
+    sections = []
+    if experiment is not None and found.scored:
+        effects = effect_tables(project, experiment, found.scored, spent)
+        sections.append(Section(gettext("Effects of factors"), says, effects, "effects"))
+    if run is not None:
+        found = replace(found, scored=on_shared_items(found.scored))
     amounts, named = found.with_amounts, found.with_names
-    spent = spent_by_judges(judges, run, with_corrected=counts_corrected(chosen))
     tables = [_variants(amounts, spent, chosen), _plot(amounts, chosen)] if amounts else []
     tables += _temperatures(amounts, chosen)
     tables += category_tables(named) if named else []
     tests = [*tables_between_judges(found), *_groups(amounts, chosen)]
-    sections = [Section(gettext("Variants"), str(_SAYS), tables, "variants")]
+    sections.append(Section(gettext("Variants"), f"{says} {_SAYS}", tables, "variants"))
     if tests:
         sections.append(Section(gettext("Differences between variants"), str(_TESTS), tests, "tests"))
     return with_count_of_corrected(sections, found.judges, chosen)
 
 
-def _judges(project: Project, run: Run | None) -> list[Judge]:
+def _shared_sentence(scored: Sequence[Scored]) -> str:
+    """Return how many items all variants have values for, and which variant lacks the most."""
+    if not scored:
+        return ""
+    shared = shared_items(scored)
+    total = sum(
+        int(np.logical_or.reduce([each.said.given for each in scored if each.dimension.key == key]).sum())
+        for key in shared
+    )
+    common = sum(int(items.sum()) for items in shared.values())
+    if common == total:
+        return gettext("All {count:,} units have values of all variants.").format(count=total)
+    given: dict[str, int] = {}
+    for each in scored:
+        given[each.judge.name] = given.get(each.judge.name, 0) + int(each.said.given.sum())
+    least = min(given, key=given.__getitem__)
+    return gettext(
+        "{common:,} of {total:,} units (an item on a dimension) have values of all variants, and only these "
+        "are compared; {judge} limits them most, with values of {given:,}."
+    ).format(common=common, total=total, judge=least, given=given[least])
+
+
+def _judges(project: Project, run: Run | None, experiment: Experiment | None) -> list[Judge]:
+    if experiment is not None:
+        return [each.judge for each in experiment.variants.all()]
     judges = Judge.objects.filter(project=project).order_by("name")
     if run is not None:
         judges = judges.filter(judgments__run=run).distinct()
@@ -110,7 +153,10 @@ def _variants(scored: Sequence[Scored], spent: dict[tuple[int, str], Spent], cho
         [*each.names, Cell(each.items), *_figures(each, chosen), *_spending_cells(each, spent)]
         for each in scored
     ]
-    return Table("experiment", gettext("Variants on the same items"), columns, rows, heads=2)
+    title = gettext("Variants on the same items")
+    if chosen["run"] == ALL:
+        title = gettext("Judges on their own items")
+    return Table("experiment", title, columns, rows, heads=2)
 
 
 def _figures(each: Scored, chosen: Chosen) -> list[Cell]:

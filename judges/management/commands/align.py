@@ -1,4 +1,4 @@
-"""manage.py align PROJECT [--draw SHARE] [--judge NAME --dimension KEY ...] [--accept NUMBER] [--search]."""
+"""manage.py align PROJECT [--teach N --select N] [--judge NAME --dimension KEY ...] [--search]."""
 
 import json
 from argparse import ArgumentParser
@@ -17,13 +17,14 @@ from judges.laboratory.commands.draftings import plan_drafting, start_drafting
 from judges.laboratory.commands.proposals import (
     accept_proposal,
     dismiss_proposal,
-    draw_development,
+    draw_parts,
     edit_proposal,
     propose_examples,
     propose_text,
     send_to_raters,
+    undo_draw,
 )
-from judges.laboratory.commands.searches import SEARCH_JOB, plan_search, start_search
+from judges.laboratory.commands.searches import plan_search, start_search
 from judges.laboratory.drafting import DRAFTING_JOB
 from judges.laboratory.queries.cases import (
     learning_dimensions,
@@ -33,6 +34,7 @@ from judges.laboratory.queries.cases import (
 )
 from judges.laboratory.queries.draftings import state_of_drafting
 from judges.laboratory.queries.searches import SearchState, searches_of
+from judges.laboratory.searching import SEARCH_JOB
 from judges.results.queries.pairings import judge_called
 from judges.runs.commands.collecting import collect
 
@@ -41,7 +43,7 @@ DRAFTED = {"clarifications": Proposal.Kind.CLARIFICATION, "wordings": Proposal.K
 
 
 class Command(ConcordCommand):
-    """Lets a judge learn from the development documents: draws them, proposes, accepts, searches, lists.
+    """Lets a judge learn from documents: draws them, proposes, accepts, searches, lists.
 
     Steps are taken in the order of the options below. Models are asked by a worker, or with --here in this
     process. The exit code is 1 where something is refused, a draft failed, or a search stopped.
@@ -50,15 +52,15 @@ class Command(ConcordCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the project and the steps."""
         parser.add_argument("project", help="the project's short name, as in its address")
-        parser.add_argument(
-            "--draw",
-            type=float,
-            metavar="SHARE",
-            help="reserve this share of the documents for development, once",
-        )
+        parser.add_argument("--teach", type=int, metavar="N", help="draw N documents for teaching")
+        parser.add_argument("--select", type=int, metavar="N", help="draw N documents for selecting")
+        parser.add_argument("--undo-draw", action="store_true", help="hold all documents out again")
         parser.add_argument("--judge", metavar="NAME", help="whose prompt is to change")
         parser.add_argument("--dimension", metavar="KEY", help="on which dimension")
         parser.add_argument("--examples", type=int, metavar="N", help="propose N units as examples")
+        parser.add_argument(
+            "--nearest", action="store_true", help="for --examples: show each item the N nearest of a pool"
+        )
         parser.add_argument("--clarifications", type=int, metavar="N", help="let a model draft up to N")
         parser.add_argument("--wordings", type=int, metavar="N", help="let a model draft N prompts, up to 3")
         parser.add_argument(
@@ -86,6 +88,7 @@ class Command(ConcordCommand):
             "--search", action="store_true", help="try combinations of the judge's proposals on --dimension"
         )
         parser.add_argument("--candidates", type=int, default=8, metavar="N", help="maximum of a search")
+        parser.add_argument("--rounds", type=int, default=2, metavar="N", help="maximum of a search")
         parser.add_argument("--calls", type=int, metavar="N", help="maximum of a search")
         parser.add_argument("--budget", metavar="X", help="maximum cost of drafting or searching")
         parser.add_argument("--dry-run", action="store_true", help="print calls and cost only")
@@ -103,11 +106,19 @@ class Command(ConcordCommand):
     def _take_steps(self, project: Project, options: Mapping[str, Any]) -> list[str]:
         """Return why drafts failed, or a search stopped."""
         problems: list[str] = []
-        if options["draw"] is not None:
-            draw_development(project=project, share=options["draw"], by=None)
+        if options["undo_draw"]:
+            undo_draw(project=project, by=None)
+        if options["teach"] is not None or options["select"] is not None:
+            draw_parts(project=project, teach=options["teach"] or 0, select=options["select"] or 0, by=None)
         if options["examples"]:
             judge, dimension = _whose(project, options)
-            propose_examples(judge=judge, dimension=dimension, count=options["examples"], by=None)
+            propose_examples(
+                judge=judge,
+                dimension=dimension,
+                count=options["examples"],
+                nearest=options["nearest"],
+                by=None,
+            )
         for option, kind in DRAFTED.items():
             if options[option]:
                 problems += self._draft(project, options, kind, options[option])
@@ -124,7 +135,7 @@ class Command(ConcordCommand):
 
     def _draft(self, project: Project, options: Mapping[str, Any], kind: str, most: int) -> list[str]:
         judge, dimension = _whose(project, options)
-        drafter = judge_called(list(learning_judges(project)), options["drafter"] or judge.name)
+        drafter = _drafter(project, options) or judge
         drafting = plan_drafting(
             judge=judge,
             dimension=dimension,
@@ -153,6 +164,8 @@ class Command(ConcordCommand):
             dimension=dimension,
             proposals=list(triable_proposals(project).filter(judge=judge, dimension=dimension)),
             most_candidates=options["candidates"],
+            rounds=options["rounds"],
+            drafter=_drafter(project, options),
             most_calls=options["calls"],
             budget=_budget(options),
             by=None,
@@ -165,6 +178,8 @@ class Command(ConcordCommand):
         while options["here"] and search.status == PromptSearch.Status.RUNNING:
             if search.run_id:
                 collect(run=search.run_id, seconds=SLICE)
+            elif drafting := search.draftings.order_by("-pk").first():
+                run_job(DRAFTING_JOB.name, drafting.pk)
             run_job(SEARCH_JOB.name, search.pk)
             search.refresh_from_db()
         return [search.reason] if search.status == PromptSearch.Status.STOPPED else []
@@ -194,6 +209,10 @@ def _whose(project: Project, options: Mapping[str, Any]) -> tuple[Judge, Dimensi
     if options["dimension"] not in found:
         raise CommandError(f"There is no dimension {options['dimension']}; there are {', '.join(found)}.")
     return judge, found[options["dimension"]]
+
+
+def _drafter(project: Project, options: Mapping[str, Any]) -> Judge | None:
+    return judge_called(list(learning_judges(project)), options["drafter"]) if options["drafter"] else None
 
 
 def _budget(options: Mapping[str, Any]) -> Decimal | None:
@@ -272,9 +291,14 @@ def _search_row(state: SearchState) -> dict[str, Any]:
         "judge": search.judge.name,
         "dimension": search.dimension.key,
         "reason": search.reason,
+        "progress": state.progress,
         "spent": f"{state.spent:f}",
         "candidates": [
-            {"judge": each.candidate.name if each.candidate else None, "made_of": each.about}
+            {
+                "judge": each.candidate.name if each.candidate else None,
+                "made_of": each.about,
+                "ranks": each.ranks or [],
+            }
             for each in state.candidates
         ],
         "chosen": chosen.name if chosen else None,

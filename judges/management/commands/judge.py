@@ -58,7 +58,7 @@ class Command(ConcordCommand):
             "--dimension", action="append", metavar="KEY", help="once per dimension; else all"
         )
         parser.add_argument(
-            "--documents", type=int, metavar="N", help="only a random sample of N documents, always the same"
+            "--documents", type=int, metavar="N", help="only a sample of N of the documents that results use"
         )
         parser.add_argument(
             "--items", metavar="FILTER", help="only items of a filter, as the list of items has it: tag=hard"

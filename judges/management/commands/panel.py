@@ -27,7 +27,10 @@ class Command(ConcordCommand):
         parser.add_argument("--judge", action="append", metavar="NAME", help="a member; give two or more")
         parser.add_argument("--rule", choices=Panel.Rule.values, default=Panel.Rule.MEAN)
         parser.add_argument(
-            "--development", type=float, metavar="SHARE", help="of the documents, to learn weights"
+            "--development",
+            type=float,
+            metavar="SHARE",
+            help="of the documents, to learn weights; left out: those for teaching",
         )
         parser.add_argument("--json", action="store_true", help="print what was computed as JSON")
 

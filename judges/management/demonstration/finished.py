@@ -44,7 +44,7 @@ from judges.core.models import Judge, RoutingPolicy
 from judges.core.specification import CalibrationSpec, PolicySpec
 from judges.interchange.commands import import_judgments
 from judges.interchange.reading.mapping import guess_judgment_mapping
-from judges.laboratory.commands.proposals import draw_development, propose_examples
+from judges.laboratory.commands.proposals import draw_parts, propose_examples
 from judges.management.demonstration.articles import ARTICLES, SYSTEMS, Article
 from judges.management.demonstration.picture import SCALE_PICTURE
 from judges.management.demonstration.recorded_runs import add_recorded_runs
@@ -66,7 +66,7 @@ _WAVERS = 0.6
 _LOW = 3  # and below: annotators say why
 _MARKED = ("consistency", "relevance")
 _LONGEST = timedelta(minutes=10)
-_DEVELOPMENT = 0.25  # of the documents: what a prompt learns from
+_TEACH, _SELECT = 2, 1  # documents that prompts learn from, and are ranked on
 _EXAMPLES = 3
 _THRESHOLD = 0.5  # of R
 _CERTIFIED = ("consistency", "relevance")
@@ -122,7 +122,7 @@ def _make(users: Mapping[Person, User]) -> Project:
     add_items(project)
     _import_replies(project)
     compute_metrics(project=project, measures=[MEASURES["words"], MEASURES["compression"]], by=admin)
-    draw_development(project=project, share=_DEVELOPMENT, by=admin)
+    draw_parts(project=project, teach=_TEACH, select=_SELECT, by=admin)
     policy = make_policy(project=project, spec=_policy(project), by=admin)
     round = route(policy=policy, by=admin).round
     assert round is not None
@@ -137,9 +137,10 @@ def _make(users: Mapping[Person, User]) -> Project:
     close_round_two(project=project, by=admin)
     calibration = draw_calibration(project=project, spec=_calibration(project), by=admin)
     compute_certificates(calibration=calibration, by=admin)
-    for dimension in project.dimensions.filter(key__in=_CERTIFIED):
-        propose_examples(judge=_judge(project, "rts"), dimension=dimension, count=_EXAMPLES, by=admin)
     add_recorded_runs(project, admin)
+    asked = project.judges.get(method="rts", endpoint__isnull=False)
+    for dimension in project.dimensions.filter(key__in=_CERTIFIED):
+        propose_examples(judge=asked, dimension=dimension, count=_EXAMPLES, by=admin)
     _tag(project, admin)
     _add_webhook(project, admin)
     choice = ExportChoice(Format.HUGGING_FACE, licence="CC0-1.0")

@@ -10,7 +10,12 @@ NOTHING_FROZEN = FrozenGuideline("", 1, 2, 1, ())
 def judgments_of_unit(project: Project, item: int, key: str) -> list[Judgment]:
     """Return what judges that give scores said about a unit, by judge and sample. One query."""
     asked = Judgment.objects.filter(
-        judge__project=project, item=item, dimension__key=key, other__isnull=True, status=Judgment.Status.DONE
+        judge__project=project,
+        judge__tried_by=None,
+        item=item,
+        dimension__key=key,
+        other__isnull=True,
+        status=Judgment.Status.DONE,
     )
     return list(asked.select_related("judge", "dimension").order_by("judge__name", "judge", "sample"))
 

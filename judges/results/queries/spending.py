@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from django.db.models import Avg, Count, Q, Sum
 
-from judges.core.models import Judge, Judgment, Run
+from judges.core.models import Judge, Judgment
 from judges.results.queries.scores import counted_judgments
 
 
@@ -34,20 +34,17 @@ def cost_of_thousand_units(judge: Judge, spent: Iterable[Spent]) -> Decimal | No
 
 def spent_by_judges(
     judges: Iterable[Judge],
-    run: Run | None = None,
     *,
     with_corrected: bool = True,
     with_reused: bool = True,
 ) -> dict[tuple[int, str], Spent]:
-    """Return what was spent by judge and dimension key, in one run or in all. One query.
+    """Return what was spent by judge and dimension key, in all runs. One query.
 
     with_corrected: whether answers that a person corrected count. with_reused: whether stored answers that
     were used again count, which cost nothing.
     """
     answered = Q(status__in=[Judgment.Status.DONE, Judgment.Status.UNREADABLE])
     judgments = counted_judgments(with_corrected=with_corrected).filter(answered, judge__in=list(judges))
-    if run is not None:
-        judgments = judgments.filter(run=run)
     if not with_reused:
         judgments = judgments.filter(reused_from=None)
     rows = (

@@ -1,7 +1,7 @@
 """What judges and people say about the same items, with every figure of it computed once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -52,7 +52,6 @@ from judges.results.queries.comparison import guideline_of
 from judges.results.queries.scores import (
     Material,
     Samples,
-    SamplesOf,
     material_of,
     samples_of,
     scores_of,
@@ -311,9 +310,7 @@ def _score_judges(
     giving = [judge for judge in judges if not judge.asks_pairs]
     samples = samples_of(giving, material, with_corrected=counts_corrected(chosen))
     counts = asked_and_read(giving, chosen)
-    if chosen.get("units") == SHARED:
-        samples = _on_shared_items(samples, giving, material)
-    return [
+    found = [
         Scored(
             judge,
             each,
@@ -328,20 +325,26 @@ def _score_judges(
         for each in material.dimensions
         if (own := samples[judge.pk, each.key]).given.any()
     ]
+    return on_shared_items(found) if chosen.get("units") == SHARED else found
 
 
-def _on_shared_items(
-    samples: SamplesOf, judges: Sequence[Judge], material: Material
-) -> dict[tuple[int, str], Samples]:
-    """Return samples without the items for which another judge of the dimension has no value."""
-    found = {}
-    for each in material.dimensions:
-        own = {judge.pk: samples[judge.pk, each.key] for judge in judges}
-        given = [said.given for said in own.values()]
-        everywhere = np.logical_and.reduce([items for items in given if items.any()] or [np.array(True)])
-        for judge, said in own.items():
-            found[judge, each.key] = said.of_items(everywhere)
+def shared_items(scored: Sequence[Scored]) -> dict[str, npt.NDArray[np.bool_]]:
+    """Return by dimension key (items,): whether each of its judges has a value."""
+    found: dict[str, npt.NDArray[np.bool_]] = {}
+    for each in scored:
+        key = each.dimension.key
+        found[key] = found.get(key, True) & each.said.given
     return found
+
+
+def on_shared_items(scored: Sequence[Scored]) -> list[Scored]:
+    """Return the same on the items for which all judges of a dimension have a value; none without any."""
+    shared = shared_items(scored)
+    return [
+        replace(each, scores=each.scores.without_judge(~items), said=each.said.of_items(items))
+        for each in scored
+        if (items := shared[each.dimension.key]).any()
+    ]
 
 
 def _versus(

@@ -77,7 +77,7 @@ def refuse_other_count(found: int, shown: int | None) -> None:
 def _refuse_unsuitable(judgments: QuerySet[Judgment], guideline: FrozenGuideline) -> None:
     dimensions = {dimension.id: dimension for dimension in guideline.dimensions}
     asked = set(judgments.order_by().values_list("judge", "dimension").distinct())
-    judges = Judge.objects.select_related("endpoint").in_bulk({pk for pk, key in asked})
+    judges = Judge.with_candidates.select_related("endpoint").in_bulk({pk for pk, key in asked})
     for judge, key in ((judges[pk], key) for pk, key in asked):
         if archived := refuse_archived(judge):
             raise RunRefusedError(archived)

@@ -174,7 +174,7 @@ def _new_batch(run: Run, shares: Sequence[tuple[Judge, int]], cost: Decimal | No
 def _first_whole(planned: QuerySet[Judgment], judge: Judge, count: int) -> RawSQL:
     """Return the first judgments of a judge; of those that one request gives, all or none."""
     kept: list[int] = []
-    size = sizes_of_calls(Judge.objects.filter(pk=judge.pk)).get(judge.pk, LOOKED_THROUGH)
+    size = sizes_of_calls(Judge.with_candidates.filter(pk=judge.pk)).get(judge.pk, LOOKED_THROUGH)
     several, of_documents = ({judge.pk}, {}) if judge.asks_several else (set(), {judge.pk: judge})
     for members in by_call(planned[: count + size], several, of_documents).values():
         if kept and len(kept) + len(members) > count:

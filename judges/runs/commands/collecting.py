@@ -62,7 +62,7 @@ def _shares(run: int, seconds: float) -> list[Share] | None:
     if found is None:  # its project was deleted meanwhile
         return None
     of_run = Judgment.objects.filter(run=run, judge=OuterRef("pk"))
-    asked = Judge.objects.filter(Exists(of_run), project=found.project_id)
+    asked = Judge.with_candidates.filter(Exists(of_run), project=found.project_id)
     if found.via == Run.Via.BATCH:
         asked = asked.filter(pk__in=found.untried_judges or [])
     endpoints = Endpoint.objects.filter(pk__in=asked.values("endpoint"), next_probe_at__isnull=True)

@@ -25,7 +25,7 @@ def judges_to_try(run: Run) -> list[int]:
     """
     judgments = Judgment.objects.filter(run=run, judge=OuterRef("pk"))
     planned, leased = judgments.filter(status=Status.PLANNED), judgments.filter(status=Status.LEASED)
-    judges = Judge.objects.filter(Exists(planned), ~Exists(leased), project=run.project_id)
+    judges = Judge.with_candidates.filter(Exists(planned), ~Exists(leased), project=run.project_id)
     return list(judges.order_by("pk").values_list("pk", flat=True))
 
 
@@ -71,4 +71,5 @@ def _rejections(run: Run) -> QuerySet[Judgment]:
 
 def note_max_tokens_name(endpoint: int, model: str, name: str) -> None:
     """Write down how a server calls the longest reply of a model, where no admin has chosen a name."""
-    Judge.objects.filter(endpoint=endpoint, model=model, max_tokens_name="").update(max_tokens_name=name)
+    unknown = Judge.with_candidates.filter(endpoint=endpoint, model=model, max_tokens_name="")
+    unknown.update(max_tokens_name=name)

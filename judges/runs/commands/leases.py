@@ -19,7 +19,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotate.webhooks.commands import announce
-from judges.core.models import Batch, Endpoint, Judgment, Run
+from judges.core.models import Batch, Endpoint, Judge, Judgment, Run
 from judges.endpoints.work import Call, Outcome, Prices
 from judges.runs.commands import holders
 from judges.runs.commands.budgets import used_up
@@ -94,7 +94,8 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: HolderL
     if server.next_probe_at is not None:
         return Leased([], has_ended=True, server_is_silent=True)
     planned = Judgment.objects.filter(run=run, judge=OuterRef("pk"), status=Judgment.Status.PLANNED)
-    judges = dict(server.judges.order_by("pk").values_list("pk", Exists(planned)))
+    own = Judge.with_candidates.filter(endpoint=server).order_by("pk")
+    judges = dict(own.values_list("pk", Exists(planned)))
     untried = judges.keys() & set(locked.untried_judges or ())
     if locked.via == Run.Via.BATCH:
         judges = {judge: has_planned for judge, has_planned in judges.items() if judge in untried}
@@ -369,7 +370,7 @@ def _first_calls_of(server: Endpoint, untried: Collection[int]) -> dict[int, int
     if not untried:
         return {}
     sizes = {}
-    for judge in server.judges.filter(pk__in=untried):
+    for judge in Judge.with_candidates.filter(endpoint=server, pk__in=untried):
         together = judge.seed is None and not judge.asks_several and not judge.takes_steps
         sizes[judge.pk] = judge.samples if together and server.samples_in_one_call else 1
     return sizes

@@ -64,7 +64,8 @@ def expected_costs(run: Run, server: Endpoint, sizes: Mapping[int, int]) -> dict
 def _calls_of(run: Run, server: Endpoint, sizes: Mapping[int, int]) -> list[_Calls]:
     """Return all calls of a run by model and size; where all are of one kind, without sums by judge."""
     asked = Judgment.objects.filter(run=run, judge=OuterRef("pk"))
-    models = Judge.objects.filter(Exists(asked), project=run.project_id).values_list("endpoint", "model")
+    judges = Judge.with_candidates.filter(Exists(asked), project=run.project_id)
+    models = judges.values_list("endpoint", "model")
     kinds = set(models.order_by().distinct())
     if sizes or len(kinds) != 1:
         return _by_model_and_size(run, server, sizes)

@@ -59,7 +59,7 @@ def planned_by_judge(run: Run) -> list[tuple[Judge, int]]:
         .order_by("judge")
     )
     counts = dict(rows)
-    judges = Judge.objects.filter(pk__in=counts, endpoint__isnull=False).select_related("endpoint")
+    judges = Judge.with_candidates.filter(pk__in=counts, endpoint__isnull=False).select_related("endpoint")
     return [(judge, counts[judge.pk]) for judge in judges.order_by("pk")]
 
 

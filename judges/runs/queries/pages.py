@@ -98,7 +98,7 @@ def run_lines(project: Project) -> list[RunLine]:
     """
     runs = list(runs_of(project.pk)[:LISTED_RUNS])
     counts = count_by_judge([run.pk for run in runs])
-    names = dict(Judge.objects.filter(project=project).values_list("pk", "name"))
+    names = dict(Judge.with_candidates.filter(project=project).values_list("pk", "name"))
     asked: defaultdict[int, set[str]] = defaultdict(set)
     for each in counts:
         asked[each.run].add(names[each.judge])
@@ -157,7 +157,7 @@ def _judges(counts: Sequence[JudgeStatusCount]) -> list[JudgeCounts]:
     by_judge: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for each in counts:
         by_judge[each.judge][each.status] += each.count
-    names = Judge.objects.filter(pk__in=by_judge).order_by("name").values_list("pk", "name")
+    names = Judge.with_candidates.filter(pk__in=by_judge).order_by("name").values_list("pk", "name")
     return [
         JudgeCounts(
             name,

@@ -54,7 +54,7 @@ def judges_that_reuse(run: Run) -> dict[int, Judge]:
     Without sampling, and read from the text of one reply: probabilities are not stored, and what a method of
     several calls asks depends on the replies before.
     """
-    found = Judge.objects.filter(
+    found = Judge.with_candidates.filter(
         project=run.project_id,
         endpoint__isnull=False,
         temperature=0,

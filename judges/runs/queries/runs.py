@@ -51,7 +51,7 @@ def goes_on(run: int) -> bool:
 def judges_of(run: Run) -> QuerySet[Judge]:
     """Return the judges that a run asks, with their endpoints."""
     asked = Judgment.objects.filter(run=run, judge=OuterRef("pk"))
-    judges = Judge.objects.filter(Exists(asked), project=run.project_id)
+    judges = Judge.with_candidates.filter(Exists(asked), project=run.project_id)
     return judges.select_related("endpoint").order_by("pk")
 
 

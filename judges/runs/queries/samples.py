@@ -1,7 +1,7 @@
 """Which of a project's items a run is about: a random sample of documents, or some that were chosen."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.db import connection
@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.expressions import RawSQL
 
 from agreement.streams import Stream
-from annotate.core.models import Item, Project
+from annotate.core.models import Item, Project, Rating
 from judges.core.models import Judge, Judgment
 from judges.core.specification import Scope
 
@@ -17,18 +17,32 @@ MOST_DOCUMENTS = MOST_ITEMS = 10_000
 """What fits into one statement; a run over more is a run over all."""
 
 
-def sampled_documents(project: Project, number: int | None) -> list[int] | None:
-    """Return the keys of so many documents with items, drawn by the project's seed; None for all. One query.
+def drawable_documents(
+    project: Project, dimensions: Collection[str], items: Sequence[int] | None = None
+) -> list[int]:
+    """Return the ids of the documents that a sample is drawn from, in the order of the draw. Two queries.
 
-    A larger sample holds a smaller one, so that a run that is extended pays only for what is new, and judges
-    that are asked about as many documents are asked about the same.
+    These are the documents that results use: outside development, with a counted rating on one of the
+    dimensions (keys). Before the first rating, all documents. items: the documents of these items instead.
+    The project's seed shuffles all documents first, so a larger sample holds a smaller one, and judges with
+    samples of one size judge the same documents.
     """
-    if number is None:
-        return None
-    documents = project.documents.filter(items__isnull=False).distinct().order_by("key")
-    drawn = list(documents.values_list("pk", flat=True))
+    documents = project.documents.filter(items__isnull=False)
+    if items is not None:
+        documents = documents.filter(items__in=among(items))
+    drawn = list(documents.distinct().order_by("key").values_list("pk", flat=True))
     Stream(project.seed).of("sample of documents").shuffler().shuffle(drawn)
-    return drawn[:number]
+    if items is not None:
+        return drawn
+    rated = Rating.objects.filter(
+        Q(value__isnull=False) | Q(data__isnull=False),
+        assignment__round__project=project,
+        assignment__annotator__counted=True,
+        assignment__item__document__development=None,
+        dimension__key__in=dimensions,
+    )
+    used = set(rated.order_by().values_list("assignment__item__document", flat=True).distinct())
+    return [each for each in drawn if each in used] if used else drawn
 
 
 @dataclass(frozen=True)
@@ -96,10 +110,13 @@ def among(keys: Sequence[int]) -> RawSQL:
 
 
 def chosen_items(project: Project, scope: Scope) -> ChosenItems:
-    """Return what a scope chooses or draws. One query at the most."""
+    """Return what a scope chooses or draws. Two queries at the most."""
     if scope.chosen is not None:
         return ChosenItems(list(scope.chosen), scope.items, scope.units)
-    return ChosenItems(sampled_documents(project, scope.documents), scope.items, scope.units)
+    drawn = None
+    if scope.documents is not None:
+        drawn = drawable_documents(project, scope.dimensions, scope.items)[: scope.documents]
+    return ChosenItems(drawn, scope.items, scope.units)
 
 
 def _numbers(numbers: Sequence[int]) -> str:

@@ -56,7 +56,7 @@ def shared_calls(run: Run) -> SharedCalls:
 
     One query, two where a judge asks about several dimensions.
     """
-    judges = Judge.objects.filter(project=run.project_id, method__in=[*SEVERAL, *OF_DOCUMENTS])
+    judges = Judge.with_candidates.filter(project=run.project_id, method__in=[*SEVERAL, *OF_DOCUMENTS])
     own = judges.filter(Exists(Judgment.objects.filter(run=run, judge=OuterRef("pk"))))
     found = list(own.select_related("template"))
     several = [judge for judge in found if judge.asks_several]

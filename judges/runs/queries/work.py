@@ -56,7 +56,7 @@ class Questions:
             self._dimensions = {dimension.id: dimension for dimension in frozen.dimensions}
             self._in_order = frozen.scales
         if unknown := {row.judge for row in rows} - self._judges.keys():
-            self._judges |= Judge.objects.select_related("template", "endpoint").in_bulk(unknown)
+            self._judges |= Judge.with_candidates.select_related("template", "endpoint").in_bulk(unknown)
         wanted = {row.item__document for row in rows}
         kept = {key: parts for key, parts in self._documents.items() if key in wanted}
         new = Document.objects.filter(pk__in=wanted - kept.keys()).values_list("pk", "parts")

@@ -53,7 +53,7 @@ from annotate.webhooks.sending import DeliveryResponse
 from judges.core.models import Drafting, Judge, Proposal, Rereading
 from judges.endpoints.evaluation_steps import start_steps_writing
 from judges.laboratory.commands.draftings import start_drafting
-from judges.laboratory.commands.proposals import draw_development, propose_text
+from judges.laboratory.commands.proposals import draw_parts, propose_text
 from judges.laboratory.commands.searches import plan_search, start_search
 from judges.runs.commands.collecting import collect
 from judges.runs.commands.leases import stop_run
@@ -264,7 +264,7 @@ def a_steps_writing(provider: Provider, _folder: Path) -> Case:
 def a_drafting(provider: Provider, _folder: Path) -> Case:
     cast = make_rumours()
     judge = judge_of(cast, provider)
-    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    draw_parts(project=cast.project, teach=8, select=0, by=cast.admin)
     judge_all(cast, judge)
     made = start_drafting(drafting=planned(cast, judge), by=cast.admin)
     drafted = Proposal.objects.filter(text=CLARIFICATION)
@@ -275,7 +275,7 @@ def a_drafting(provider: Provider, _folder: Path) -> Case:
 def a_search(provider: Provider, _folder: Path) -> Case:
     cast = make_rumours()
     judge = judge_of(cast, provider)
-    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    draw_parts(project=cast.project, teach=0, select=8, by=cast.admin)
     judge_all(cast, judge)
     fluency = cast.dimensions[0]
     proposal = propose_text(
@@ -288,7 +288,7 @@ def a_search(provider: Provider, _folder: Path) -> Case:
     assert search.run_id
     collect(run=search.run_id, seconds=60)
     asked = len(provider.asked)
-    fails = "judges.laboratory.commands.searches.plan_run"
+    fails = "judges.laboratory.searching.plan_run"
     return Case("search", search, fails, lambda: search.runs.count() - 1, paid=asked, calls=asked)
 
 

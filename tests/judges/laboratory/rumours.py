@@ -16,6 +16,7 @@ DOCUMENTS, SYSTEMS = 20, 3
 MARK = "Rumour has it"
 CLARIFICATION = "A statement without any source counts as an error, however well it is written."
 REASON = "A rumour without any source is an error."
+SECOND = "A rumour stays one, however many repeat it."
 NOISE = "Think of case"
 
 
@@ -39,6 +40,20 @@ def answer(body: dict[str, Any]) -> str:
         return f"Score: {_with_noise(value, head.partition(NOISE)[2][:8], judged)}"
     is_wrong = MARK in judged and CLARIFICATION not in prompt
     return f"Score: {min(value + 3, 5) if is_wrong else value}"
+
+
+def answer_in_two_steps(body: dict[str, Any]) -> str:
+    """Answer too high on every odd rumour until the clarification, on every even one until the second."""
+    prompt = "\n".join(message["content"] for message in body["messages"])
+    if "Write one clarification" in prompt:
+        return SECOND if CLARIFICATION in prompt else CLARIFICATION
+    judged = prompt.rpartition("<text>")[2]
+    value = int(judged.partition("quality ")[2][0])
+    if MARK not in judged:
+        return f"Score: {value}"
+    number = int(judged.partition("number ")[2].partition(".")[0])
+    mended = CLARIFICATION if number % 2 else SECOND
+    return f"Score: {value if mended in prompt else 4}"
 
 
 def _with_noise(value: int, *names: str) -> int:

@@ -1,6 +1,7 @@
 """A judge that learns: the loop against an endpoint whose answers depend on the prompt in a known way."""
 
 import json
+import re
 from io import StringIO
 from typing import Any
 
@@ -25,13 +26,15 @@ from judges.endpoints.commands import add_version
 from judges.laboratory.commands.proposals import (
     accept_proposal,
     dismiss_proposal,
-    draw_development,
+    draw_parts,
+    edit_proposal,
     propose_examples,
     propose_text,
     send_to_raters,
+    undo_draw,
 )
 from judges.laboratory.commands.searches import plan_search
-from judges.laboratory.queries.cases import cases_of
+from judges.laboratory.queries.cases import DocumentParts, cases_of, parts_of
 from judges.laboratory.tables.alignment import alignment_sections
 from judges.results.queries.scores import material_of
 from judges.routing.queries.calibration_plans import draw_plan
@@ -52,26 +55,27 @@ def spec_of_calibration(cast, judge):
 
 def learned_row(cast) -> dict[str, Any]:
     """Return the cells of the one judge that learned, by column."""
-    (section,) = alignment_sections(cast.project, {})
+    section, _ = alignment_sections(cast.project, {"judge": str(cast.project.judges.get(name="Base").pk)})
     (table,) = section.tables
     (row,) = table.rows
     return dict(zip([column.key for column in table.columns], row, strict=True))
 
 
 def test_the_loop_finds_the_clarification_and_it_holds_on_other_documents(cast, judge):
-    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    draw_parts(project=cast.project, teach=8, select=4, by=cast.admin)
     run(cast, judge)
     (proposal,) = drafted(cast, judge)
     assert proposal.text == CLARIFICATION
-    drawn = set(DevelopmentDocument.objects.values_list("document", flat=True))
+    teaching = DevelopmentDocument.objects.filter(part="teach")
+    drawn = set(teaching.values_list("document", flat=True))
     units = list(proposal.items.all())
     assert all(MARK in item.text and item.document_id in drawn for item in units)
     assert len(units) == sum(MARK in each.text and each.document_id in drawn for each in cast.items)
     learned = accept_proposal(proposal=proposal, text=CLARIFICATION, by=cast.admin)
     run(cast, learned)
     row = learned_row(cast)
-    assert (row["development_items"].value, row["items"].value) == (24, 36)
-    assert (row["development_after"].value, row["after"].value) == (1, 1)
+    assert (row["select_items"].value, row["items"].value) == (12, 24)
+    assert (row["select_after"].value, row["after"].value) == (1, 1)
     assert row["before"].value < 0.5
     assert row["gain"].value == pytest.approx(1 - row["before"].value)
     assert row["gain"].low > 0
@@ -80,7 +84,7 @@ def test_the_loop_finds_the_clarification_and_it_holds_on_other_documents(cast, 
 
 
 def test_what_is_learned_by_heart_is_warned_of(cast, judge):
-    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    draw_parts(project=cast.project, teach=4, select=6, by=cast.admin)
     run(cast, judge)
     learned = accept_proposal(
         proposal=propose_examples(judge=judge, dimension=cast.dimensions[0], count=3, by=cast.admin),
@@ -93,11 +97,11 @@ def test_what_is_learned_by_heart_is_warned_of(cast, judge):
         value = int(item.text[-1]) if item.document_id in drawn else base[item.pk]
         make_judgment(learned, item, cast.dimensions[0], value=value)
     row = learned_row(cast)
-    before = row["development_before"].value
-    assert (row["development_after"].value, row["gain"].value) == (1, 0)
+    before = row["select_before"].value
+    assert (row["select_after"].value, row["gain"].value) == (1, 0)
     assert row["judge"].warning == (
-        f"Better on the development documents ({1 - before:+.3f}), but not significantly on the held-out "
-        "documents (+0.000): it may be overfitted to its documents."
+        f"Better on the documents for selecting ({1 - before:+.3f}), but not surely on the documents "
+        "held out (+0.000)."
     )
 
 
@@ -105,7 +109,7 @@ def test_figures_about_judges_leave_the_development_part_out_and_say_so(cast):
     judge = make_judge(cast.project, name="Base")
     for item in cast.items:
         make_judgment(judge, item, cast.dimensions[0], value=int(item.text[-1]))
-    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    draw_parts(project=cast.project, teach=8, select=0, by=cast.admin)
     drawn = set(DevelopmentDocument.objects.values_list("document", flat=True))
     guideline = current_guideline(cast.project)
     last = rounds_of(cast.project)[1]
@@ -201,30 +205,51 @@ def test_certificates_draw_no_unit_of_a_development_document(cast):
     for item in cast.items:
         for sample in range(2):
             make_judgment(judge, item, cast.dimensions[0], value=int(item.text[-1]), sample=sample)
-    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    draw_parts(project=cast.project, teach=8, select=0, by=cast.admin)
     plan = draw_plan(cast.project, spec_of_calibration(cast, judge))
     drawn = set(DevelopmentDocument.objects.values_list("document__items", flat=True))
     assert plan.units
     assert not {unit.unit[0] for unit in plan.units} & drawn
 
 
-def test_the_development_part_is_drawn_once_and_holds_something_out(cast):
-    for share in (0.0, 1.0):
-        with pytest.raises(InvalidValueError, match="so that some documents stay held out"):
-            draw_development(project=cast.project, share=share, by=cast.admin)
-    assert draw_development(project=cast.project, share=0.1, by=cast.admin) == 2
-    with pytest.raises(NotReadyError, match="is already sampled"):
-        draw_development(project=cast.project, share=0.1, by=cast.admin)
+def test_each_part_is_drawn_once_and_holds_something_out(cast):
+    for number in (0, 20):
+        with pytest.raises(InvalidValueError, match="so that some stay held out"):
+            draw_parts(project=cast.project, teach=number, select=0, by=cast.admin)
+    draw_parts(project=cast.project, teach=2, select=0, by=cast.admin)
+    draw_parts(project=cast.project, teach=9, select=3, by=cast.admin)  # teaching keeps what it has
+    parts = parts_of(cast.project)
+    assert (parts.teach, parts.select, parts.held_out) == (2, 3, 15)
+    with pytest.raises(NotReadyError, match="are drawn already"):
+        draw_parts(project=cast.project, teach=1, select=1, by=cast.admin)
+
+
+def test_the_draw_is_undone_until_something_rests_on_it(cast):
+    judge = make_judge(cast.project, "direct", name="Base")
+    draw_parts(project=cast.project, teach=4, select=4, by=cast.admin)
+    for _ in range(2):
+        undo_draw(project=cast.project, by=cast.admin)
+    assert parts_of(cast.project).drawn == 0
+    draw_parts(project=cast.project, teach=8, select=4, by=cast.admin)
+    judge_all(cast, judge)
+    propose_examples(judge=judge, dimension=cast.dimensions[0], count=2, by=cast.admin)
+    with pytest.raises(NotReadyError, match="Proposals come from these documents"):
+        undo_draw(project=cast.project, by=cast.admin)
+
+
+def test_the_advice_leaves_most_documents_held_out():
+    sizes = {each: DocumentParts(0, 0, each, each - 1).advised for each in (2, 12, 20, 90, 416)}
+    assert sizes == {2: 1, 12: 3, 20: 5, 90: 10, 416: 20}
 
 
 def test_a_project_of_one_document_has_nothing_to_draw(client):
     cast = make_project(documents=1)
     with pytest.raises(NotReadyError, match="and another to hold out"):
-        draw_development(project=cast.project, share=0.3, by=cast.admin)
+        draw_parts(project=cast.project, teach=1, select=0, by=cast.admin)
     client.force_login(cast.admin)
     page = client.get(reverse("alignment", args=[cast.project.slug]))
     assert "and another to hold out" in text_of(page)
-    assert b"Sample documents" not in page.content
+    assert b"Draw documents" not in page.content
 
 
 def test_an_accepted_clarification_is_a_version_of_its_own_and_goes_to_raters_once():
@@ -260,27 +285,72 @@ def test_an_accepted_clarification_is_a_version_of_its_own_and_goes_to_raters_on
         send_to_raters(proposal=proposal, note="Again.", by=cast.admin)
 
 
-def test_a_settled_dispute_teaches_its_value_and_the_winning_reasons():
+def test_case_of_a_settled_dispute_has_value_and_reasons_of_both():
     cast = make_project(documents=2, systems=1)
     dispute = discussed(cast, 1, 2, 5)
     judge = make_judge(cast.project, "direct")
     DevelopmentDocument.objects.create(document=cast.items[0].document)
     assert cases_of(judge, cast.dimensions[0]) == []
+    for sample, words in enumerate(("It reads well.", "Fine.")):
+        make_judgment(judge, cast.items[0], cast.dimensions[0], value=4, sample=sample, rationale=words)
     adjudicate(dispute=dispute, value=2, note="One aspect is missing.", by=cast.admin)
     (case,) = cases_of(judge, cast.dimensions[0])
     nearest = cast.annotators[1].alias
     assert (case.kind, case.before, case.value) == ("dispute", (1, 2, 5), 2)
     assert case.reasons == ("One aspect is missing.", f"Reason of {nearest}.")
+    assert case.rationale == "It reads well."
+    assert case.document == "Review 1 of product 1.\n\nReview 2 of product 1."
+
+
+def test_examples_state_values_as_the_judge_does(cast):
+    draw_parts(project=cast.project, teach=8, select=4, by=cast.admin)
+    letters = make_judge(cast.project, "mcq", name="Letters")
+    tenths = make_judge(cast.project, "rts", name="Tenths", scale_minimum=1, scale_maximum=10)
+    for judge, answers in ((letters, ("Answer: A", "Answer: D")), (tenths, ("Score: 1", "Score: 8"))):
+        text = propose_examples(judge=judge, dimension=cast.dimensions[0], count=4, by=cast.admin).text
+        lines = text.splitlines()
+        assert all(answer in lines for answer in answers)
+        assert sum(line.startswith("Document: Review 1 of product") for line in lines) == 4
+
+
+def test_prompt_shows_the_nearest_examples_of_other_documents(cast, judge, provider):
+    draw_parts(project=cast.project, teach=8, select=4, by=cast.admin)
+    dimension = cast.dimensions[0]
+    proposal = propose_examples(judge=judge, dimension=dimension, count=2, nearest=True, by=cast.admin)
+    assert proposal.items.count() == 24
+    learned = accept_proposal(proposal=proposal, text=proposal.text, by=cast.admin)
+    run(cast, learned)
+    assert len(provider.asked) == len(cast.items)
+    for body in provider.asked:
+        shown, _, asked = body["messages"][-1]["content"].partition("<document>\n")
+        own = re.search(r"Review 1 of product \d+\.", asked)
+        assert own
+        assert own[0] not in shown
+        assert shown.count("\nScore: ") == 2
+        assert (MARK in asked) == (shown.count(f"Text: {MARK}") == 2)
+
+
+def test_pool_of_examples_is_refused_where_it_cannot_be_shown(cast, judge):
+    draw_parts(project=cast.project, teach=8, select=4, by=cast.admin)
+    wanted = {"dimension": cast.dimensions[0], "count": 2, "nearest": True, "by": cast.admin}
+    steps = make_judge(cast.project, "facts_share", name="Steps")
+    with pytest.raises(InvalidValueError, match="is not a placeholder here"):
+        propose_examples(judge=steps, **wanted)
+    proposal = propose_examples(judge=judge, **wanted)
+    with pytest.raises(InvalidValueError, match="first and last line"):
+        edit_proposal(proposal=proposal, text=proposal.text.replace("}}", "}"), by=cast.admin)
 
 
 def test_the_page_draws_proposes_and_decides(cast, judge, client):
     client.force_login(cast.admin)
     address = reverse("alignment", args=[cast.project.slug])
     judge_all(cast, judge)
-    refused = client.post(f"{address}draw/", {"percent": 1})
+    refused = client.post(f"{address}draw/", {"teach": 20, "select": 0})
     assert refused.status_code == 422
-    assert "1% of 20 documents are 0" in text_of(refused)
-    client.post(f"{address}draw/", {"percent": 40})
+    assert "Draw 1 to 19 documents in all" in text_of(refused)
+    client.post(f"{address}draw/", {"teach": 1, "select": 0})
+    client.post(f"{address}draw/", {"undo": "on"})
+    client.post(f"{address}draw/", {"teach": 8, "select": 0})
     form = {"judge": judge.pk, "dimension": "fluency", "count": 3, "drafter": judge.pk}
     assert client.post(f"{address}propose/", {**form, "kind": "examples"}).status_code == 302
     drafting = client.post(f"{address}propose/", {**form, "kind": "clarification"}).headers["Location"]
@@ -288,7 +358,7 @@ def test_the_page_draws_proposes_and_decides(cast, judge, client):
     client.post(drafting)
     run_job("drafting", Drafting.objects.get().pk)
     page = text_of(client.get(address))
-    assert "8 of 20 documents are for development." in page
+    assert "8 teach · 0 select · 12 held out" in page
     assert CLARIFICATION in page
     drafted, examples = Proposal.objects.order_by("-pk")
     empty = client.post(f"{address}{drafted.pk}/accept/", {"text": ""})
@@ -302,7 +372,7 @@ def test_the_page_draws_proposes_and_decides(cast, judge, client):
 
 
 def test_an_own_text_is_proposed_on_the_page_and_audited(cast, judge, client):
-    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    draw_parts(project=cast.project, teach=8, select=0, by=cast.admin)
     address = reverse("alignment", args=[cast.project.slug])
     form = {"judge": judge.pk, "dimension": "fluency", "kind": "clarification", "text": " Rumours count. "}
     client.force_login(cast.researcher)
@@ -310,7 +380,8 @@ def test_an_own_text_is_proposed_on_the_page_and_audited(cast, judge, client):
     client.force_login(cast.admin)
     answer = client.post(f"{address}write/", form)
     proposal = Proposal.objects.get()
-    assert answer.headers["Location"] == f"{address}#proposal-{proposal.pk}"
+    asked = f"judge={judge.pk}&dimension=fluency"
+    assert answer.headers["Location"] == f"{address}?{asked}#proposal-{proposal.pk}"
     assert (proposal.judge, proposal.kind, proposal.text) == (judge, "clarification", "Rumours count.")
     entry = AuditEntry.objects.get(act="proposal.made")
     about = {"kind": "clarification", "dimension": "fluency"}
@@ -318,7 +389,7 @@ def test_an_own_text_is_proposed_on_the_page_and_audited(cast, judge, client):
 
 
 def test_an_own_text_that_cannot_be_a_prompt_is_refused_and_kept_in_the_form(cast, judge, client):
-    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    draw_parts(project=cast.project, teach=8, select=0, by=cast.admin)
     client.force_login(cast.admin)
     form = {"judge": judge.pk, "dimension": "fluency", "kind": "wording", "text": "Rate my text."}
     address = reverse("alignment_write", args=[cast.project.slug])
@@ -332,7 +403,7 @@ def test_an_own_text_that_cannot_be_a_prompt_is_refused_and_kept_in_the_form(cas
 
 
 def test_a_page_takes_a_fixed_number_of_queries(cast, judge, client, django_assert_max_num_queries):
-    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    draw_parts(project=cast.project, teach=8, select=4, by=cast.admin)
     client.force_login(cast.admin)
     for place in range(6):
         proposal = Proposal.objects.create(
@@ -349,14 +420,14 @@ def test_a_page_takes_a_fixed_number_of_queries(cast, judge, client, django_asse
             most_candidates=3,
             by=cast.admin,
         )
-    with django_assert_max_num_queries(34):
+    with django_assert_max_num_queries(57):
         client.get(reverse("alignment", args=[cast.project.slug]))
 
 
 def test_the_command_takes_the_same_steps(cast, judge):
     slug, out = cast.project.slug, StringIO()
     judge_all(cast, judge)
-    call_command("align", slug, draw=0.4, stdout=out)
+    call_command("align", slug, teach=8, select=0, stdout=out)
     with pytest.raises(CommandError, match="Name the judge"):
         call_command("align", slug, clarifications=2, stdout=out)
     call_command("align", slug, judge="Base", dimension="fluency", clarifications=2, here=True, stdout=out)

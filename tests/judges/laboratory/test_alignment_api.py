@@ -13,12 +13,18 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def test_a_program_takes_every_step(cast, judge):
     judge_all(cast, judge)
     program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}"
-    assert program.get(f"{home}/development/").json() == {"drawn": 0, "documents": 20, "most": 19}
-    assert program.post(f"{home}/development/", {"share": 0.4}).json()["drawn"] == 8
-    assert program.post(f"{home}/development/", {"share": 0.4}).json()["code"] == "not_ready"
+    none = program.get(f"{home}/development/").json()
+    assert (none["teach"], none["select"], none["most"], none["advised"]) == (0, 0, 19, 5)
+    parts = {"teach": 8, "select": 4}
+    assert program.post(f"{home}/development/", parts).json()["held_out"] == 8
+    assert program.post(f"{home}/development/", parts).json()["code"] == "not_ready"
+    assert program.send("DELETE", f"{home}/development/").status_code == 204
+    assert program.post(f"{home}/development/", parts).json()["in_use"] == ""
     whose = {"judge": judge.pk, "dimension": "fluency"}
     examples = program.post(f"{home}/proposals/examples/", {**whose, "count": 2}).json()
     assert (examples["kind"], len(examples["units"])) == ("examples", 2)
+    pool = program.post(f"{home}/proposals/examples/", {**whose, "count": 2, "nearest": True}).json()
+    assert pool["text"].startswith("{{ nearest_examples: 2 }}\n--- ")
 
     drafting = program.post(
         f"{home}/draftings/", {**whose, "draft": "clarification", "count": 3, "drafter": judge.pk}
@@ -40,7 +46,7 @@ def test_a_program_takes_every_step(cast, judge):
 
     wanted = {"proposals": [number, own["id"]], "most_candidates": 2, "budget": 1}
     search = program.post(f"{home}/searches/", wanted).json()
-    assert search["search"]["stages"] == [[2, 8]]
+    assert search["search"]["stages"] == [[2, 4]]
     assert [each["parts"] for each in search["candidates"]] == [[number], [own["id"]]]
     address = f"{home}/searches/{search['search']['id']}/"
     started = program.post(f"{address}start/").json()
@@ -57,11 +63,11 @@ def test_a_program_takes_every_step(cast, judge):
     dismissed = program.post(f"{home}/proposals/{own['id']}/dismiss/").json()
     assert dismissed["status"] == "dismissed"
     assert program.post(f"{one}burn/").status_code == 404
-    assert len(program.get(f"{home}/proposals/").json()["results"]) == 3
+    assert len(program.get(f"{home}/proposals/").json()["results"]) == 4
 
 
 def test_readers_read_and_change_nothing(cast, judge):
     reader, home = ApiClient(cast.researcher), f"projects/{cast.project.slug}"
     assert reader.get(f"{home}/proposals/").json()["results"] == []
-    assert reader.post(f"{home}/development/", {"share": 0.4}).status_code in (403, 404)
+    assert reader.post(f"{home}/development/", {"teach": 1, "select": 1}).status_code in (403, 404)
     assert ApiClient(cast.outsider).get(f"{home}/searches/").status_code == 404

@@ -13,7 +13,7 @@ from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.jobs import run_job
 from judges.core.models import Drafting, Proposal
 from judges.laboratory.commands.draftings import discard_drafting, start_drafting
-from judges.laboratory.commands.proposals import accept_proposal, draw_development
+from judges.laboratory.commands.proposals import accept_proposal, draw_parts, propose_examples
 from judges.laboratory.queries.draftings import state_of_drafting
 from tests.jobs import due_keys
 from tests.judges.factories import make_endpoint, make_judge
@@ -29,7 +29,7 @@ CALL = Decimal("0.0006")  # 100 tokens at 2 and 50 at 8 for a million
 @pytest.fixture
 def learning(cast, judge):
     """Give the project a development part, and the judge its values."""
-    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    draw_parts(project=cast.project, teach=8, select=0, by=cast.admin)
     judge_all(cast, judge)
     return cast
 
@@ -77,6 +77,17 @@ def test_a_wording_is_a_whole_prompt_and_one_without_its_placeholders_is_refused
     assert "text" in failed.problem
     with pytest.raises(NotReadyError, match="This proposal is empty"):
         accept_proposal(proposal=failed, text="Rate it.", by=learning.admin)
+
+
+def test_wording_of_a_prompt_keeps_its_pool_of_examples(learning, judge):
+    dimension = learning.dimensions[0]
+    proposal = propose_examples(judge=judge, dimension=dimension, count=2, nearest=True, by=learning.admin)
+    learned = accept_proposal(proposal=proposal, text=proposal.text, by=learning.admin)
+    judge_all(learning, learned)
+    (wording,) = drafted(learning, learned, kind="wording", most=1)
+    assert proposal.text not in wording.request
+    assert proposal.text in wording.text
+    assert CLARIFICATION in wording.text
 
 
 def test_a_worker_that_is_killed_loses_its_call_alone_and_what_it_may_have_cost_is_spent(

@@ -1,4 +1,4 @@
-"""An experiment: variants of a judge, a sample of documents, calls and cost, one run, and what it says."""
+"""An experiment: factors, variants of a judge, a sample of documents, calls and cost, one run, effects."""
 
 import csv
 from io import StringIO
@@ -8,14 +8,22 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from annotate.core.errors import InvalidValueError
-from annotate.core.models import Role
-from judges.core.models import CallOrder, Judge, Judgment, Run
+from annotate.core.models import Item, Role
+from judges.core.models import (
+    CallOrder,
+    DevelopmentDocument,
+    Experiment,
+    Judge,
+    Judgment,
+    PromptTemplate,
+    Run,
+)
 from judges.core.specification import Scope
-from judges.laboratory.commands.experiments import make_variants
-from judges.laboratory.factors import Factors, spec_of, variants_of
+from judges.laboratory.commands.experiments import start_experiment
+from judges.laboratory.factors import Factors, design_of, spec_of
 from judges.runs.commands.runs import plan_run
 from judges.runs.queries.plans import plan_of
-from judges.runs.queries.samples import sampled_documents
+from judges.runs.queries.samples import drawable_documents
 from tests.api.client import ApiClient
 from tests.factories import make_member, make_project
 from tests.judges.factories import (
@@ -25,7 +33,7 @@ from tests.judges.factories import (
     make_priced_endpoint,
     make_template,
 )
-from tests.judges.measured import MCQ, RTS, measured_project
+from tests.judges.measured import MCQ, RTS, measured_project, rated_at_once
 from tests.judges.pages import text_of
 
 pytestmark = pytest.mark.django_db
@@ -48,13 +56,28 @@ def page(cast):
     return reverse("experiment_new", args=[cast.project.slug])
 
 
-def spec(judge):
-    return spec_of(judge, list(judge.project.dimensions.all()))
+def design(base, **factors):
+    return design_of(spec_of(base, list(base.project.dimensions.all())), Factors(**factors))
 
 
-def test_factors_are_crossed_and_the_base_is_one_variant(base):
-    made = variants_of(spec(base), Factors(temperatures=[0.7, 1], scales=["1-10"]))
-    assert [each.name for each in made] == [
+def start(cast, base, *, documents=2, **factors):
+    return start_experiment(
+        project=cast.project,
+        design=design(base, **factors),
+        dimensions=["fluency"],
+        documents=documents,
+        budget=None,
+        by=cast.admin,
+    )
+
+
+def test_factors_are_crossed_and_the_base_is_the_first_variant(base):
+    made = design(base, temperatures=[0.7, 1], scales=["1-10"])
+    assert [(each.key, each.levels) for each in made.factors] == [
+        ("temperature", ["0", "0.7", "1"]),
+        ("scale", ["the dimension’s", "1 to 10"]),
+    ]
+    assert [each.name for each in made.variants] == [
         "Base",
         "Base · 1 to 10",
         "Base · temperature 0.7",
@@ -62,35 +85,78 @@ def test_factors_are_crossed_and_the_base_is_one_variant(base):
         "Base · temperature 1",
         "Base · temperature 1 · 1 to 10",
     ]
-    assert (made[3].temperature, made[3].scale_minimum, made[3].scale_maximum) == (0.7, 1, 10)
+    variant = made.variants[3]
+    assert (variant.temperature, variant.scale_minimum, variant.scale_maximum) == (0.7, 1, 10)
 
 
-def test_the_base_s_own_value_again_is_no_variant(base):
-    own = Factors(temperatures=[base.temperature], scales=["own"], orders=[CallOrder.FIXED])
-    assert [each.name for each in variants_of(spec(base), own)] == ["Base"]
+def test_the_base_s_own_value_is_no_level_and_nothing_to_vary_is_refused(base):
+    own = {"scales": ["own"], "orders": [CallOrder.FIXED]}
+    made = design(base, temperatures=[base.temperature, 1], **own)
+    assert [each.key for each in made.factors] == ["temperature"]
+    with pytest.raises(InvalidValueError, match="at least one value"):
+        design(base, temperatures=[base.temperature], **own)
 
 
-def test_variants_are_judges_that_are_made_once(cast, base):
-    variants = variants_of(spec(base), Factors(prompts={"Multiple choice": "mcq"}, models=["other"]))
-    made = make_variants(project=cast.project, variants=variants, by=cast.admin)
-    assert {judge.method for judge in made} == {"rts", "mcq"}
-    assert {judge.model for judge in made} == {base.model, "other"}
-    assert make_variants(project=cast.project, variants=variants, by=cast.admin) == made
-    assert Judge.objects.filter(project=cast.project).count() == 4
+def test_long_names_of_variants_stay_different(base):
+    base.name = "A" * 80
+    assert len({each.name for each in design(base, temperatures=[0.5, 1]).variants}) == 3
 
 
-def test_too_many_variants_make_no_judge(cast, base):
-    many = Factors(temperatures=[0.1, 0.2, 0.3, 0.4], samples=[2, 3, 4, 5, 6])
+def test_too_many_variants_are_refused(base):
     with pytest.raises(InvalidValueError, match="up to 24"):
-        make_variants(project=cast.project, variants=variants_of(spec(base), many), by=None)
+        design(base, temperatures=[0.1, 0.2, 0.3, 0.4], samples=[2, 3, 4, 5, 6])
+
+
+def test_an_experiment_is_started_once_with_its_judges_factors_and_run(cast, base):
+    alike = {"endpoint": base.endpoint, "template": base.template, "scale_minimum": None}
+    twin = make_judge(cast.project, name="Twin", model="other", **alike)
+    factors = {"prompts": {"Multiple choice": "mcq"}, "models": ["other"]}
+    started = start(cast, base, **factors)
+    assert start(cast, base, **factors) == started, "a second press starts nothing"
+    assert Run.objects.get(project=cast.project).status == Run.Status.RUNNING
+    variants = [each.judge for each in started.variants.all()]
+    assert [each.name for each in variants] == [
+        *("Base", "Base · Multiple choice", "Twin", "Base · other · Multiple choice")
+    ]
+    assert variants[2] == twin, "a judge with the same settings is used again"
+    assert started.factors[0] == {"key": "model", "levels": [base.model, "other"]}
+    assert started.run.judgments.count() == 4 * 2 * 2
+    larger = start(cast, base, documents=4, **factors)
+    assert larger != started
+    assert larger.run.judgments.count() == 4 * 2 * 2, "only what is missing"
+
+
+def test_an_experiment_of_judges_that_have_answered_makes_no_call(client, cast, base):
+    first = start(cast, base, temperatures=[0.5, 1])
+    second = start(cast, base, temperatures=[1])
+    assert second != first
+    assert not second.run.judgments.exists()
+    assert Run.objects.get(pk=second.run_id).status == Run.Status.FINISHED
+    run = text_of(client.get(reverse("run", args=[cast.project.slug, second.run_id])))
+    assert "Effects of its factors" in run
+
+
+def test_a_refused_experiment_makes_nothing(cast, base):
+    with pytest.raises(InvalidValueError):
+        start(cast, base, orders=[CallOrder.ROTATED])
     assert Judge.objects.filter(project=cast.project).count() == 1
+    assert not Run.objects.exists()
 
 
-def test_a_larger_sample_holds_a_smaller_one(cast):
-    few, more, most = (sampled_documents(cast.project, number) or [] for number in (2, 4, 100))
-    assert few == more[:2]
-    assert (len(few), len(more), len(most)) == (2, 4, 6)
-    assert sampled_documents(cast.project, None) is None
+def test_samples_hold_only_documents_that_results_use(cast, base):
+    dimension = cast.dimensions[0].key
+    everything = drawable_documents(cast.project, [dimension])
+    assert len(everything) == 6, "before the first rating every document"
+    values = [None if item.document_id == everything[1] else 3 for item in cast.items]
+    rated_at_once(cast, [values] * 3)
+    DevelopmentDocument.objects.create(document_id=everything[3])
+    left = [everything[each] for each in (0, 2, 4, 5)]
+    assert drawable_documents(cast.project, [dimension]) == left, "in one order, so samples are nested"
+    scope = Scope([base], [dimension], documents=2)
+    run = plan_run(project=cast.project, scope=scope, by=None)
+    assert set(run.judgments.values_list("item__document", flat=True)) == set(left[:2])
+    in_development = list(Item.objects.filter(document=everything[3]).values_list("pk", flat=True))
+    assert drawable_documents(cast.project, [dimension], in_development) == [everything[3]]
 
 
 def test_a_run_of_a_sample_asks_about_its_documents_and_later_about_the_others(cast, base):
@@ -99,7 +165,7 @@ def test_a_run_of_a_sample_asks_about_its_documents_and_later_about_the_others(c
     assert (plan.judgments, plan.calls) == (4, 4)
     run = plan_run(project=cast.project, scope=scope, by=None)
     asked = set(Judgment.objects.filter(run=run).values_list("item__document", flat=True))
-    assert asked == set(sampled_documents(cast.project, 2) or [])
+    assert asked == set(drawable_documents(cast.project, ["fluency"])[:2])
     assert plan_of(cast.project, scope).calls == 0
     larger = plan_of(cast.project, Scope([base], ["fluency"], documents=5))
     assert (larger.judgments, larger.there, larger.calls) == (10, 4, 6)
@@ -107,24 +173,28 @@ def test_a_run_of_a_sample_asks_about_its_documents_and_later_about_the_others(c
     assert (whole.judgments, whole.calls) == (12, 8)
 
 
-def test_the_page_makes_variants_and_leads_to_the_plan_of_one_run(client, cast, base):
-    entered = {"base": base.pk, "temperatures": "0.7", "documents": 2}
-    answer = client.post(page(cast), entered, follow=True)
-    other = Judge.objects.get(name="Base · temperature 0.7")
-    assert answer.redirect_chain == [
-        (
-            f"{reverse('run_plan', args=[cast.project.slug])}?judges={base.pk}&judges={other.pk}&documents=2",
-            302,
-        )
-    ]
-    form = answer.context["form"]
-    assert {str(each) for each in form["judges"].value()} == {str(base.pk), str(other.pk)}
-    planned = {"judges": [base.pk, other.pk], "dimensions": "fluency", "documents": 2, "via": "calls"}
-    plan = client.post(reverse("run_plan", args=[cast.project.slug]), {**planned, "show": "plan"})
-    assert plan.context["plan"].calls == 8
-    assert plan.context["plan"].cost > 0
-    client.post(reverse("run_plan", args=[cast.project.slug]), planned)
-    assert Run.objects.get(project=cast.project).judgments.count() == 8
+def test_calls_and_cost_are_shown_before_anything_is_made(client, cast, base):
+    entered = {"base": base.pk, "prompts": ["shipped:mcq"], "temperatures": "0.7", "documents": 2}
+    shown = client.post(page(cast), {**entered, "show": "plan"})
+    assert shown.context["plan"].calls == 4 * 2 * 2
+    assert shown.context["plan"].cost > 0
+    made = (Judge, PromptTemplate, Run, Experiment)
+    assert [each.objects.count() for each in made] == [1, 1, 0, 0]
+    answer = client.post(page(cast), entered)
+    run = Run.objects.get(project=cast.project)
+    assert answer.url == reverse("run", args=[cast.project.slug, run.pk])
+    assert run.judgments.count() == 4 * 2 * 2
+    assert [each.objects.count() for each in made] == [4, 2, 1, 1]
+
+
+def test_the_page_of_experiments_has_the_form(client, cast, base):
+    results = reverse("results_page", args=[cast.project.slug, "experiments"])
+    assert client.get(page(cast)).url == results
+    first = client.get(results)
+    assert '<details class="experiment-new" id="new-experiment" open>' in first.content.decode()
+    assert "the 6 documents that results use, of 6" in text_of(first)
+    start(cast, base, temperatures=[1])
+    assert '<details class="experiment-new" id="new-experiment">' in client.get(results).content.decode()
 
 
 def test_what_is_no_temperature_is_said_and_nothing_is_made(client, cast, base):
@@ -134,18 +204,17 @@ def test_what_is_no_temperature_is_said_and_nothing_is_made(client, cast, base):
     assert Judge.objects.filter(project=cast.project).count() == 1
 
 
-def test_a_project_without_judges_gets_a_sentence_on_both_pages(client, cast):
-    assert "No judge has an endpoint yet" in text_of(client.get(page(cast)))
-    answer = client.post(page(cast), {"documents": 2})
-    assert answer.status_code == 422
-    results = client.get(reverse("results_page", args=[cast.project.slug, "experiments"]))
-    assert results.status_code == 200
-    assert "No two judges have values yet" in text_of(results)
+def test_a_project_without_judges_gets_a_sentence(client, cast):
+    assert client.post(page(cast), {"documents": 2}).status_code == 422
+    results = text_of(client.get(reverse("results_page", args=[cast.project.slug, "experiments"])))
+    assert "No judge has an endpoint yet" in results
+    assert "No two judges have values yet" in results
 
 
-def test_only_admins_begin_experiments(client, cast, base):
+def test_only_admins_start_experiments(client, cast, base):
+    results = reverse("results_page", args=[cast.project.slug, "experiments"])
     client.force_login(make_member(cast.project, Role.RESEARCHER).user)
-    assert "An admin of the project starts experiments" in text_of(client.get(page(cast)))
+    assert "New experiment" not in text_of(client.get(results))
     assert client.post(page(cast), {"base": base.pk}).status_code == 404
     client.force_login(cast.annotators[0].user)
     assert client.get(page(cast)).status_code == 404
@@ -163,21 +232,60 @@ def rows(client, cast, key, **chosen):
     return list(csv.DictReader(StringIO(answer.content.decode())))
 
 
-def test_variants_stand_beside_each_other_on_the_same_items(client):
+@pytest.fixture
+def measured(client):
+    """Two judges of one run as an experiment; Chooser lacks one item, and a third judge is in no run."""
     cast = measured_project()
     client.force_login(cast.admin)
-    chooser = Judge.objects.get(name="Chooser")
-    chooser.judgments.filter(item=cast.items[0]).delete()
-    chooser.judgments.update(cost="0.002", seconds=1.5)
-    found = {row["judge"]: row for row in rows(client, cast, "experiment")}
-    assert [found[name]["items"] for name in ("Chooser", "Reasoner")] == ["11", "11"]
+    make_judge(cast.project, name="Third")
+    run = Run.objects.create(project=cast.project, guideline=cast.project.guideline_versions.get())
+    experiment = Experiment.objects.create(run=run, factors=[{"key": "prompt", "levels": ["RTS", "MCQ"]}])
+    for position, name in enumerate(["Reasoner", "Chooser"]):
+        judge = Judge.objects.get(name=name)
+        experiment.variants.create(judge=judge, position=position)
+        judge.judgments.update(run=run)
+    chooser = Judge.objects.get(name="Chooser").judgments
+    chooser.filter(item=cast.items[0]).delete()
+    chooser.update(cost="0.002", seconds=1.5)
+    return cast
+
+
+def test_the_last_experiment_is_shown_first_on_its_common_items(client, measured):
+    found = {row["judge"]: row for row in rows(client, measured, "experiment")}
+    assert [found[name]["items"] for name in ("Reasoner", "Chooser")] == ["11", "11"]
     assert float(found["Chooser"]["cost"]) == pytest.approx(11 * 0.002)
     assert float(found["Chooser"]["seconds"]) == 1.5
-    assert found["Reasoner"]["cost"] == ""
     assert found["Reasoner"]["cost_reason"] == "The prices of its endpoint are unknown."
-    (pair,) = rows(client, cast, "pairs-of-judges")
-    correlation = {name: float(row["correlation"]) for name, row in found.items()}
-    assert float(pair["spearman"]) == pytest.approx(correlation["Chooser"] - correlation["Reasoner"])
+    address = reverse("results_page", args=[measured.project.slug, "experiments"])
+    page = text_of(client.get(address))
+    assert f"run {Experiment.objects.get().run_id}: Prompt, 2 judges" in page
+    variants = text_of(client.get(address, {"table": "experiment"}))
+    assert "11 of 12 units" in variants
+    assert "Chooser limits them most, with values of 11" in variants
+
+
+def test_all_judges_have_their_own_items_and_pairs_common_ones(client, measured):
+    found = {row["judge"]: row for row in rows(client, measured, "experiment", run="all")}
+    assert [found[name]["items"] for name in ("Reasoner", "Chooser")] == ["12", "11"]
+    (pair,) = rows(client, measured, "pairs-of-judges", run="all")
+    assert pair["items"] == "11"
+
+
+def test_the_effect_of_one_factor_is_the_difference_of_its_judges(client, measured):
+    (effect,) = rows(client, measured, "effects")
+    (pair,) = rows(client, measured, "pairs-of-judges")
+    assert (effect["effect"], effect["items"]) == ("Prompt RTS → MCQ", "11")
+    sign = 1 if pair["judge"] == "Chooser" else -1
+    assert float(effect["alpha"]) == pytest.approx(sign * float(pair["alpha"]))
+    assert float(effect["alpha_p"]) == pytest.approx(float(pair["alpha_p"]))
+    assert effect["cost_reason"] == "A price is unknown, or a variant has no answers."
+    answer = client.get(reverse("results_page", args=[measured.project.slug, "experiments"]))
+    assert "No effect on agreement with people is significant (1 tested)." in text_of(answer)
+
+
+def test_without_an_experiment_there_are_no_effects(client, measured):
+    path = reverse("result_file", args=[measured.project.slug, "experiments", "effects", "csv"])
+    assert client.get(path, {"run": "all"}).status_code == 404
 
 
 def test_temperatures_are_curves_with_and_without_reasoning(client):
@@ -219,29 +327,21 @@ def test_judges_at_one_temperature_have_no_curve(client):
     assert client.get(path).status_code == 404
 
 
-def test_a_run_of_several_judges_is_an_experiment_of_its_own(client):
-    cast = measured_project()
-    client.force_login(cast.admin)
-    make_judge(cast.project, name="Third")
-    run = Run.objects.filter(project=cast.project).earliest("pk")
-    Judgment.objects.filter(judge__name__in=["Chooser", "Reasoner"]).update(run=run)
-    found = rows(client, cast, "experiment", run=str(run.pk))
-    assert [row["judge"] for row in found] == ["Chooser", "Reasoner"]
-
-
-def test_a_program_makes_the_variants_and_plans_their_run() -> None:
+def test_a_program_previews_and_starts_an_experiment() -> None:
     cast = make_project(documents=3)
     judge = make_judge(cast.project, name="Base")
     program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}"
-    wanted = {"base": judge.pk, "prompts": ["shipped:direct"], "temperatures": [0.7], "samples": [2]}
-    made = program.post(f"{home}/experiments/", wanted).json()["judges"]
-    assert made[0] == {"id": judge.pk, "name": "Base"}
-    assert len(made) == 2 * 2 * 2
-    assert program.post(f"{home}/experiments/", wanted).json()["judges"] == made, "none is made twice"
-    run = {"judges": [each["id"] for each in made], "dimensions": ["fluency"], "documents": 2}
-    assert (
-        program.post(f"{home}/runs/preview/", run).json()["judgments"] == (4 * 1 + 4 * 2) * 2 * 2
-    )  # samples, documents, systems
+    factors = {"prompts": ["shipped:direct"], "temperatures": [0.7], "samples": [2]}
+    wanted = {"base": judge.pk, **factors, "dimensions": ["fluency"], "documents": 2}
+    calls = (4 * 1 + 4 * 2) * 2 * 2  # samples, documents, systems
+    assert program.post(f"{home}/experiments/preview/", wanted).json()["calls"] == calls
+    assert not Run.objects.exists()
+    started = program.post(f"{home}/experiments/", wanted).json()
+    assert started["judges"][0] == {"id": judge.pk, "name": "Base"}
+    assert len(started["judges"]) == 2 * 2 * 2
+    assert started["factors"][1] == {"key": "temperature", "levels": ["0", "0.7"]}
+    assert program.post(f"{home}/experiments/", wanted).json() == started, "nothing is started twice"
+    assert program.get(f"{home}/experiments/").json()["results"] == [started]
     refused = program.post(f"{home}/experiments/", {**wanted, "temperatures": [3]})
     assert "temperatures.0" in refused.json()["fields"]
     assert program.post(f"{home}/experiments/", {**wanted, "prompts": ["shipped:guess"]}).status_code == 422

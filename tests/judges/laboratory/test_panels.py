@@ -23,6 +23,8 @@ from agreement.comparison.panels import (
 from annotate.core.models import AuditEntry
 from annotate.setup.commands import delete_project
 from judges.core.models import Judge, Judgment, Panel
+from judges.laboratory.commands.proposals import draw_parts
+from judges.laboratory.queries.cases import why_in_use
 from judges.runs.commands.corrections import set_value
 from tests.judges.factories import make_judge
 from tests.judges.measured import MCQ, RTS, measured_project
@@ -101,13 +103,19 @@ def test_a_panel_is_a_judge_whose_values_follow_its_members(client: Client) -> N
 
 
 @pytest.mark.django_db
-def test_a_panel_with_weights_has_no_values_on_the_documents_that_they_were_learned_from() -> None:
+@pytest.mark.parametrize("teaching", [0, 4])
+def test_a_panel_with_weights_has_no_values_on_the_documents_that_they_were_learned_from(
+    teaching: int,
+) -> None:
     documents, systems = 10, 3
     generator = np.random.default_rng(3)
     people = generator.integers(1, 6, documents * systems)
     other = generator.integers(1, 6, documents * systems).tolist()
     both = [people.tolist(), people.tolist()]
     cast = measured_project(rts=people.tolist(), mcq=other, people=both, documents=documents, systems=systems)
+    if teaching:  # then these are the documents, whatever share is named
+        draw_parts(project=cast.project, teach=teaching, select=2, by=cast.admin)
+    learned_from = teaching or documents / 2
     out = StringIO()
     call_command(
         *("panel", cast.project.slug, "Weighed"),
@@ -121,9 +129,10 @@ def test_a_panel_with_weights_has_no_values_on_the_documents_that_they_were_lear
     (row,) = [each for each in found["dimensions"] if not each["problem"]]
     assert row["weights"]["Reasoner"] == pytest.approx(1)
     assert row["weights"]["Chooser"] == pytest.approx(0)
-    assert len(found["development_documents"]) == documents / 2
+    assert len(found["development_documents"]) == learned_from
+    assert bool(why_in_use(cast.project)) == bool(teaching)
     judged = Judgment.objects.filter(judge__name="Weighed")
-    assert judged.count() == row["values"] == documents * systems / 2
+    assert judged.count() == row["values"] == (documents - learned_from) * systems
     assert not judged.filter(item__document__key__in=found["development_documents"]).exists()
     truth = dict(zip((item.pk for item in cast.items), people.tolist(), strict=True))
     assert all(each.value == pytest.approx(truth[each.item_id]) for each in judged)

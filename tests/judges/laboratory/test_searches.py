@@ -11,15 +11,16 @@ from django.urls import reverse
 
 from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.jobs import run_job
-from judges.core.models import DevelopmentDocument, Judgment, PromptSearch, Run
-from judges.laboratory.commands.proposals import accept_proposal, draw_development, propose_text
+from judges.core.models import DevelopmentDocument, Judge, Judgment, PromptSearch, PromptTemplate, Run
+from judges.laboratory.commands.proposals import accept_proposal, draw_parts, propose_text
 from judges.laboratory.commands.searches import cancel_search, plan_search, start_search
+from judges.laboratory.queries.cases import proposals_of
 from judges.laboratory.queries.searches import state_of_search
 from judges.laboratory.tables.alignment import alignment_sections
 from judges.runs.commands.collecting import collect
 from judges.runs.commands.runs import cancel_run
-from tests.judges.factories import make_endpoint, make_judge
-from tests.judges.laboratory.rumours import CLARIFICATION, NOISE, run
+from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint
+from tests.judges.laboratory.rumours import CLARIFICATION, NOISE, SECOND, answer_in_two_steps, run
 from tests.judges.pages import text_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,7 +31,7 @@ CALL = Decimal("0.0006")  # 100 tokens at 2 and 50 at 8 for a million
 @pytest.fixture
 def learning(cast, judge):
     """Give the project a development part of eight documents, and the judge its values."""
-    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    draw_parts(project=cast.project, teach=0, select=8, by=cast.admin)
     run(cast, judge)
     return cast
 
@@ -58,11 +59,16 @@ def planned(cast, judge, proposals, *, most_candidates=7, **how):
 def searched(cast, search):
     """Let a worker ask and go on until the search ends."""
     search = start_search(search=search, by=cast.admin)
-    while search.status == "running":
-        collect(run=search.run_id, seconds=60)
+    for _ in range(40):
+        if search.status != "running":
+            return search
+        if search.run_id:
+            collect(run=search.run_id, seconds=60)
+        else:
+            run_job("drafting", search.draftings.latest("pk").pk)
         run_job("search", search.pk)
         search.refresh_from_db()
-    return search
+    raise AssertionError(state_of_search(search).progress)
 
 
 def chosen_by(search):
@@ -71,7 +77,7 @@ def chosen_by(search):
 
 def learned_rows(cast) -> dict[str, dict[str, Any]]:
     """Return the cells of each judge that learned, by its name and column."""
-    (section,) = alignment_sections(cast.project, {})
+    section, _ = alignment_sections(cast.project, {"judge": str(cast.project.judges.first().pk)})
     (table,) = section.tables
     keys = [column.key for column in table.columns]
     rows = [dict(zip(keys, row, strict=True)) for row in table.rows]
@@ -102,13 +108,98 @@ def test_it_finds_the_clarification_within_its_budget_and_looks_at_held_out_docu
     assert set(held_out.values_list("judge", flat=True)) == {chosen_by(search).candidate_id}
     rows = learned_rows(learning)
     chosen = rows[chosen_by(search).candidate.name]
-    assert (chosen["development_after"].value, chosen["after"].value) == (1, 1)
+    assert (chosen["select_after"].value, chosen["after"].value) == (1, 1)
     assert chosen["gain"].low > 0
     assert chosen["p"].value < 0.05
-    assert len(rows) == 7
-    assert sum(row["p"].value is not None for row in rows.values()) == 1
-    others = [row for name, row in rows.items() if name != chosen_by(search).candidate.name]
-    assert {row["items"].value for row in others} == {0}
+    assert len(rows) == 1, "Candidates that were not chosen are no judges of the project"
+
+
+def test_candidates_are_judges_of_the_search_alone_until_one_is_chosen(learning, judge, client):
+    search = planned(learning, judge, proposed(learning, judge, CLARIFICATION, "Be fair."))
+    search = start_search(search=search, by=learning.admin)
+    assert search.run_id
+    collect(run=search.run_id, seconds=60)
+    tried = Judge.with_candidates.filter(tried_by=search)
+    assert tried.count() == 3
+    assert list(learning.project.judges.all()) == [judge]
+    client.force_login(learning.admin)
+    slug = learning.project.slug
+    for place in ("judges", "templates", "run_plan"):
+        assert "search" not in text_of(client.get(reverse(place, args=[slug]))).lower().replace(
+            "research", ""
+        )
+    assert client.get(reverse("judge", args=[slug, tried.earliest("pk").pk])).status_code == 404
+    search = searched(learning, search)
+    chosen = chosen_by(search).candidate
+    assert set(learning.project.judges.all()) == {judge, chosen}
+    versions = PromptTemplate.objects.filter(project=learning.project).values_list("name", "version")
+    assert set(versions) == {(judge.template.name, 1), (judge.template.name, 2)}
+
+
+def test_each_round_learns_from_the_errors_of_the_best_candidate(cast, provider):
+    """Each clarification mends one error; the model names the second once the first is gone."""
+    draw_parts(project=cast.project, teach=8, select=6, by=cast.admin)
+    provider.reply_to = answer_in_two_steps
+    endpoint = make_priced_endpoint(cast.project, provider.base_url)
+    judge = make_judge(cast.project, "direct", endpoint=endpoint, name="Base")
+    run(cast, judge)
+    search = planned(cast, judge, proposed(cast, judge, "Be fair."), rounds=4, budget=Decimal(1))
+    drafts = 3 * (3 * 8 + 3 + 4 * 3 * 6)
+    assert search.planned_calls == 3 * 6 + drafts + 3 * 6  # 6 documents held out
+    search = searched(cast, search)
+    assert (search.status, search.reason) == ("finished", "")
+    chosen = chosen_by(search)
+    assert {CLARIFICATION, SECOND} <= set(chosen.parts.values_list("text", flat=True))
+    assert search.round == 3, "In the third round nothing is wrong any more"
+    assert [each["alpha"] for each in chosen.ranks] == [1.0]
+    assert {each.drafting.search for each in chosen.parts.exclude(drafting=None)} == {search}
+    assert state_of_search(search).spent <= Decimal(1)
+    assert not proposals_of(cast.project).filter(drafting__search=search).exists()
+    (row,) = learned_rows(cast).values()
+    assert (row["before"].value < row["after"].value, row["after"].value) == (True, 1)
+
+
+def test_a_search_that_runs_out_of_money_between_rounds_goes_on_with_more(cast, judge, provider):
+    draw_parts(project=cast.project, teach=8, select=6, by=cast.admin)
+    provider.reply_to = answer_in_two_steps
+    run(cast, judge)
+    first = 3 * 6 * CALL  # the first round: one candidate on six documents
+    search = planned(
+        cast, judge, proposed(cast, judge, "Be fair."), rounds=2, budget=first + Decimal("0.003")
+    )
+    search = searched(cast, search)
+    assert (search.status, search.step) == ("stopped", "draft")
+    assert "does not allow one more call" in search.reason
+    search = start_search(search=search, budget=Decimal(1), by=cast.admin)
+    assert searched(cast, search).status == "finished"
+    assert chosen_by(search).parts.filter(text=CLARIFICATION).exists()
+
+
+def test_failed_calls_are_repeated_before_candidates_are_ranked(learning, judge, provider):
+    search = planned(learning, judge, proposed(learning, judge, CLARIFICATION))
+    search = start_search(search=search, by=learning.admin)
+    assert search.run_id
+    collect(run=search.run_id, seconds=60)
+    asked = Judgment.objects.filter(run=search.run_id)
+    asked.update(status="failed", value=None, reason="The server was away.", answered_at=None)
+    run_job("search", search.pk)
+    search.refresh_from_db()
+    assert (search.step, search.status) == ("repeat", "running")
+    search = searched(learning, search)
+    assert search.status == "finished"
+    assert chosen_by(search).ranks[0]["alpha"] == 1
+
+
+def test_a_search_says_why_it_waits_and_goes_on(learning, judge):
+    search = start_search(
+        search=planned(learning, judge, proposed(learning, judge, CLARIFICATION)), by=learning.admin
+    )
+    Run.objects.filter(searches=search).update(status="paused", reason="11 of 39 replies are unreadable.")
+    state = state_of_search(PromptSearch.objects.get())
+    assert state.progress == (
+        f"Run {search.run_id} is paused, so the search waits. 11 of 39 replies are unreadable."
+    )
+    assert searched(learning, search).status == "finished"
 
 
 def test_every_look_at_held_out_documents_is_corrected_for(learning, judge):
@@ -132,11 +223,10 @@ def test_among_noise_it_claims_no_improvement(learning, judge):
     search = searched(learning, planned(learning, noisy, others, most_candidates=4))
     assert search.status == "finished"
     rows = learned_rows(learning)
-    assert len(rows) == 5
-    tried = [rows[each.candidate.name] for each in search.candidates.all()]
-    assert max(row["development_gain"].value for row in tried) > 0, "The best of many looks better"
-    for row in tried:
-        assert row["p"].value is None or row["p"].value >= 0.05 or row["gain"].value <= 0
+    gains = [each.ranks[-1]["alpha"] - each.ranks[-1]["base"] for each in search.candidates.all()]
+    assert max(gains) > 0, "The best of many looks better"
+    chosen = rows[chosen_by(search).candidate.name]
+    assert chosen["p"].value >= 0.05 or chosen["gain"].value <= 0
 
 
 def test_where_nothing_is_better_no_held_out_document_is_asked_about(learning, judge, provider):
@@ -228,16 +318,16 @@ def test_its_pages_plan_begin_and_show_it(learning, judge, client):
     client.force_login(learning.admin)
     home = reverse("alignment", args=[learning.project.slug])
     assert client.post(f"{home}search/", {"most_candidates": 2}).status_code == 422
-    form = {"proposals": [each.pk for each in proposals], "most_candidates": 2}
+    form = {"proposals": [each.pk for each in proposals], "most_candidates": 2, "rounds": 1}
     page = client.post(f"{home}search/", form).headers["Location"]
     assert "Up to 84 calls. They cost about 0." in text_of(client.get(page))
     client.post(page)
     search = PromptSearch.objects.get()
     part = client.get(page, headers={"HX-Request": "true"}).content.decode()
-    assert "Stage 1 of 1: 2 candidates, 8 development documents." in " ".join(part.split())
+    assert "Round 1 of 1, stage 1 of 1: 2 candidates, 8 documents." in " ".join(part.split())
     assert "<html" not in part
     searched(learning, search)
-    assert "was the best candidate on the development documents" in text_of(client.get(page))
+    assert "was the best candidate on the documents for selecting" in text_of(client.get(page))
     assert f"Search {search.pk}" in text_of(client.get(home))
     client.force_login(learning.researcher)
     assert "Go on" not in text_of(client.get(page))
@@ -249,7 +339,7 @@ def test_its_pages_plan_begin_and_show_it(learning, judge, client):
 def test_the_command_shows_the_cost_and_searches_in_its_own_process(learning, judge):
     proposed(learning, judge, CLARIFICATION, "Be fair.")
     slug, out = learning.project.slug, StringIO()
-    wanted = {"judge": "Base", "dimension": "fluency", "search": True, "candidates": 2}
+    wanted = {"judge": "Base", "dimension": "fluency", "search": True, "candidates": 2, "rounds": 1}
     call_command("align", slug, **wanted, dry_run=True, stdout=out)
     assert "84 calls at most, 0.0" in out.getvalue()
     assert not PromptSearch.objects.exists()

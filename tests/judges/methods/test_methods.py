@@ -73,6 +73,19 @@ def test_every_candidate_is_read_as_its_value(method, scale):
 
 
 @pytest.mark.parametrize(("method", "scale"), CASES)
+def test_answer_of_an_example_is_read_as_its_value(method, scale):
+    for value in () if method.asks_pairs else scale.whole_values:
+        reading = method.read(method.show_answer(value, scale), scale)
+        assert isinstance(reading, Readable)
+        assert reading.value == value
+
+
+def test_answer_of_an_example_has_the_form_of_the_prompt():
+    shown = {key: METHODS[key].show_answer(4, LABELLED) for key in ("rts", "mcq", "mcq_reversed", "stars")}
+    assert shown == {"rts": "Score: 4", "mcq": "Answer: D", "mcq_reversed": "Answer: B", "stars": "Stars: 4"}
+
+
+@pytest.mark.parametrize(("method", "scale"), CASES)
 def test_every_reply_of_the_schema_is_read_as_its_value(method, scale):
     schema = method.json_schema(scale)
     assert schema["required"] == list(schema["properties"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from judges.core.mapping import map_values
+from judges.core.mapping import map_values, nearest_point
 from judges.methods import METHODS
 from judges.methods.base import Subject
 from judges.methods.own_scale import OwnScale
@@ -63,6 +63,12 @@ def test_values_are_mapped_ends_to_ends_or_by_the_table():
     assert map_values([0.67, 3, 5.33], MODIFIED, TEN) == pytest.approx([1, 5.5, 10])
     table = OwnScale(0, 2, table=(1, 1, 4))
     assert map_values([0, 1, 1.5, 2], table, FIVE).tolist() == [1, 1, 2.5, 4]
+
+
+def test_value_has_a_nearest_point_on_an_own_scale():
+    assert [nearest_point(value, ONE_TO_TEN, FIVE) for value in (1, 2, 3, 5)] == [1, 3, 5, 10]
+    table = OwnScale(0, 2, table=(1, 1, 4))
+    assert [nearest_point(value, table, FIVE) for value in (1, 2, 3)] == [0, 0, 2]
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_results_pages_of_judges_show_the_scale(client: Client, cast: Cast) -> N
 
 PAGES = (
     *("", "routing/", "routing/new/", "certificates/", "certificates/new/", "runs/new/", "metrics/"),
-    *("align/", "experiments/new/", "new/"),
+    *("align/", "new/"),
 )
 
 

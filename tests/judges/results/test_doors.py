@@ -59,7 +59,6 @@ NAMES = [
     "biases",
     "experiments",
     "alignment",
-    "pilot",
 ]
 OF_JUDGES = [
     "verdicts",

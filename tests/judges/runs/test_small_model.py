@@ -78,17 +78,17 @@ def learn_from_development_documents(address):
         max_tokens=4,
         score_from="probabilities",
     )
-    aligned(slug, draw=0.5)
+    aligned(slug, teach=1, select=0)
     assert judged(slug, "small", "fluency")["done"] == 4
     (proposal,) = aligned(slug, judge="small", dimension="fluency", clarifications=1, here=True)["proposals"]
     assert (proposal["status"], len(proposal["units"])) == ("proposed", 2)
     (accepted,) = aligned(slug, accept=proposal["number"])["proposals"]
     assert judged(slug, accepted["candidate"], "fluency")["done"] == 4
-    (section,) = alignment_sections(cast.project, {})
+    section, _ = alignment_sections(cast.project, {"judge": str(cast.project.judges.get(name="small").pk)})
     (table,) = section.tables
     (row,) = table.rows
     cells = dict(zip([column.key for column in table.columns], row, strict=True))
-    assert (cells["development_items"].value, cells["items"].value) == (2, 2)
+    assert (cells["select_items"].value, cells["items"].value) == (0, 2)
     assert cells["after"].value != cells["before"].value, "what was accepted stands in the prompt"
 
 

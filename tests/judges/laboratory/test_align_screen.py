@@ -1,4 +1,4 @@
-"""The pilot: a judge on the development documents, where it differs from people, and versions compared."""
+"""The screen on which a judge learns: where it is wrong, and other judges on the same documents."""
 
 import pytest
 from django.test import Client
@@ -7,9 +7,9 @@ from annotate.results.commands import compute_page
 from annotate.results.registry import result_of
 from judges.core.models import DevelopmentDocument, Judge
 from judges.laboratory.cases import Case, CaseKind, most_different
-from judges.laboratory.commands.proposals import draw_development
-from judges.laboratory.queries.pilot import DEVELOPMENT_ITEMS, pilot_of, units_of
-from judges.runs.filtered import filtered_items
+from judges.laboratory.commands.proposals import draw_parts
+from judges.laboratory.queries.cases import Part
+from judges.laboratory.queries.errors import errors_of, units_of
 from tests.factories import Cast
 from tests.judges.factories import make_judge, make_judgment
 from tests.judges.laboratory.rumours import MARK, REASON, judge_all, make_rumours
@@ -37,60 +37,64 @@ def cast() -> Cast:
 
 
 @pytest.mark.django_db
-def test_it_is_about_the_development_documents_alone(cast: Cast) -> None:
-    draw_development(project=cast.project, share=0.4, by=cast.admin)
-    drawn = set(DevelopmentDocument.objects.values_list("document", flat=True))
+@pytest.mark.parametrize("part", list(Part))
+def test_errors_are_those_of_one_part(cast: Cast, part: str) -> None:
+    draw_parts(project=cast.project, teach=6, select=8, by=cast.admin)
+    drawn = set(DevelopmentDocument.objects.filter(part=part).values_list("document", flat=True))
     own = [item for item in cast.items if item.document_id in drawn]
     judge = cast.project.judges.get(name="First")
-    found = pilot_of(judge, cast.dimensions[0])
+    found = errors_of(judge, cast.dimensions[0], part)
     assert {each.item for each in found.cases} == {item.pk for item in own}
     marked = {item.pk for item in own if MARK in item.text}
     assert {each.item for each in found.cases[: len(marked)]} == marked
-    assert (found.items, found.rated, found.off) == (len(own), len(own), len(marked))
-    assert found.mean_difference == pytest.approx(3 * len(marked) / len(own))
-    assert set(filtered_items(cast.project, DEVELOPMENT_ITEMS)) == {item.pk for item in own}
-    assert len(filtered_items(cast.project, found.example)) == 1
+    assert found.off == len(marked)
     (unit,) = units_of(found, found.cases[:1])
     assert unit.judgment is not None
     assert (unit.judgment.judge_id, unit.judgment.value) == (judge.pk, 4)
 
 
 @pytest.mark.django_db
-def test_the_page_leads_from_asking_to_the_next_version(client: Client, cast: Cast) -> None:
+def test_the_screen_leads_from_errors_to_versions(client: Client, cast: Cast) -> None:
     client.force_login(cast.admin)
-    assert "Sample the development part" in text_of(client.get(address(cast, "pilot/")))
-    draw_development(project=cast.project, share=0.4, by=cast.admin)
-    answer = client.get(address(cast, "pilot/"))
+    place = address(cast, "align/")
+    assert "We advise 5 for teaching, 5 for selecting" in text_of(client.get(place))
+    draw_parts(project=cast.project, teach=4, select=8, by=cast.admin)
+    answer = client.get(place)
     page, html = text_of(answer), answer.content.decode()
-    assert "Largest differences" in page
-    assert "judge 4, people 1" in page
+    assert "4 teach · 8 select · 8 held out" in page
+    assert "4 vs 1" in page
     assert REASON in page
     assert "items=marked%3Ddevelopment" in html
-    assert "judges/prompts/" in html
     second = cast.project.judges.get(name="Second")
-    other = text_of(client.get(address(cast, "pilot/"), {"judge": second.pk}))
-    assert "it is a point or more from people on 0 of 24 units" in other
+    other = text_of(client.get(place, {"judge": second.pk}))
+    assert "A point or more from people on 0 of 24 units for selecting." in other
     assert "Well put." in other
-    assert client.get(address(cast, "pilot/"), {"judge": 99_999}).status_code == 422
+    assert client.get(place, {"judge": 99_999}).status_code == 422
     imported = Judge.objects.create(
         project=cast.project, name="Imported", method="rts", model="gpt", endpoint=None, template=None
     )
-    read = client.get(address(cast, "pilot/"), {"judge": imported.pk})
-    assert "as soon as it has values" in text_of(read)
-    assert "Correct the prompt" not in text_of(read)
+    assert "Imported" not in html, "It cannot be asked, so it cannot learn"
+    assert client.get(place, {"judge": imported.pk}).status_code == 422
+    assert (
+        client.get(address(cast, "pilot/"), {"judge": second.pk})
+        .headers["Location"]
+        .endswith(f"align/?judge={second.pk}")
+    )
     client.force_login(cast.researcher)
-    assert "Run it on the" not in text_of(client.get(address(cast, "pilot/")))
+    assert "Run it on the" not in text_of(client.get(place))
 
 
 @pytest.mark.django_db
-def test_versions_are_compared_on_the_same_units_of_the_development_documents(cast: Cast) -> None:
+def test_other_judges_are_compared_on_the_documents_for_selecting(cast: Cast) -> None:
     def rows() -> list[list[object]]:
-        result = result_of(cast.project, "pilot", {"judge": str(cast.project.judges.get(name="First").pk)})
-        (table,) = compute_page(project=cast.project, result=result).tables
-        return [[cell.value for cell in row] for row in table.rows]
+        result = result_of(
+            cast.project, "alignment", {"judge": str(cast.project.judges.get(name="First").pk)}
+        )
+        table = compute_page(project=cast.project, result=result).table("versions")
+        return [[cell.value for cell in row] for row in table.rows] if table else []
 
     assert rows() == []
-    draw_development(project=cast.project, share=0.4, by=cast.admin)
+    draw_parts(project=cast.project, teach=4, select=8, by=cast.admin)
     ((dimension, name, items, first, second, gain, _),) = rows()
     assert (dimension, name, items, second) == ("Fluency", "Second", 24, 1.0)
     assert isinstance(first, float)

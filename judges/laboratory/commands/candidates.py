@@ -1,0 +1,111 @@
+"""The candidates of a search: combinations of proposals, each tried by a judge that only the search sees."""
+
+from collections.abc import Sequence
+
+from django.db.models import Max
+from django.utils.translation import gettext
+
+from annotate.core.audit import record
+from annotate.core.models import User
+from judges.core.models import Judge, PromptSearch, PromptTemplate, Proposal
+from judges.endpoints.commands import refuse_text
+from judges.laboratory.wording import with_addition
+
+NAME = 80  # characters of the name of a judge or a prompt
+Combined = tuple[Sequence[Proposal], str]
+"""Proposals, and the prompt on the dimension that they make together."""
+_OWN = ("id", "name", "template", "tried_by", "created_at", "archived_at")
+
+
+def combine(judge: Judge, parts: Sequence[Proposal]) -> Combined:
+    """Return proposals with the prompt that they make of a judge's; a wording comes first."""
+    assert judge.template is not None
+    text = judge.template.text_about(parts[0].dimension_id)
+    for each in parts:
+        text = with_addition(text, each.kind, each.text)
+    return parts, text
+
+
+def add_candidates(search: PromptSearch, combined: Sequence[Combined]) -> list[Proposal]:
+    """Write down candidates of a search. The caller holds its lock, or has just made it."""
+    made = []
+    for parts, text in combined:
+        candidate = Proposal.objects.create(
+            judge=search.judge,
+            dimension=search.dimension,
+            kind=Proposal.Kind.WORDING,
+            status=Proposal.Status.TRIED,
+            text=text,
+            about=" + ".join(f"{each.get_kind_display()} {each.pk}" for each in parts)[:200],
+            search=search,
+        )
+        candidate.parts.set(parts)
+        candidate.items.set({item for each in parts for item in each.items.values_list("pk", flat=True)})
+        made.append(candidate)
+    return made
+
+
+def make_candidates(search: PromptSearch) -> None:
+    """Make the judges of those candidates that have none; no other page sees them.
+
+    Raises InvalidValueError for a prompt that the judge's method cannot ask with.
+    """
+    missing = search.candidates.filter(candidate=None).order_by("pk")
+    first = search.candidates.count() - missing.count() + 1
+    for number, proposal in enumerate(missing, start=first):
+        proposal.candidate = _make_judge(search, proposal, f"search {search.pk}.{number}")
+        proposal.save(update_fields=["candidate"])
+
+
+def _make_judge(search: PromptSearch, proposal: Proposal, label: str) -> Judge:
+    base = search.judge
+    assert base.template is not None
+    refuse_text(base.method, proposal.text)
+    template = PromptTemplate.with_candidates.create(
+        project=base.project,
+        method=base.template.method,
+        name=_name(base.template.name, label),
+        version=1,
+        text=base.template.text,
+        wordings={**base.template.wordings, str(proposal.dimension_id): proposal.text},
+        pattern=base.template.pattern,
+        created_by=search.created_by,
+        tried_by=search,
+    )
+    same = {
+        field.attname: getattr(base, field.attname)
+        for field in Judge._meta.concrete_fields
+        if field.name not in _OWN
+    }
+    return Judge.with_candidates.create(
+        **same, name=_name(base.name, label), template=template, tried_by=search
+    )
+
+
+def _name(name: str, label: str) -> str:
+    return f"{name[: NAME - len(label) - 3]} · {label}"
+
+
+def reveal_candidate(candidate: Proposal, by: User | None) -> None:
+    """Make a chosen candidate a judge of the project, with the next version of its prompt."""
+    judges = Judge.with_candidates.select_related("template", "project")
+    judge = judges.get(accepted_proposals=candidate)
+    base = candidate.judge.template
+    assert judge.template is not None
+    assert base is not None
+    versions = PromptTemplate.objects.filter(project=judge.project, name=base.name)
+    judge.template.name = base.name
+    judge.template.version = (versions.aggregate(last=Max("version"))["last"] or 0) + 1
+    judge.template.tried_by = judge.tried_by = None
+    judge.template.save(update_fields=["name", "version", "tried_by"])
+    judge.save(update_fields=["tried_by"])
+    facts = {"prompt": str(judge.template), "judge": judge.name, "text": candidate.text}
+    record(judge.project, "search.chose", candidate.judge, after=facts, by=by)
+
+
+def describe_none(search: PromptSearch) -> str:
+    """Return why a search chose nothing."""
+    return gettext(
+        "No candidate agrees better with people on the documents for selecting than the unchanged {name}, so "
+        "the search tried none on the documents held out."
+    ).format(name=search.judge.name)

@@ -1,0 +1,346 @@
+"""A worker's part of a search: what comes after a run or a drafting of it has ended."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
+from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import current_guideline
+from annotate.core.jobs import JobKind
+from annotate.core.models import User
+from judges.core.models import Drafting, Judge, Judgment, PromptSearch, Proposal, Run
+from judges.core.specification import Scope
+from judges.endpoints.prices import prices_of
+from judges.laboratory.cases import Case, most_different
+from judges.laboratory.clusters import cluster_cases
+from judges.laboratory.commands.candidates import (
+    add_candidates,
+    combine,
+    describe_none,
+    make_candidates,
+    reveal_candidate,
+)
+from judges.laboratory.commands.draftings import start_drafting, write_drafting
+from judges.laboratory.halving import LEAST_SHARE, CandidateRank, choose_best, keep_half
+from judges.laboratory.queries.cases import FAR, Part, cases_of, documents_of, learning_material
+from judges.laboratory.queries.searches import (
+    DRAFTS,
+    ENDED,
+    rated_documents,
+    spent_by,
+    stages_of,
+    standings_of,
+)
+from judges.laboratory.wording import MOST_CASES, ask_for_reflection
+from judges.runs.commands.runs import plan_run, retry_failed, start_run
+
+Status, Step = PromptSearch.Status, PromptSearch.Step
+RANKING = (Step.SELECT, Step.REPEAT)
+LEAST_BUDGET = Decimal("0.0001")  # what a budget with four digits can say
+
+
+def _advance(found: PromptSearch) -> None:
+    """Continue a search whose run or drafting has ended.
+
+    The worker reads first, then writes in one transaction. A killed worker has changed nothing.
+    """
+    if found.step == Step.DRAFT:
+        _after_drafting(found)
+        return
+    assert found.run is not None
+    is_finished = found.run.status == Run.Status.FINISHED
+    standings = standings_of(found) if is_finished and found.step in RANKING else []
+    cases = _errors_of_best(found) if is_finished and found.step == Step.TEACH else []
+    with transaction.atomic():
+        search = lock_search(found)
+        if _has_moved(search, found):
+            return
+        if not is_finished:
+            _stop(
+                search, found.run.reason or gettext("Run {number} was cancelled.").format(number=found.run.pk)
+            )
+        elif search.step == Step.HELD_OUT:
+            search.status = Status.FINISHED
+            save_progress(search)
+        elif search.step == Step.TEACH:
+            _draft(search, cases)
+        elif search.step == Step.SELECT and _lacks_calls(search, standings):
+            search.step = Step.REPEAT
+            retry_failed(run=found.run)
+            save_progress(search)
+        else:
+            _rank(search, standings)
+
+
+def _has_moved(search: PromptSearch, found: PromptSearch) -> bool:
+    """Whether somebody else took the search further since it was read."""
+    now = (search.status, search.stage, search.step, search.run_id)
+    return now != (found.status, found.stage, found.step, found.run_id)
+
+
+def _lacks_calls(search: PromptSearch, standings: Sequence[CandidateRank]) -> bool:
+    """Whether candidates cannot be ranked because calls failed, which another try may mend."""
+    short = [each.candidate for each in standings if each.share < LEAST_SHARE]
+    judges = search.candidates.filter(pk__in=short).values("candidate")
+    failed = Judgment.objects.filter(run=search.run, judge__in=judges, status=Judgment.Status.FAILED)
+    return bool(short) and failed.exists()
+
+
+def _rank(search: PromptSearch, standings: Sequence[CandidateRank]) -> None:
+    """Leave out the worse half; at the end of a round all but the best."""
+    if not any(each.counts for each in standings):
+        _stop(
+            search,
+            gettext(
+                "Concord cannot compare any candidate with {name} on this stage: values are "
+                "missing. Check the run, then continue."
+            ).format(name=search.judge.name),
+        )
+        return
+    _keep_ranks(search, standings)
+    ends_round = search.stage + 1 == len(search.stages)
+    best = choose_best(standings)
+    kept = ([] if best is None else [best]) if ends_round else keep_half(standings)
+    left = search.candidates.filter(dropped_after__isnull=True).exclude(pk__in=kept)
+    left.update(dropped_after=search.stage)
+    search.stage += 1
+    if not ends_round:
+        _begin(search, Step.SELECT)
+    elif search.round < search.rounds and search.drafter_id is not None:
+        _begin(search, Step.TEACH)
+    else:
+        _choose(search)
+
+
+def _keep_ranks(search: PromptSearch, standings: Sequence[CandidateRank]) -> None:
+    for each in standings:
+        candidate = Proposal.objects.get(pk=each.candidate)
+        rank = {"stage": search.stage, "alpha": each.alpha, "base": each.base, "items": each.items}
+        candidate.ranks = [*(candidate.ranks or []), rank]
+        candidate.save(update_fields=["ranks"])
+
+
+def _best(search: PromptSearch) -> Proposal | None:
+    """The candidate that is left at the end of a round; None where the judge as it is was best."""
+    left = search.candidates.filter(dropped_after__isnull=True, candidate__isnull=False)
+    return left.select_related("candidate__endpoint", "candidate__template", "judge").order_by("pk").first()
+
+
+def _choose(search: PromptSearch) -> None:
+    """Ask the best candidate about the documents held out, or end where none is better than the judge."""
+    best = _best(search)
+    if best is None:
+        search.status, search.reason = Status.FINISHED, describe_none(search)
+        save_progress(search)
+        return
+    best.is_chosen = True
+    best.save(update_fields=["is_chosen"])
+    reveal_candidate(best, search.created_by)
+    _begin(search, Step.HELD_OUT)
+
+
+def _errors_of_best(search: PromptSearch) -> list[Case]:
+    """Return where the best candidate is wrong on the documents for teaching, the largest errors first."""
+    best = _best(search)
+    judge = best.candidate if best and best.candidate else search.judge
+    cases = cases_of(judge, search.dimension, Part.TEACH)
+    return [case for case in most_different(cases) if abs(case.error) >= FAR]
+
+
+def _draft(search: PromptSearch, cases: Sequence[Case]) -> None:
+    """Let a model draft additions to the best prompt, one for each cluster of its errors."""
+    assert search.drafter is not None
+    if not cases:
+        _choose(search)
+        return
+    frozen = _frozen(search)
+    best = _best(search)
+    prompt = best.text if best else _text_of(search.judge, frozen)
+    tried = _tried_additions(search)
+    clusters = cluster_cases(cases, DRAFTS) if len(cases) > MOST_CASES else []
+    groups = [(each.about, each.cases[:MOST_CASES]) for each in clusters] or [("", tuple(cases[:MOST_CASES]))]
+    requests: list[tuple[str, Sequence[Case], str]] = [
+        (about, group, ask_for_reflection(prompt, frozen, group, tried).content) for about, group in groups
+    ]
+    try:
+        with transaction.atomic():
+            drafting = write_drafting(
+                search.judge,
+                search.dimension,
+                Proposal.Kind.CLARIFICATION,
+                search.drafter,
+                _money_to_spend(search),
+                requests,
+                search.created_by,
+                search=search,
+            )
+            start_drafting(drafting=drafting, by=search.created_by)
+    except DomainError as error:
+        _stop(search, error.message)
+        return
+    search.step, search.run = Step.DRAFT, None
+    save_progress(search)
+
+
+def _frozen(search: PromptSearch) -> FrozenDimension:
+    dimensions = current_guideline(search.judge.project).dimensions
+    return next(each for each in dimensions if each.id == search.dimension_id)
+
+
+def _text_of(judge: Judge, frozen: FrozenDimension) -> str:
+    assert judge.template is not None
+    return judge.template.text_about(frozen.id)
+
+
+def _tried_additions(search: PromptSearch) -> list[str]:
+    parts = Proposal.objects.filter(proposal__search=search).exclude(kind=Proposal.Kind.WORDING)
+    return list(parts.order_by("pk").distinct().values_list("text", flat=True))
+
+
+def _after_drafting(found: PromptSearch) -> None:
+    """Begin the next round with what was drafted; end the rounds where nothing was."""
+    with transaction.atomic():
+        search = lock_search(found)
+        drafting = search.draftings.order_by("-pk").first()
+        if _has_moved(search, found) or drafting is None or drafting.status in Drafting.UNDER_WAY:
+            return
+        drafted = list(drafting.proposals.filter(status=Proposal.Status.PROPOSED).order_by("pk"))
+        if drafting.status == Drafting.Status.STOPPED:
+            _stop(search, drafting.reason)
+        elif not drafted:
+            _choose(search)
+        else:
+            _begin_round(search, drafted)
+
+
+def _begin_round(search: PromptSearch, drafted: Sequence[Proposal]) -> None:
+    best = _best(search)
+    before = list(best.parts.order_by("pk")) if best else []
+    before.sort(key=lambda each: each.kind != Proposal.Kind.WORDING)  # a wording comes first
+    sets = [[each] for each in drafted] + ([list(drafted)] if len(drafted) > 1 else [])
+    add_candidates(search, [combine(search.judge, [*before, *each]) for each in sets])
+    try:
+        make_candidates(search)
+    except InvalidValueError as error:
+        _stop(search, error.message)
+        return
+    asked = search.candidates.filter(dropped_after__isnull=True).count()
+    search.stages = [*search.stages, [asked, len(search.documents)]]
+    search.round += 1
+    _begin(search, Step.SELECT)
+
+
+def _begin(search: PromptSearch, step: "PromptSearch.Step") -> None:
+    """Begin a step; where it is refused, the search stops and says why."""
+    try:
+        with transaction.atomic():
+            begin_step(search, step)
+    except DomainError as error:
+        search.step, search.run = step, None
+        _stop(search, error.message)
+
+
+def begin_step(search: PromptSearch, step: "PromptSearch.Step") -> None:
+    """Plan and start the run of a step. The caller holds the search's lock.
+
+    Raises NotReadyError where the budget is spent, RunRefusedError where a judge cannot be asked.
+    """
+    left = _money_to_spend(search)
+    search.step = Step.SELECT if step == Step.REPEAT else step
+    related = search.candidates.select_related("candidate__endpoint", "candidate__template").order_by("pk")
+    project = search.judge.project
+    judges = [search.judge]
+    if step == Step.HELD_OUT:
+        asked = related.filter(is_chosen=True)
+        _, documents = rated_documents(project, learning_material(project), search.dimension)
+    elif step == Step.TEACH:
+        asked, documents = (
+            related.filter(dropped_after__isnull=True),
+            sorted(documents_of(project, Part.TEACH)),
+        )
+        judges = [] if asked else judges
+    else:
+        asked = related.filter(dropped_after__isnull=True)
+        documents = search.documents[: stages_of(search)[search.stage].documents]
+    judges += [each.candidate for each in asked if each.candidate]
+    scope = Scope(judges, [search.dimension.key], chosen=documents)
+    run = plan_run(project=project, scope=scope, by=search.created_by, budget=left)
+    search.runs.add(run)
+    search.run = start_run(run=run)
+    save_progress(search)
+
+
+def _money_to_spend(search: PromptSearch) -> Decimal | None:
+    left = money_left(search)
+    if left is not None and left < LEAST_BUDGET:
+        raise NotReadyError(
+            gettext("The budget of {budget} is spent; give the search a larger one and go on.").format(
+                budget=f"{search.budget:f}"
+            )
+        )
+    return left
+
+
+def continue_drafting(search: PromptSearch, by: User | None) -> None:
+    """Have the drafting between two rounds go on with what is left. The caller holds the search's lock."""
+    drafting, left = search.draftings.latest("pk"), _money_to_spend(search)
+    start_drafting(drafting=drafting, budget=None if left is None else left + drafting.spent, by=by)
+
+
+def money_left(search: PromptSearch) -> Decimal | None:
+    """Return what is left of a search's budget; None without one."""
+    return None if search.budget is None else search.budget - spent_by(search)
+
+
+def _stop(search: PromptSearch, reason: str) -> None:
+    search.status, search.reason = Status.STOPPED, reason
+    save_progress(search)
+
+
+def save_progress(search: PromptSearch) -> None:
+    """Keep how far a search is, free for the next worker."""
+    search.lease, search.attempts, search.touched_at = None, 0, timezone.now()
+    fields = (
+        *("status", "reason", "stage", "stages", "step", "round", "run", "budget"),
+        *("lease", "attempts", "touched_at"),
+    )
+    search.save(update_fields=fields)
+
+
+def lock_search(search: PromptSearch) -> PromptSearch:
+    """Return a search with its row locked."""
+    related = (
+        *("judge__project", "judge__endpoint", "judge__template", "dimension", "run"),
+        "drafter__endpoint",
+    )
+    return PromptSearch.objects.select_for_update(of=("self",)).select_related(*related).get(pk=search.pk)
+
+
+def refuse_budget(judge: Judge, budget: Decimal | None) -> None:
+    """Raise InvalidValueError where prices are unknown that a budget needs."""
+    if budget is not None and not (judge.endpoint and prices_of(judge.endpoint, judge.model).are_known):
+        message = gettext("The prices of {name} are unknown, so Concord cannot enforce a budget.").format(
+            name=judge.endpoint.name if judge.endpoint else judge.name
+        )
+        raise InvalidValueError(message, fields={"budget": message})
+
+
+def _has_ended() -> Q:
+    drafts = Drafting.objects.filter(search=OuterRef("pk"), status__in=Drafting.UNDER_WAY)
+    return Q(run__status__in=ENDED) | Q(Q(step=Step.DRAFT), ~Exists(drafts))
+
+
+SEARCH_JOB = JobKind(
+    "search",
+    PromptSearch,
+    _advance,
+    does="continues a search for a prompt whose run or drafting has ended",
+    statuses={Status.RUNNING: Status.RUNNING},
+    related=("judge__project", "run", "dimension"),
+    condition=_has_ended,
+)

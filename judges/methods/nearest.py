@@ -1,0 +1,115 @@
+"""A pool of examples. Each prompt shows those nearest to its item, as in MemAlign's episodic memory.
+
+The examples stand in the template, between {{ nearest_examples: 3 }} and {{ end_of_examples }}, each below a
+line "--- " with the digest of its document. So the version of a prompt contains everything it can show.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+
+from judges.methods.similarity import WordWeights, cosine, inverse_frequencies, weigh_words, words_of
+
+PLACEHOLDER = "examples"
+NEAREST = "nearest_examples"
+HEADING = "Examples that people settled:"
+MATERIAL = ("Document: ", "Text: ")
+"""How the lines begin by which an example is compared with an item."""
+_POOL = re.compile(
+    r"\{\{\s*nearest_examples:\s*(?P<shown>[1-9]\d?)\s*\}\}\s*?\n(?P<pool>.*?)"
+    r"\s*\n\{\{\s*end_of_examples\s*\}\}",
+    re.DOTALL,
+)
+_HIDDEN = f"{{{{ {PLACEHOLDER} }}}}"
+_SEPARATOR = re.compile(r"^--- ([0-9a-f]{12})\s*?$\n?", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class PooledExample:
+    """An example, the digest of its document, and its words by weight."""
+
+    text: str
+    digest: str
+    weights: WordWeights
+
+
+@dataclass(frozen=True)
+class ExamplePool:
+    """The examples of a template, and how many of them an item shows."""
+
+    shown: int
+    examples: Sequence[PooledExample]
+    frequencies: WordWeights
+
+    def nearest(self, document: str, text: str) -> str:
+        """Return the nearest examples with their heading, the nearest last; never of the same document.
+
+        By the cosine of tf-idf of document and text; of equal ones the first in the pool is nearer.
+        """
+        own = weigh_words(words_of(f"{document} {text}"), self.frequencies)
+        digest = digest_of(document or text)
+        others = [each for each in self.examples if each.digest != digest]
+        ranked = sorted(others, key=lambda each: -cosine(own, each.weights))
+        texts = [each.text for each in reversed(ranked[: self.shown])]
+        return "\n\n".join([f"{HEADING}\n{texts[0]}", *texts[1:]]) if texts else ""
+
+
+def digest_of(document: str) -> str:
+    """Return the name of a document in a pool."""
+    return sha256(document.encode()).hexdigest()[:12]
+
+
+def write_pool(examples: Sequence[tuple[str, str]], shown: int) -> str:
+    """Return pairs of digest and text as the pool of a template."""
+    pool = "\n".join(f"--- {digest}\n{text}" for digest, text in examples)
+    pool = pool.replace("{{", "").replace("}}", "")  # a text of the project is no placeholder
+    return f"{{{{ {NEAREST}: {shown} }}}}\n{pool}\n{{{{ end_of_examples }}}}"
+
+
+def is_pool(text: str) -> bool:
+    """Return True if a text is a pool without other text."""
+    return _POOL.fullmatch(text) is not None
+
+
+def join_pools(template: str, pool: str) -> str | None:
+    """Return a template whose pool has the examples of another one in front, None if it has no pool."""
+    own, other = _POOL.search(template), _POOL.fullmatch(pool)
+    if own is None or other is None:
+        return None
+    return f"{template[: own.start('pool')]}{other['pool']}\n{template[own.start('pool') :]}"
+
+
+def hide_pool(template: str) -> str:
+    """Return a template with a placeholder instead of its pool."""
+    return _POOL.sub(_HIDDEN, template, count=1)
+
+
+def restore_pool(text: str, template: str) -> str:
+    """Return a text in which the placeholder of a hidden pool is the pool of the template again."""
+    match = _POOL.search(template)
+    return text.replace(_HIDDEN, match[0], 1) if match else text
+
+
+@lru_cache(maxsize=64)  # a run asks thousands of questions by one template
+def split_pool(template: str) -> tuple[str, ExamplePool | None]:
+    """Return a template with one placeholder for its examples, and these. Raises ValueError."""
+    match = _POOL.search(template)
+    if match is None:
+        return template, None
+    before, *found = _SEPARATOR.split(match["pool"])
+    if before.strip() or not found:
+        raise ValueError("Each example stands below a line of --- and the 12 digits of its document.")
+    digests, texts = found[::2], [text.strip() for text in found[1::2]]
+    words = [_words_of_material(text) for text in texts]
+    frequencies = inverse_frequencies(words)
+    examples = [
+        PooledExample(text, digest, weigh_words(own, frequencies))
+        for text, digest, own in zip(texts, digests, words, strict=True)
+    ]
+    return hide_pool(template), ExamplePool(int(match["shown"]), examples, frequencies)
+
+
+def _words_of_material(example: str) -> list[str]:
+    return words_of(" ".join(line for line in example.splitlines() if line.startswith(MATERIAL)))
