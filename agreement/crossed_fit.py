@@ -35,24 +35,35 @@ class ErrorVariances:
     document_by_system: float
     residual: float
 
-    def of_difference(self, raters: int, documents: int) -> float:
-        """2 (rater:system / R + document:system / D + residual / (R D)), each rater rating everything."""
-        of_raters, of_documents = self.rater_by_system / raters, self.document_by_system / documents
-        return 2 * (of_raters + of_documents + self.residual / (raters * documents))
+    def of_difference(self, raters: int, documents: int, per_document: int | None = None) -> float:
+        """2 (rater:system / R + document:system / D + residual / (k D)).
 
-    def degrees_of_freedom(self, systems: int, raters: int, documents: int) -> float:
-        """Satterthwaite's for MS_rs + MS_ds - MS_e, which is R D / 2 times the variance above.
+        per_document: k, how many of the R raters rate all outputs for a document, each as many documents; all
+        where it is left out.
+        """
+        of_raters, of_documents = self.rater_by_system / raters, self.document_by_system / documents
+        return 2 * (of_raters + of_documents + self.residual / ((per_document or raters) * documents))
+
+    def degrees_of_freedom(
+        self, systems: int, raters: int, documents: int, per_document: int | None = None
+    ) -> float:
+        """Satterthwaite's for MS_rs + MS_ds - MS_e, which is k D / 2 times the variance above.
+
+        Where not all raters rate a document, the mean squares are those of raters and of documents alone,
+        with k D - R - D + 1 degrees of freedom for MS_e; that raters overlap with documents is left out.
 
         A part that is 0 takes its mean square away and one MS_e with it: without rater:system MS_ds is left
         with its (S - 1)(D - 1) degrees of freedom, without both MS_e with its (S - 1)(D - 1)(R - 1).
         Source: Satterthwaite 1946, Biometrics Bulletin 2, 110-114.
         """
+        each = per_document or raters
         parts = [
-            (self.rater_by_system, documents, raters - 1),
-            (self.document_by_system, raters, documents - 1),
+            (self.rater_by_system, each * documents / raters, raters - 1),
+            (self.document_by_system, each, documents - 1),
         ]
         terms = [(self.residual + times * part, freedom) for part, times, freedom in parts if part > 0]
-        terms.append((self.residual * (1 - len(terms)), (raters - 1) * (documents - 1)))
+        left = max(each * documents - raters - documents + 1, 1)
+        terms.append((self.residual * (1 - len(terms)), left))
         return (systems - 1) * (satterthwaite_freedom(terms) or np.inf)
 
     def smallest_difference(
@@ -70,13 +81,20 @@ class ErrorVariances:
         return float(noncentrality * np.sqrt(self.of_difference(raters, documents)))
 
     def power(
-        self, difference: float, systems: int, raters: int, documents: int, *, significance_level: float
+        self,
+        difference: float,
+        systems: int,
+        raters: int,
+        documents: int,
+        *,
+        significance_level: float,
+        per_document: int | None = None,
     ) -> float:
         """The probability that the same test finds a true difference of so many points, with its sign."""
-        error = np.sqrt(self.of_difference(raters, documents))
+        error = np.sqrt(self.of_difference(raters, documents, per_document))
         if error == 0:
             return float(difference != 0)
-        freedom = self.degrees_of_freedom(systems, raters, documents)
+        freedom = self.degrees_of_freedom(systems, raters, documents, per_document)
         critical = scipy.special.stdtrit(freedom, 1 - significance_level / 2)
         return float(1 - scipy.special.nctdtr(freedom, abs(difference) / error, critical))
 

@@ -21,16 +21,17 @@ Reaches = Callable[[int, int], bool]
 
 @dataclass(frozen=True)
 class Design:
-    """Raters who each rate every output of the systems on the documents."""
+    """Raters, of whom `per_document` rate every output of the systems on a document."""
 
     raters: int
     documents: int
     systems: int
+    per_document: int
 
     @property
     def ratings(self) -> int:
         """The number of outputs rated, counted once for each rater."""
-        return self.raters * self.documents * self.systems
+        return self.per_document * self.documents * self.systems
 
 
 def cheapest_designs(
@@ -39,19 +40,24 @@ def cheapest_designs(
     *,
     training: float = 0,
     raters: Iterable[int] = range(LEAST_RATERS, MOST_RATERS + 1),
+    per_document: int | None = None,
 ) -> list[Design]:
     """Return for each number of raters the design with the fewest documents that reaches every goal.
 
     The cheapest comes first, and with equal cost fewer raters. training: what a rater costs before the first
-    rating, in ratings. goals: each true from some number of documents on. Numbers of raters that do not reach
-    a goal with 10,000 documents are left out.
+    rating, in ratings. per_document: how many of the raters rate a document, all where it is left out; fewer
+    raters are left out. goals: each true from some number of documents on. Numbers of raters that do not
+    reach a goal with 10,000 documents are left out.
     """
     known = list(goals)
     found = []
     for number in raters:
-        documents = [_fewest_documents(goal, number) for goal in known]
-        if known and all(documents):
-            found.append(Design(number, max(each for each in documents if each), systems))
+        each = per_document or number
+        documents = [_fewest_documents(goal, number) for goal in known] if each <= number else []
+        if documents and all(documents):
+            # Each rater shares documents with others, so that raters and documents can be told apart.
+            fewest = max(-(-number // (each - 1)), *(few for few in documents if few))
+            found.append(Design(number, fewest, systems, each))
     return sorted(found, key=lambda each: (each.ratings + training * each.raters, each.raters))
 
 
@@ -61,25 +67,29 @@ def width_of_difference(
     raters: int,
     documents: int,
     *,
+    per_document: int | None = None,
     confidence_level: float = 0.95,
 ) -> float:
     """Return the expected width, in points, of the interval of one difference of systems.
 
-    2 t sqrt(v), with v and Satterthwaite's degrees of freedom of the crossed model, each rater rating every
-    output. At least two systems, raters and documents.
+    2 t sqrt(v), with v and Satterthwaite's degrees of freedom of the crossed model. per_document: how many of
+    the raters rate a document, all where it is left out. At least two systems, raters and documents.
     """
-    error = float(np.sqrt(variances.of_difference(raters, documents)))
+    error = float(np.sqrt(variances.of_difference(raters, documents, per_document)))
     if error == 0:
         return 0.0
-    freedom = variances.degrees_of_freedom(systems, raters, documents)
+    freedom = variances.degrees_of_freedom(systems, raters, documents, per_document)
     if np.isinf(freedom):
         return float(2 * error * scipy.special.ndtri((1 + confidence_level) / 2))
     return 2 * t_reach(error, freedom, confidence_level)
 
 
-def deviation_of_alpha(components: VarianceComponents, systems: int, raters: int) -> tuple[float, float]:
+def deviation_of_alpha(
+    components: VarianceComponents, systems: int, raters: int, per_document: int | None = None
+) -> tuple[float, float]:
     """Return interval alpha and its standard error times the square root of documents, for so many raters.
 
+    per_document: how many of the raters, in turn, rate a document; all where it is left out.
     With w the mean variance of raters within the units of a document and q the mean square of its values
     about the mean of all, alpha = 1 - E[w] / E[q], and its linearisation is -(w - (1 - alpha) q) / E[q].
     Expectations and its deviation over documents are from 20 panels of raters with 100 documents, normal with
@@ -101,6 +111,9 @@ def deviation_of_alpha(components: VarianceComponents, systems: int, raters: int
     values = np.zeros(shape)
     for variance, own in parts:
         values += np.sqrt(variance) * generator.normal(size=own)
+    if per_document is not None:
+        turns = (per_document * np.arange(_DOCUMENTS)[:, None] + np.arange(per_document)) % raters
+        values = np.take_along_axis(values, turns[None, :, None], axis=3)
     within = values.var(axis=3, ddof=1).mean(axis=2)
     squares = ((values - values.mean(axis=(1, 2, 3), keepdims=True)) ** 2).mean(axis=(2, 3))
     total = squares.mean(axis=1)

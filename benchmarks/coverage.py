@@ -94,7 +94,7 @@ from benchmarks.coverage_certificates import report_certificates
 from benchmarks.coverage_controls import report_controls
 from benchmarks.coverage_corrected import report_corrected
 from benchmarks.coverage_errors import report_errors
-from benchmarks.coverage_judges import report_judges
+from benchmarks.coverage_judges import report_biases, report_judges
 from benchmarks.coverage_kappas import held_kappas
 from benchmarks.coverage_meta import report_meta
 from benchmarks.coverage_one_more_rater import report_one_more_rater
@@ -282,6 +282,7 @@ REPORTS = {
     "unequal": report_unequal,
     "skewed": report_skewed,
     "judges": report_judges,
+    "biases": report_biases,
     "replacement": report_replacement,
     "cascades": report_cascades,
     "certificates": report_certificates,

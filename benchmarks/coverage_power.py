@@ -95,16 +95,20 @@ def power_of_replacement(judged: Judged, simulations: int, *, pilot: int = 2_000
 
 @dataclass(frozen=True)
 class Study:
-    """Systems that raters rate on documents, normal with these variances; the first two differ by .5."""
+    """Systems that raters rate on documents, normal with these variances; the first and last differ by .5.
+
+    per_document: how many of the raters, in turn, rate a document; None for all.
+    """
 
     components: VarianceComponents
     raters: int
     documents: int
     systems: int = 4
     rounded: bool = False
+    per_document: int | None = None
 
     def draw(self, generator: np.random.Generator) -> FloatArray:
-        """(raters, documents, systems)."""
+        """(raters, documents, systems), NaN where a rater does not rate a document."""
         size = self.raters, self.documents, self.systems
         known = self.components
         values = 3.0 + np.linspace(-0.25, 0.25, self.systems)[::-1] * np.ones(size)
@@ -117,6 +121,9 @@ class Study:
             (known.rest, size),
         ):
             values = values + np.sqrt(variance) * generator.normal(size=shape)
+        if self.per_document is not None:
+            place = np.arange(self.raters)[:, None] - self.per_document * np.arange(self.documents)
+            values[place % self.raters >= self.per_document] = np.nan
         return np.clip(np.round(values), 1, 5) if self.rounded else values
 
 
@@ -135,8 +142,9 @@ def design_of_differences(
     generator = np.random.default_rng(SEED)
     size = study.systems, study.raters, study.documents
     variances, level = study.components.of_differences, LEVEL
-    power = variances.power(0.5, *size, significance_level=level)
-    width = width_of_difference(variances, *size)
+    each = study.per_document
+    power = variances.power(0.5, *size, significance_level=level, per_document=each)
+    width = width_of_difference(variances, *size, per_document=each)
     names = [str(each) for each in range(study.systems)]
     widths, rejected = [], []
     for _ in range(simulations):
@@ -154,14 +162,14 @@ def design_of_alpha(study: Study, simulations: int) -> Reached:
     generator = np.random.default_rng(SEED)
     spread = np.var(np.linspace(-0.25, 0.25, study.systems), ddof=1)
     components = VarianceComponents(**{**vars(study.components), "systems": float(spread)})
-    _, deviation = deviation_of_alpha(components, study.systems, study.raters)
+    _, deviation = deviation_of_alpha(components, study.systems, study.raters, study.per_document)
     plan, widths = Resampling(by="documents", replicates=300), []
     for _ in range(simulations):
         values = np.round(4 * study.draw(generator)) / 4
         data = ReliabilityData(
             values.reshape(study.raters, -1),
             measurement_level="interval",
-            value_domain=np.unique(values).tolist(),
+            value_domain=np.unique(values[~np.isnan(values)]).tolist(),
             documents=np.repeat(np.arange(study.documents), study.systems),
         )
         found = krippendorff_alpha(data, generator=generator, resampling=plan).interval
@@ -178,6 +186,8 @@ STUDIES = (
     Study(TYPICAL, 8, 40),
     Study(TYPICAL, 13, 18),
     Study(TYPICAL, 5, 40, rounded=True),
+    Study(TYPICAL, 10, 40, per_document=3),
+    Study(TYPICAL, 6, 30, per_document=2),
 )
 
 
@@ -192,7 +202,8 @@ def report_power(simulations: int) -> None:
         print(f"replacement test, {judged}: {documents} documents, {reached:.3f}", flush=True)
     print("Designs: promised and reached")
     for study in STUDIES:
-        name = f"{study.raters} raters, {study.documents} documents{', rounded' * study.rounded}"
+        of = f"{study.per_document} of " if study.per_document else ""
+        name = f"{of}{study.raters} raters, {study.documents} documents{', rounded' * study.rounded}"
         power, width = design_of_differences(study, simulations)
         own, _ = design_of_differences(study, simulations, by_system=True)
         alpha = design_of_alpha(study, simulations // 5)

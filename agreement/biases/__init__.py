@@ -1,7 +1,7 @@
 """Biases of judges, each a `Bias` with an interval and a control.
 
-Severity, spread and the distribution of values are compared with people's. Errors are related to a text's
-length, to its quality, to the judge's own family, and to other dimensions and items of the same call. Order
+Severity, spread and the distribution of values are compared with people's. Values at the same quality are
+related to a text's length, to the judge's own family, and to other dimensions of the same call. Order
 effects are those of options, of two texts and of dimensions in a call. A judge's samples show their spread
 and round numbers. Every measure needs people's values or a manipulation (a swap, a second sample); without
 either it is undefined, and its reason names what is missing.
@@ -18,7 +18,7 @@ from agreement.biases.errors import (
     decline_with_quality,
     perplexity_by_rating,
     self_preference,
-    slope_of_errors,
+    slope_beyond_quality,
 )
 from agreement.biases.measures import Bias, Control
 from agreement.biases.order import later_places, option_order, place_preference

@@ -1,6 +1,8 @@
 """Anchoring between dimensions, or halo: one impression in the values of several dimensions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -10,113 +12,174 @@ from agreement.biases.measures import (
     Bias,
     BiasMeasure,
     control_of,
-    errors_of,
+    nothing,
     sums_by_document,
 )
+from agreement.biases.quality import TOO_FEW_AGREE, instruments
 from agreement.bootstrap import Statistic
 from agreement.comparison import Scores
 from agreement.data import FloatArray, IntArray, divide_where
 from agreement.streams import Randomness, generator_of
 
-_SOURCE = "Stureborg, Alikaniotis and Suhara 2024, sec. 3.3; Thorndike 1920 (halo)"
+_SOURCE = "Stureborg, Alikaniotis and Suhara 2024, sec. 3.3; Thorndike 1920 (halo); two-stage least squares"
 MOST_RANGES = 10
 Range = tuple[float, float]
 """Part of a scale, by its lowest and highest point."""
-_WHY = "Values of the judge and of people on two dimensions of the same items are needed, and they must vary."
+_WHY = (
+    "Values of the judge and of two people on two dimensions of the same items are needed; they must vary, "
+    "and people must agree beyond chance."
+)
+_LEAST = 1e-9
 
 
 def correlated_errors(dimensions: Sequence[Scores], *, generator: Randomness) -> Bias:
-    """The mean over pairs of dimensions of Pearson's r between the errors f - h of one and of the other.
+    """The mean over pairs of dimensions of the correlation of what the judge's values leave over.
 
-    dimensions: the same items on each dimension; those with all values count. 0 where a judge errs on each
-    dimension by itself; above 0 one impression colours several. Errors of people that go together are in
-    it, too. The interval resamples documents. The control deals the errors of each dimension by itself.
-    Undefined where no two dimensions have errors that vary.
+    dimensions: the same items and raters on each dimension, in the same order; items with a value of the
+    judge and two raters on all dimensions count. With f = a + b q + e on each dimension and b by one rater
+    as the instrument for the others, it is cov(e, e') over the product of the standard deviations of f - b v,
+    v being people's mean. Covariances of people's ratings take different raters for the two dimensions, so a
+    rater's own halo is not in it, and a narrow range (b below 1) is none. Errors of people are in the
+    deviations, so the value is nearer to 0 than the correlation of e and e'. 0 where a judge errs on each
+    dimension by itself; above 0 one impression colours several. The interval resamples documents. The
+    control deals the remainders of each dimension by itself. Undefined without two dimensions whose values
+    vary and on which raters agree beyond chance.
     """
     measure = BiasMeasure(
         "correlated_errors", "Correlation of errors between dimensions", _SOURCE, 0.0, (-1, 1)
     )
-    return _between(measure, _of_errors, dimensions, generator)
+    halo = _whole_items(dimensions)
+    found = _of_documents(measure, halo, halo.of_errors, generator)
+    if not found.measured.defined:
+        return found
+    dice = generator_of(generator, measure.name, "control")
+    whole, remainders = np.ones((1, halo.size)), halo.remainders()
+    controls = (
+        float(replace(halo, judge=dice.permuted(remainders, axis=0)).of_errors(whole)[0])
+        for _ in range(CONTROLS)
+    )
+    return replace(found, control=control_of(controls, f"{DEALT}, in each dimension"))
 
 
 def correlation_beyond_people(dimensions: Sequence[Scores], *, generator: Randomness) -> Bias:
-    """The mean over pairs of dimensions of |r| between the judge's values, minus that between people's means.
+    """The mean over pairs of dimensions of r between the judge's values, minus the r that quality explains.
 
-    Above 0 its dimensions go together more than people's. Errors alone make it fall below 0, as the control
-    shows, whose errors are dealt in each dimension by itself. Undefined where values do not vary.
+    dimensions, b: as in `correlated_errors`. A judge that follows quality with the slopes b and b', and errs
+    on each dimension by itself, has r = b b' cov(q, q') over its standard deviations, whatever its slopes and
+    its errors. Above 0 its dimensions go together more than that: by common errors, or since one dimension's
+    quality enters the other's value. The value without bias needs no control. Undefined as there.
     """
-    label = "Correlation between dimensions, judge minus people"
+    label = "Correlation between dimensions beyond that of people"
     measure = BiasMeasure("correlation_beyond_people", label, _SOURCE, 0.0, (-1, 1))
-    return _between(measure, _beyond, dimensions, generator)
+    halo = _whole_items(dimensions)
+    return _of_documents(measure, halo, halo.beyond_people, generator)
 
 
-_Values = tuple[FloatArray, FloatArray, IntArray, int]
-"""Judge and people (items, dimensions), documents (items,), and how many documents there are."""
+@dataclass(frozen=True, eq=False)
+class _Dimensions:
+    """Values of judge (items, dimensions) and people (raters, items, dimensions); documents (items,)."""
 
+    judge: FloatArray
+    human: FloatArray
+    documents: IntArray
+    size: int
 
-def _between(
-    measure: BiasMeasure,
-    statistic_of: Callable[[_Values], Statistic],
-    dimensions: Sequence[Scores],
-    generator: Randomness,
-) -> Bias:
-    judge, human, documents, size = values = _whole_items(dimensions)
-    pairable = len(dimensions) > 1 and len(judge) > 1
-    statistic = statistic_of(values) if pairable else _all_undefined
-    measured = measure.of_documents(statistic, size, len(judge), _WHY, generator)
-    if not measured.defined:
-        return Bias(measured, measure.without)
-    dice, whole = generator_of(generator, measure.name, "control"), np.ones((1, size))
-    errors = judge - human
-    controls = (
-        float(statistic_of((human + dice.permuted(errors, axis=0), human, documents, size))(whole)[0])
-        for _ in range(CONTROLS)
-    )
-    return Bias(measured, measure.without, control_of(controls, f"{DEALT}, in each dimension"))
+    def of_errors(self, weights: FloatArray) -> FloatArray:
+        """(replicates,): `correlated_errors`."""
+        judge, crossed, means, people, slopes = self._moments(weights)
+        with_other = crossed * slopes[:, None, :]
+        common = judge - with_other - with_other.swapaxes(1, 2)
+        common += slopes[:, :, None] * slopes[:, None, :] * people
+        own, own_crossed, own_means = (_diagonal(each) for each in (judge, crossed, means))
+        return self._mean_of_pairs(common, own - 2 * slopes * own_crossed + slopes**2 * own_means)
 
+    def beyond_people(self, weights: FloatArray) -> FloatArray:
+        """(replicates,): `correlation_beyond_people`."""
+        judge, _, _, people, slopes = self._moments(weights)
+        beyond = judge - slopes[:, :, None] * slopes[:, None, :] * people
+        return self._mean_of_pairs(beyond, _diagonal(judge))
 
-def _whole_items(dimensions: Sequence[Scores]) -> _Values:
-    if not dimensions:
-        return np.empty((0, 0)), np.empty((0, 0)), np.empty(0, dtype=np.intp), 0
-    judge = np.column_stack([each.judge for each in dimensions])
-    errors = np.column_stack([errors_of(each) for each in dimensions])
-    whole = ~np.isnan(errors).any(axis=1)
-    documents = np.unique(dimensions[0].documents[whole], return_inverse=True)[1]
-    return judge[whole], (judge - errors)[whole], documents, int(documents.max(initial=-1)) + 1
+    def remainders(self) -> FloatArray:
+        """(items, dimensions): f - b v."""
+        slopes = self._moments(np.ones((1, self.size)))[-1][0]
+        return np.asarray(
+            self.judge - np.where(np.isnan(slopes), 0.0, slopes) * np.nanmean(self.human, axis=0)
+        )
 
+    def _moments(
+        self, weights: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return sums of products (replicates, dimensions, dimensions) of judge and judge, judge and people,
+        people's means, different people; and the slopes (replicates, dimensions), NaN without agreement.
+        """
+        width = self.judge.shape[1]
+        moments = np.zeros((4, len(weights), width, width))
+        for sums, products in self._tables:
+            totals = weights @ sums
+            number, means = np.maximum(totals[:, :1], 1), totals[:, 1:].reshape(-1, 3, width)
+            of_means = _products(*np.moveaxis(means, 1, 0)) / number[:, :, None]
+            moments += np.tensordot(weights, products, axes=1).swapaxes(0, 1) - of_means
+        judge, crossed, means, people = moments
+        people = (people + people.swapaxes(1, 2)) / 2
+        shared = _diagonal(people)
+        return judge, crossed, means, people, divide_where(shared > _LEAST, _diagonal(crossed), shared)
 
-def _of_errors(values: _Values) -> Statistic:
-    judge, human, documents, size = values
-    return mean_correlation(judge - human, documents, size, absolute=False)
+    @cached_property
+    def _tables(self) -> list[tuple[FloatArray, FloatArray]]:
+        """For each round (documents, 1 + 3 dimensions), sums, and (documents, 4, dimensions, dimensions)."""
+        tables = []
+        judge, middle = self.judge - self.judge.mean(axis=0), np.nanmean(self.human, axis=(0, 1))
+        for usable, w, x in instruments(self.human - middle):
+            own = self.documents[usable]
+            values = judge[usable], w, x
+            sums = np.column_stack([np.ones(len(w)), *values])
+            products = _products(*values).swapaxes(0, 1)
+            tables.append(
+                (sums_by_document(sums, own, self.size), sums_by_document(products, own, self.size))
+            )
+        return tables
 
-
-def _beyond(values: _Values) -> Statistic:
-    judge, human, documents, size = values
-    of_judge, of_people = (mean_correlation(each, documents, size, absolute=True) for each in (judge, human))
-    return lambda weights: of_judge(weights) - of_people(weights)
-
-
-def mean_correlation(values: FloatArray, documents: IntArray, size: int, *, absolute: bool) -> Statistic:
-    """From weights to the mean of Pearson's r over pairs of columns of values (items, columns) with one."""
-    if not len(values):
-        return _all_undefined
-    centred = values - values.mean(axis=0)  # the same r, with fewer digits lost
-    first, second = np.triu_indices(values.shape[1], k=1)
-    parts = (np.ones((len(values), 1)), centred, centred**2, centred[:, first] * centred[:, second])
-    tables = [sums_by_document(part, documents, size) for part in parts]
-
-    def means(weights: FloatArray) -> FloatArray:
-        number, sums, squares, products = (weights @ table for table in tables)
-        number = np.maximum(number, 1)  # nothing drawn: no variance, so no r
-        variance = squares / number - (sums / number) ** 2
-        covariance = products / number - sums[:, first] * sums[:, second] / number**2
-        scale = np.sqrt(np.maximum(variance[:, first] * variance[:, second], 0))
-        found = divide_where(scale > 1e-9, covariance, scale)
+    def _mean_of_pairs(self, covariances: FloatArray, variances: FloatArray) -> FloatArray:
+        first, second = np.triu_indices(self.judge.shape[1], k=1)
+        scale = np.sqrt(np.maximum(variances[:, first] * variances[:, second], 0))
+        pairs = covariances[:, first, second]
+        found = np.clip(divide_where((scale > _LEAST) & ~np.isnan(pairs), pairs, scale), -1, 1)
         known = ~np.isnan(found)
-        total = np.nansum(np.abs(found) if absolute else found, axis=1)
-        return divide_where(known.any(axis=1), total, known.sum(axis=1))
+        return divide_where(known.any(axis=1), np.nansum(found, axis=1), known.sum(axis=1))
 
-    return means
+
+def _products(judge: FloatArray, w: FloatArray, x: FloatArray) -> FloatArray:
+    """(4, n, dimensions, dimensions): of judge and judge, judge and people's mean, its square, w and x."""
+    v = (w + x) / 2
+    pairs = (judge, judge), (judge, v), (v, v), (w, x)
+    return np.stack([one[:, :, None] * other[:, None, :] for one, other in pairs])
+
+
+def _diagonal(values: FloatArray) -> FloatArray:
+    return np.asarray(np.einsum("rdd->rd", values))
+
+
+def _whole_items(dimensions: Sequence[Scores]) -> _Dimensions:
+    if len({each.human.shape for each in dimensions}) > 1:
+        raise ValueError("The dimensions have the same items and raters, in the same order.")
+    if len(dimensions) < 2:
+        return _Dimensions(np.empty((0, 1)), np.empty((0, 0, 1)), np.empty(0, dtype=np.intp), 0)
+    judge = np.column_stack([each.judge for each in dimensions])
+    human = np.stack([each.human for each in dimensions], axis=2)
+    human = np.where(np.isnan(human).any(axis=2, keepdims=True), np.nan, human)
+    whole = ~np.isnan(judge).any(axis=1) & ((~np.isnan(human[:, :, 0])).sum(axis=0) > 1)
+    documents = np.unique(dimensions[0].documents[whole], return_inverse=True)[1]
+    return _Dimensions(judge[whole], human[:, whole], documents, int(documents.max(initial=-1)) + 1)
+
+
+def _of_documents(
+    measure: BiasMeasure, halo: _Dimensions, statistic: Statistic, generator: Randomness
+) -> Bias:
+    statistic = statistic if halo.size else nothing
+    measured = measure.of_documents(statistic, halo.size, len(halo.judge), _WHY, generator)
+    if measured.defined and measured.interval is None and halo.size > 1:
+        measured = replace(measured, interval_reason=TOO_FEW_AGREE)
+    return Bias(measured, measure.without)
 
 
 def scores_given_before(
@@ -144,7 +207,3 @@ def ranges_of(points: Sequence[float]) -> list[Range]:
 def _range_of(values: FloatArray, ranges: Sequence[Range]) -> IntArray:
     highest, lowest = (np.array([each[end] for each in ranges]) for end in (1, 0))
     return np.searchsorted((highest[:-1] + lowest[1:]) / 2, values, side="right")
-
-
-def _all_undefined(weights: FloatArray) -> FloatArray:
-    return np.full(len(weights), np.nan)

@@ -9,69 +9,43 @@ from agreement.biases.measures import (
     DEALT,
     Bias,
     BiasMeasure,
-    against_dealt,
     control_of,
     errors_of,
     judged_by_both,
-    sums_by_document,
+    nothing,
 )
-from agreement.bootstrap import Statistic
+from agreement.biases.quality import beyond_quality, judged_with_two
 from agreement.comparison import Scores, bin_values, meta_correlation
-from agreement.data import FloatArray, divide_where
+from agreement.data import FloatArray
 from agreement.streams import Randomness, generator_of
 
 
-def slope_of_errors(
+def slope_beyond_quality(
     scores: Scores, property_of_items: FloatArray, name: str, label: str, *, generator: Randomness
 ) -> Bias:
-    """b of f - h = a_system + b z, in points of the scale for one standard deviation of the property.
+    """c of f = a_system + b q + c z, in points of the scale for one standard deviation of the property.
 
     property_of_items: (items,), such as the logarithm of a length, NaN where unknown; z is it standardised.
-    f is the judge, h the mean of people. The effect a_system of each system is taken out, so that a system
-    with long and good texts is no bias. Above 0 the judge prefers more of it than people do. The
-    interval resamples documents. Undefined where the property does not vary within systems.
+    f is the judge, q quality as people see it, by `CauseBeyondQuality`. The effect a_system of each system
+    is taken out, so that a system with long and good texts is no bias, and b, so that a narrow range is none.
+    Above 0 the judge prefers more of it than people do. The interval resamples documents. Undefined where
+    the property does not vary within systems, without two raters of an item, and where raters do not agree.
     Source: Dubois and others 2024 (arXiv 2404.04475, length), Stureborg and others 2024 (familiarity).
     """
-    judged = ~np.isnan(scores.judge) & ~np.isnan(scores.human_means) & ~np.isnan(property_of_items)
+    judged = judged_with_two(scores, ~np.isnan(property_of_items))
     both, values = scores.of_items(judged), property_of_items[judged]
     spread = values.std() if len(values) else 0.0
     z = (values - values.mean()) / spread if spread > 0 else np.zeros_like(values)
-    measure = BiasMeasure(f"slope_of_errors_{name}", label, _SLOPE_SOURCE)
+    measure = BiasMeasure(f"slope_beyond_quality_{name}", label, _SLOPE_SOURCE)
     why = "The texts of each system are alike in this, so nothing can go with it."
-    return against_dealt(measure, lambda each: _slope(each, z), both, why, generator)
+    return beyond_quality(measure, both, z, both.systems, why, generator)
 
 
-_SLOPE_SOURCE = "Stureborg, Alikaniotis and Suhara 2024; slope within systems by least squares"
-
-
-def _slope(both: Scores, z: FloatArray) -> Statistic:
-    """Within systems: sum (z - mean z)(e - mean e) / sum (z - mean z)^2, each mean over the drawn items."""
-    errors = errors_of(both)
-    tables = {
-        name: np.nan_to_num(both.by_document(values))
-        for name, values in (
-            ("n", np.ones_like(z)),
-            ("z", z),
-            ("e", errors),
-            ("ze", z * errors),
-            ("zz", z * z),
-        )
-    }
-
-    def slopes(weights: FloatArray) -> FloatArray:
-        n, of_z, of_e, of_ze, of_zz = (weights @ table for table in tables.values())
-        drawn = np.where(n > 0, n, 1)
-        together = (of_ze - of_z * of_e / drawn).sum(axis=1)
-        alone = (of_zz - of_z**2 / drawn).sum(axis=1)
-        return divide_where(alone > 1e-9, together, alone)
-
-    return slopes
-
-
+_SLOPE_SOURCE = "Stureborg, Alikaniotis and Suhara 2024; two-stage least squares within systems"
 _SELF_PREFERENCE = BiasMeasure(
     "self_preference",
-    "Mean error on systems of its own family minus that on others",
-    "Wataoka, Takahashi and Ri 2024 (arXiv 2410.21819), for scores",
+    "Points for systems of its own family, at the same quality",
+    "Wataoka, Takahashi and Ri 2024 (arXiv 2410.21819), for scores; two-stage least squares",
 )
 _UNKNOWN_FAMILY = (
     "Texts of the judge’s own family and of others are needed: tag the items of a system with its family, "
@@ -80,36 +54,20 @@ _UNKNOWN_FAMILY = (
 
 
 def self_preference(scores: Scores, own: FloatArray, *, generator: Randomness) -> Bias:
-    """mean (f - h) over items of the judge's own family, minus the mean over items of other families.
+    """c of f = a + b q + c own, in points of the scale: what the judge adds to texts of its own family.
 
-    own: (items,), 1 of its family, 0 of another, NaN unknown. Above 0 the judge is kinder to its family than
-    people are. The interval resamples documents. Undefined without items of both.
+    own: (items,), 1 of its family, 0 of another, NaN unknown. q is quality as people see it, by
+    `CauseBeyondQuality`, so that a judge with a narrow range is not hostile to a good family. Above 0 the
+    judge is kinder to its family than people are. The interval resamples documents. Undefined without items
+    of both, without two raters of an item, and where raters do not agree.
     """
-    known = ~np.isnan(own) & ~np.isnan(scores.judge) & ~np.isnan(scores.human_means)
-    is_own = own[known] == 1
-    judged = scores.of_items(known)
-    return against_dealt(
-        _SELF_PREFERENCE,
-        lambda each: _difference(each, is_own),
-        judged,
-        _UNKNOWN_FAMILY,
-        generator,
-        without_items=_UNKNOWN_FAMILY,
-    )
-
-
-def _difference(both: Scores, is_own: npt.NDArray[np.bool_]) -> Statistic:
-    errors, size = errors_of(both), len(both.document_labels)
-    sides = np.column_stack([is_own, ~is_own]).astype(float)
-    sums = sums_by_document(sides * errors[:, None], both.documents, size)
-    counts = sums_by_document(sides, both.documents, size)
-
-    def differences(weights: FloatArray) -> FloatArray:
-        number = weights @ counts
-        means = divide_where(number > 0, weights @ sums, number)
-        return np.asarray(means[:, 0] - means[:, 1])
-
-    return differences
+    if len(np.unique(own[~np.isnan(own)])) < 2:
+        unknown = _SELF_PREFERENCE.of_documents(nothing, 0, 0, _UNKNOWN_FAMILY, generator)
+        return Bias(unknown, _SELF_PREFERENCE.without)
+    judged = judged_with_two(scores, ~np.isnan(own))
+    both = scores.of_items(judged)
+    together = np.zeros(len(both.judge), dtype=np.intp)
+    return beyond_quality(_SELF_PREFERENCE, both, own[judged], together, _UNKNOWN_FAMILY, generator)
 
 
 def decline_with_quality(scores: Scores, measured: Coefficient, *, generator: Randomness) -> Bias:

@@ -1,6 +1,6 @@
 """What every measure of a bias has: a figure with an interval, and a control without the bias."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from agreement.bootstrap import Statistic, ratio_of_sums
 from agreement.comparison import Scores
 from agreement.data import FloatArray, IntArray
 from agreement.estimate import Weighted
-from agreement.streams import Randomness, generator_of
+from agreement.streams import Randomness
 
 CONTROLS = 39
 """How many control judges there are: beyond the least and the largest of 39 a fortieth is in 5 % of cases."""
@@ -36,18 +36,33 @@ class Bias:
     """A measure of a bias.
 
     measured: the figure, or what it needs. without: what it is where there is no bias. control: the same of
-    judges without it; None where the measure has a value that needs none, or no value.
+    judges without it; None where the measure has a value that needs none, or no value. one_sided: whether
+    the measure, such as a distance, is above `without` by chance alone: only more than the control counts.
     """
 
     measured: Coefficient
     without: float
     control: Control | None = None
+    one_sided: bool = False
 
     @property
     def is_apart(self) -> bool | None:
         """Whether the interval leaves out the value without bias; None without an interval."""
         interval = self.measured.interval
         return None if interval is None else not interval.low <= self.without <= interval.high
+
+    @property
+    def is_found(self) -> bool:
+        """Whether the interval leaves out the value without bias, and the value is outside the control.
+
+        One-sided: whether the whole interval is above the largest control.
+        """
+        value, interval, control = self.measured.value, self.measured.interval, self.control
+        if value is None or interval is None:
+            return False
+        if self.one_sided:
+            return control is not None and interval.low > control.largest
+        return bool(self.is_apart) and not (control and control.least <= value <= control.largest)
 
 
 @dataclass(frozen=True)
@@ -87,36 +102,6 @@ def errors_of(both: Scores) -> FloatArray:
     return both.judge - both.human_means
 
 
-def against_dealt(
-    measure: BiasMeasure,
-    statistic_of: Callable[[Scores], Statistic],
-    both: Scores,
-    why: str,
-    generator: Randomness,
-    *,
-    without_items: str = NEITHER,
-) -> Bias:
-    """A bias beside judges with the same errors, each dealt to an item at random.
-
-    Such a judge is as severe and as far from people as the judge itself, and its errors go with nothing else.
-    both: items with both values. statistic_of: from items to a statistic of weighted documents. why,
-    without_items: what is needed where it is undefined, and where there is no item.
-    """
-    size, items = len(both.document_labels), len(both.judge)
-    statistic = statistic_of(both) if items else _nothing
-    measured = measure.of_documents(statistic, size, items, why if items else without_items, generator)
-    if not measured.defined:
-        return Bias(measured, measure.without)
-    dice = generator_of(generator, measure.name, "control")
-    whole = np.ones((1, size))
-    errors = errors_of(both)
-    found = (
-        float(statistic_of(both.of_judge(both.human_means + dice.permutation(errors)))(whole)[0])
-        for _ in range(CONTROLS)
-    )
-    return Bias(measured, measure.without, control_of(found, DEALT))
-
-
 def control_of(values: Iterable[float], of: str) -> Control | None:
     """The control of these values, of which undefined ones are left out; None without any."""
     known = [value for value in values if not np.isnan(value)]
@@ -130,5 +115,6 @@ def sums_by_document(values: FloatArray, documents: IntArray, size: int) -> Floa
     return found
 
 
-def _nothing(weights: FloatArray) -> FloatArray:
+def nothing(weights: FloatArray) -> FloatArray:
+    """A statistic without a value: NaN for each of the replicates."""
     return np.full(len(weights), np.nan)

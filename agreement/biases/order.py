@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from agreement.biases.anchoring import mean_correlation
 from agreement.biases.measures import (
     CONTROLS,
     NEITHER,
@@ -16,12 +15,13 @@ from agreement.biases.measures import (
     Control,
     control_of,
     errors_of,
+    nothing,
     sums_by_document,
 )
 from agreement.bootstrap import Statistic, ratio_of_sums
 from agreement.comparison import Scores, Verdicts
 from agreement.comparison.head_to_head import points_by_order
-from agreement.data import FloatArray
+from agreement.data import FloatArray, divide_where
 from agreement.streams import Randomness, generator_of
 
 _OPTIONS_SOURCE = "options in reverse order, as Shi and others 2024 (arXiv 2406.07791) swap texts"
@@ -173,12 +173,27 @@ def _compare_places(
 
 
 def _of_correlations(both: Scores, is_later: IsLater) -> Statistic:
-    values, size = np.column_stack([both.as_read, both.human_means]), len(both.document_labels)
     later, first = (
-        mean_correlation(values[own], both.documents[own], size, absolute=False)
-        for own in (is_later, ~is_later)
+        _correlation(both.as_read, both.human_means, both, chosen) for chosen in (is_later, ~is_later)
     )
     return lambda weights: later(weights) - first(weights)
+
+
+def _correlation(first: FloatArray, second: FloatArray, both: Scores, chosen: IsLater) -> Statistic:
+    """From weights to Pearson's r over the chosen items."""
+    if not chosen.any():
+        return nothing
+    x, y = (each[chosen] - each[chosen].mean() for each in (first, second))  # the same r, fewer digits lost
+    parts = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
+    table = sums_by_document(parts, both.documents[chosen], len(both.document_labels))
+
+    def correlations(weights: FloatArray) -> FloatArray:
+        number, of_x, of_y, xx, yy, xy = (weights @ table).T
+        number = np.maximum(number, 1)  # nothing drawn: no variance, so no r
+        scale = np.sqrt(np.maximum((xx - of_x**2 / number) * (yy - of_y**2 / number), 0))
+        return divide_where(scale > 1e-9 * number, xy - of_x * of_y / number, scale)
+
+    return correlations
 
 
 def _of_errors(both: Scores, is_later: IsLater) -> Statistic:

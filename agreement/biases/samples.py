@@ -24,7 +24,8 @@ def spread_of_samples(
     """The mean over items of the standard deviation (n - 1) of a judge's samples, in points of the scale.
 
     samples: (items, samples) on the dimension's scale; human: (raters, items). 0 where it repeats itself. The
-    control is people: the same of the values of an item's raters. The interval resamples documents (items,).
+    control is people: the same of the values of an item's raters; only more than theirs is found. The
+    interval resamples documents (items,).
     """
     spread = _spread(samples.T)
     known = ~np.isnan(spread)
@@ -37,7 +38,7 @@ def spread_of_samples(
     if len(of_people) and measured.defined:
         mean = float(of_people.mean())
         control = Control(mean, mean, mean, "people who rate one item, on average")
-    return Bias(measured, 0.0, control)
+    return Bias(measured, 0.0, control, one_sided=True)
 
 
 def _spread(values: FloatArray) -> FloatArray:
@@ -65,36 +66,34 @@ class RoundNumbers:
 def round_numbers(
     samples: FloatArray, documents: npt.ArrayLike, lowest: int, highest: int, *, generator: Randomness
 ) -> RoundNumbers:
-    """The share of answers that 5 (10) divides, minus the share of points of the scale that it divides.
+    """The share of answers that 5 (10) divides, minus 1/5 (1/10).
 
-    samples: (items, samples) as read on the judge's own scale, NaN for a gap; every sample counts once. 0
-    where a judge has no liking for round numbers: on 1 to 100 it then gives them in .20 (.10) of answers. The
-    interval resamples documents (items,). Undefined on scales of fewer than 20 points.
+    samples: (items, samples) as read on the judge's own scale, NaN for a gap; every sample counts once. Each
+    multiple between the ends of the scale is compared with the answers around it, up to halfway to the next,
+    of which values of any quality and any range have a fifth (tenth) in its middle. Answers nearer to an end
+    do not count: the best and the worst texts get the ends, which are round, from a judge without a liking.
+    0 where a judge has no liking for round numbers. The interval resamples documents (items,). Undefined on
+    scales of fewer than 20 points.
     """
-    points = np.arange(lowest, highest + 1)
+    points = highest - lowest + 1
     of, number = np.unique(np.asarray(documents), return_inverse=True)
-    given = ~np.isnan(samples)
-    why = "There are no answers yet."
-    if len(points) < LEAST_POINTS:
+    why = "No answer is near a round number between the ends of the scale."
+    if points < LEAST_POINTS:
         why = (
-            f"The judge answers on a scale of {len(points)} points, where no number is rounder than others; "
+            f"The judge answers on a scale of {points} points, where no number is rounder than others; "
             "ask on 1 to 100 to see it."
         )
 
     def of_divisor(divisor: int) -> Bias:
-        expected = float(np.mean(points % divisor == 0))
-        divided = (np.mod(np.where(given, samples, np.nan), divisor) == 0) & given
-        parts = sums_by_document((divided - expected * given).sum(axis=1), number, len(of))
-        wholes = sums_by_document(given.sum(axis=1).astype(float), number, len(of))
-        label = f"Share of multiples of {divisor} minus that of the scale’s points"
+        least, most = (lowest // divisor + 1) * divisor, (-(-highest // divisor) - 1) * divisor
+        beyond = np.maximum(least - samples, samples - most) - divisor / 2
+        counted = np.where(np.isnan(samples), 0.0, np.where(beyond < 0, 1.0, 0.5 * (beyond == 0)))
+        excess = counted * ((np.mod(np.where(np.isnan(samples), 1, samples), divisor) == 0) - 1 / divisor)
+        parts, wholes = (sums_by_document(each.sum(axis=1), number, len(of)) for each in (excess, counted))
+        label = f"Share of multiples of {divisor} minus 1/{divisor}, between the ends of the scale"
         measure = BiasMeasure(f"multiples_of_{divisor}", label, _SOURCE, 0.0, (-1, 1))
-        usable = len(points) >= LEAST_POINTS
-        size = len(of) if usable else 0
-        return Bias(
-            measure.of_documents(
-                ratio_of_sums(parts, wholes), size, int(given.any(axis=1).sum()), why, generator
-            ),
-            0.0,
-        )
+        size = len(of) if points >= LEAST_POINTS else 0
+        items = int((counted > 0).any(axis=1).sum())
+        return Bias(measure.of_documents(ratio_of_sums(parts, wholes), size, items, why, generator), 0.0)
 
     return RoundNumbers(of_divisor(5), of_divisor(10))

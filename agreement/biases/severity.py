@@ -103,8 +103,8 @@ def distribution_distance(scores: Scores, points: FloatArray, *, generator: Rand
     """Wasserstein's distance of the judge's values and people's ratings, in points of the scale.
 
     sum over points of |F_judge - F_people|, the cumulated shares, times the step between points: how far
-    values would have to be moved on average. It is never below 0, so read it beside that of each person and
-    the others. points: (points,) of the scale, ascending.
+    values would have to be moved on average. It is above 0 by chance alone, so it is found only where its
+    interval is above that of each person and the others. points: (points,) of the scale, ascending.
     Source: Vallender 1974, Theory of Probability and its Applications 18.
     """
     measure = BiasMeasure(
@@ -115,7 +115,7 @@ def distribution_distance(scores: Scores, points: FloatArray, *, generator: Rand
         apart = np.abs(np.cumsum(one, axis=1) - np.cumsum(other, axis=1))
         return np.asarray(apart[:, :-1] @ np.diff(points))
 
-    return _of_shares(measure, distances, scores, points, generator)
+    return replace(_of_shares(measure, distances, scores, points, generator), one_sided=True)
 
 
 _Compare = Callable[[FloatArray, FloatArray], FloatArray]

@@ -252,18 +252,22 @@ def answer_study(tables: Tables) -> str:
 
 
 def answer_design(tables: Tables) -> str:
-    """Return the cheapest design with its hours, if they are known."""
+    """Return the cheapest design, what it reaches, and its hours and pay, if they are known."""
     designs = tables.get("designs")
     if designs is None or not designs.rows:
         return ""
     cells = {column.key: cell.value for column, cell in zip(designs.columns, designs.rows[0], strict=True)}
-    parts = {"raters": cells["raters"], "documents": f"{cells['documents']:,}"}
-    if isinstance(cells["hours"], float):
-        return gettext("Cheapest design: %(raters)s raters, %(documents)s documents, %(hours)s hours.") % {
-            **parts,
-            "hours": f"{cells['hours']:,.1f}",
-        }
-    return gettext("Cheapest design: %(raters)s raters, %(documents)s documents.") % parts
+    raters, each, documents = (cells[key] for key in ("raters", "per_document", "documents"))
+    panel = gettext("{each} of {raters} raters") if each != raters else gettext("{raters} raters")
+    sentence = f"{panel} × {gettext('{documents:,} documents {reaches}')}".format(
+        raters=raters, each=each, documents=documents, reaches=cells["reaches"]
+    )
+    if not isinstance(cells["hours"], float):
+        return f"{sentence}."
+    costs = gettext("{hours:,.1f} hours").format(hours=cells["hours"])
+    if isinstance(cells["pay"], float):
+        costs = gettext("{hours}, {pay:,.0f} of pay").format(hours=costs, pay=cells["pay"])
+    return f"{sentence}: {costs}."
 
 
 def _answer_needs(tables: Tables) -> str:

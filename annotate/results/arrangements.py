@@ -106,6 +106,7 @@ STUDY = Arrangement(
         "dependability": "dependability-curve",
     },
     in_files=("*-curve", "designs-by-dimension"),
+    columns_in_files={"designs": ("reaches",)},
     answer=answer_study,
 )
 SO_FAR = Arrangement(

@@ -11,11 +11,11 @@ from judges.laboratory.tables.alignment import (
     answer_alignment,
     version_of_alignment,
 )
-from judges.laboratory.tables.biases import biases_sections, version_of_biases
+from judges.laboratory.tables.biases import answer_biases, biases_sections, version_of_biases
 from judges.laboratory.tables.effects import answer_effects
 from judges.laboratory.tables.experiments import RUN, experiments_sections
 from judges.laboratory.tables.self_consistency import answer_self_consistency, self_consistency_sections
-from judges.results.tables.parameters import COEFFICIENT, CORRECTED, JUDGE, LEVEL, ROUND
+from judges.results.tables.parameters import ANY_JUDGE, COEFFICIENT, CORRECTED, JUDGE, LEVEL, ROUND
 from judges.results.tables.version import values_of, version_of_judges
 
 SELF_CONSISTENCY_PAGE = ResultsPage(
@@ -61,22 +61,23 @@ BIASES_PAGE = ResultsPage(
     "biases",
     gettext_lazy("Biases"),
     gettext_lazy(
-        "Whether judges prefer a position, long outputs, their own family or round numbers, their "
-        "severity, and the correlation of their errors: each compared with a control without the "
-        "bias."
+        "Whether a judge prefers a position, long outputs, its own family or round numbers, its severity, "
+        "and the correlation of its errors: each compared with a control without the bias."
     ),
     biases_sections,
     version_of_biases,
     values_of,
-    [ROUND, CORRECTED],
+    [ANY_JUDGE, ROUND, CORRECTED],
     filled_by="runs",
     arrangement=Arrangement(
         tabs={
             "biases": gettext_lazy("Biases found"),
-            "severity": gettext_lazy("Severity and use of the range"),
+            "severity": gettext_lazy("Severity and range"),
             "frequencies": gettext_lazy("Frequencies of scores"),
         },
         sorts={"frequencies": "-answers"},
+        has_chart=False,
+        answer=answer_biases,
     ),
 )
 

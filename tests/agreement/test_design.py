@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import scipy
 
@@ -13,7 +14,7 @@ from benchmarks.coverage_power import STUDIES, design_of_alpha, design_of_differ
 
 def test_designs_have_the_fewest_documents_for_each_number_of_raters() -> None:
     found = cheapest_designs([lambda raters, documents: raters * documents >= 35], 2, raters=(2, 4, 5, 20))
-    assert found == [Design(5, 7, 2), Design(2, 18, 2), Design(4, 9, 2), Design(20, 3, 2)]
+    assert found == [Design(5, 7, 2, 5), Design(2, 18, 2, 2), Design(4, 9, 2, 4), Design(20, 3, 2, 20)]
     assert [each.ratings for each in found] == [70, 72, 72, 120]
 
 
@@ -23,6 +24,26 @@ def test_training_counts_and_every_goal_is_reached() -> None:
     many = cheapest_designs(goals[:1], 1, training=100, raters=(6, 3))
     assert [each.raters for each in many] == [3, 6]
     assert cheapest_designs([lambda _raters, _documents: False], 3) == []
+
+
+def test_three_of_ten_raters_are_a_design_of_its_own() -> None:
+    found = cheapest_designs([lambda _, documents: documents >= 3], 2, raters=(2, 3, 10), per_document=3)
+    # Ten raters need five documents of three raters before each shares a document with others.
+    assert found == [Design(3, 3, 2, 3), Design(10, 5, 2, 3)]
+    assert found[1].ratings == 3 * 5 * 2
+
+
+def test_variance_of_a_difference_of_three_of_ten_raters_is_that_of_its_covariances() -> None:
+    rater, document = np.array([((3 * each + n) % 10, each) for each in range(20) for n in range(3)]).T
+    covariance = 0.04 * (rater[:, None] == rater) + 0.09 * (document[:, None] == document) + 0.36 * np.eye(60)
+    expected = 2 * covariance.sum() / 60**2
+    assert ErrorVariances(0.04, 0.09, 0.36).of_difference(10, 20, 3) == pytest.approx(expected)
+
+
+def test_width_of_three_of_ten_raters_is_reached() -> None:
+    (study,) = (each for each in STUDIES if each.raters == 10)
+    _, width = design_of_differences(study, 40)
+    assert width.reached == pytest.approx(width.promised, rel=0.06)
 
 
 def test_width_of_a_difference_is_worked_by_hand() -> None:

@@ -8,6 +8,7 @@ from django.core.management import call_command
 
 from agreement.design import width_of_difference
 from annotate.core.models import Dimension, Project
+from annotate.results.answers import answer_design
 from annotate.results.commands import current_page
 from annotate.results.queries.study_variances import TYPICAL
 from annotate.results.registry import result_of
@@ -77,6 +78,31 @@ def test_width_of_alpha_starts_from_the_one_measured() -> None:
     assert two["hours"].value == pytest.approx(two["ratings"].value * 30 / 3600)
 
 
+def test_some_raters_of_each_document_need_more_documents_and_fewer_ratings() -> None:
+    cast = make_project(documents=10, systems=3)
+    (row,) = cells_of(cast.project, "study", "designs", panel="10", per_document="3", seconds="60", wage="12")
+    (all_ten,) = cells_of(cast.project, "study", "designs", panel="10")
+    assert [row[key].value for key in ("raters", "per_document")] == [10, 3]
+    assert row["documents"].value > all_ten["documents"].value
+    assert row["ratings"].value == 3 * row["documents"].value * 3
+    assert row["ratings"].value < all_ten["ratings"].value
+    chosen = {"panel": "10", "per_document": "3", "seconds": "60", "wage": "12"}
+    page = current_page(project=cast.project, result=result_of(cast.project, "study", chosen))
+    hours, pay = row["hours"].value, row["pay"].value
+    designs = page.table("designs")
+    assert designs is not None
+    assert answer_design({"designs": designs}) == (
+        f"3 of 10 raters × {row['documents'].value} documents find 0.5 points with 80 % power: "
+        f"{hours:,.1f} hours, {pay:,.0f} of pay."
+    )
+
+
+def test_more_raters_of_each_document_than_raters_have_their_reason() -> None:
+    cast = make_project(documents=10, systems=3)
+    (row,) = cells_of(cast.project, "study", "designs-by-dimension", panel="2", per_document="3")
+    assert row["raters"].reason == "Enter at least as many raters as raters of each document."
+
+
 def test_a_goal_that_no_design_reaches_has_its_reason() -> None:
     cast = make_project(documents=10, systems=2)
     (row,) = cells_of(cast.project, "study", "designs-by-dimension", find="0.01")
@@ -100,5 +126,6 @@ def test_the_command_has_the_designs_as_json() -> None:
     answer = json.loads(out.getvalue())
     tables = [table for section in answer["sections"] for table in section["tables"]]
     (designs,) = [table for table in tables if table["key"] == "designs"]
-    assert [row[3]["value"] for row in designs["rows"]] == [4] * 4
+    systems = [column["key"] for column in designs["columns"]].index("systems")
+    assert [row[systems]["value"] for row in designs["rows"]] == [4] * 4
     assert answer["chosen"]["goal"] == "difference"

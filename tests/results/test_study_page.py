@@ -169,7 +169,7 @@ def test_what_is_wanted_known_and_spent_are_groups_of_fields(client: Client) -> 
         for legend, fields in re.findall(r"<legend>(.*?)</legend>(.*?)</fieldset>", page, re.DOTALL)
     }
     assert groups == {
-        "What is wanted": ["target", "find", "goal", "reach", "systems"],
+        "What is wanted": ["target", "find", "goal", "reach", "systems", "panel", "per_document"],
         "Known standard deviations (SD)": [*("sd_s", "sd_d", "sd_ds", "sd_r", "sd_rs", "sd_rd", "sd_e")],
         "What it costs": ["seconds", "wage", "training"],
     }

@@ -7,6 +7,7 @@ from functools import cache
 from django.utils.translation import gettext, gettext_lazy
 
 from agreement.design import (
+    LEAST_RATERS,
     MOST_DOCUMENTS,
     MOST_RATERS,
     Design,
@@ -41,12 +42,17 @@ SYSTEMS = NumberParameter("systems", gettext_lazy("Systems"), group=WANTED, leas
 TRAINING = NumberParameter(
     "training", gettext_lazy("Minutes of training for each rater"), group=COSTS, most=100_000
 )
-DESIGN_PARAMETERS = (GOAL, REACH, SYSTEMS)
+PANEL = NumberParameter("panel", gettext_lazy("Raters"), group=WANTED, least=2, most=100)
+PER_DOCUMENT = NumberParameter(
+    "per_document", gettext_lazy("Raters of each document"), group=WANTED, least=2, most=MOST_RATERS
+)
+DESIGN_PARAMETERS = (GOAL, REACH, SYSTEMS, PANEL, PER_DOCUMENT)
 
 _SAYS = gettext_lazy(
-    "The fewest ratings that reach the goal on every dimension with known variances, each rater "
-    "rating every output. Costs are time for items, training if given, and pay. An empty field takes a power "
-    "of 0.8, a difference’s interval of a quarter of the scale, or an alpha’s interval of 0.1."
+    "The fewest ratings that reach the goal on every dimension with known variances. Every rater rates "
+    "every output unless you enter the raters of each document. Costs are time for items, training if "
+    "given, and pay. An empty field takes a power of 0.8, a difference’s interval of a quarter of the "
+    "scale, or an alpha’s interval of 0.1."
 )
 _NAMES = {
     "cheapest": gettext_lazy("cheapest"),
@@ -71,6 +77,7 @@ _HOW = {
 _NO_SECONDS = gettext_lazy("Enter the seconds for an item.")
 _NO_PAY = gettext_lazy("Enter the pay for an hour.")
 _UNREACHED = gettext_lazy("Not reached with {raters} raters and {documents} documents.")
+_TOO_FEW_RATERS = gettext_lazy("Enter at least as many raters as raters of each document.")
 
 
 @dataclass(frozen=True)
@@ -78,13 +85,14 @@ class Goal:
     """What one dimension shall reach.
 
     value: by raters and documents the power or width. target: what it shall be; is_power: at least, else at
-    most.
+    most. words: the same as the end of a sentence.
     """
 
     planned: Planned
     value: Callable[[int, int], float]
     target: float
     is_power: bool
+    words: str
 
     def is_reached(self, raters: int, documents: int) -> bool:
         """Whether so many raters and documents are enough."""
@@ -129,53 +137,83 @@ def designs_section(
     """
     kind = chosen.get("goal", POWER)
     goals = [_goal_of(kind, each, size, widths, chosen) for each in planned if each.components]
-    designs = cheapest_designs(
-        [each.is_reached for each in goals], size.systems, training=costs.training_in_ratings
-    )
+
+    def cheapest(wanted: Sequence[Goal]) -> list[Design]:
+        return cheapest_designs(
+            [each.is_reached for each in wanted],
+            size.systems,
+            training=costs.training_in_ratings,
+            raters=_numbers_of_raters(chosen),
+            per_document=_per_document(chosen),
+        )
+
+    designs = cheapest(goals)
     tables = [_designs(designs, goals, costs, kind)] if designs else []
-    tables.append(_by_dimension(planned, goals, size, costs, kind))
+    tables.append(_by_dimension(planned, goals, cheapest, costs, chosen))
     return Section(gettext("Cheapest design"), str(_SAYS), tables, "designs")
+
+
+def _per_document(chosen: Chosen) -> int | None:
+    return int(float(chosen[PER_DOCUMENT.name])) if chosen.get(PER_DOCUMENT.name) else None
+
+
+def _numbers_of_raters(chosen: Chosen) -> Sequence[int]:
+    if chosen.get(PANEL.name):
+        return [int(float(chosen[PANEL.name]))]
+    return range(LEAST_RATERS, MOST_RATERS + 1)
 
 
 def _goal_of(kind: str, planned: Planned, size: Size, widths: Mapping[str, float], chosen: Chosen) -> Goal:
     components = planned.components
     assert components is not None
     variances, asked = components.of_differences, float(chosen.get("reach") or 0)
+    each = _per_document(chosen)
     if kind == DIFFERENCE:
+        width = asked or planned.length / 4
         return Goal(
             planned,
-            lambda raters, documents: width_of_difference(variances, size.systems, raters, documents),
-            asked or planned.length / 4,
+            lambda raters, documents: width_of_difference(
+                variances, size.systems, raters, documents, per_document=each
+            ),
+            width,
             is_power=False,
+            words=gettext("estimate a difference of systems within ±{half:g} points").format(half=width / 2),
         )
     if kind == ALPHA:
-        return _goal_of_alpha(planned, size, widths.get(planned.key), asked or _USUAL_ALPHA)
+        return _goal_of_alpha(planned, size, widths.get(planned.key), asked or _USUAL_ALPHA, each)
     find = float(chosen.get("find") or 0) or planned.length / 8
+    power = min(asked or _USUAL_POWER, 0.999)
     return Goal(
         planned,
         lambda raters, documents: variances.power(
-            find, size.systems, raters, documents, significance_level=size.level
+            find, size.systems, raters, documents, significance_level=size.level, per_document=each
         ),
-        min(asked or _USUAL_POWER, 0.999),
+        power,
         is_power=True,
+        words=gettext("find {difference:g} points with {power:g} % power").format(
+            difference=find, power=100 * power
+        ),
     )
 
 
-def _goal_of_alpha(planned: Planned, size: Size, width: float | None, target: float) -> Goal:
+def _goal_of_alpha(
+    planned: Planned, size: Size, width: float | None, target: float, per_document: int | None
+) -> Goal:
     components = planned.components
     assert components is not None
 
     @cache
-    def deviation(raters: int) -> float:
-        return deviation_of_alpha(components, min(size.systems, _MOST_DRAWN), raters)[1]
+    def deviation(raters: int, each: int | None = per_document) -> float:
+        return deviation_of_alpha(components, min(size.systems, _MOST_DRAWN), raters, each)[1]
 
-    expected = width_of_alpha(deviation(size.raters), size.documents)
+    expected = width_of_alpha(deviation(size.raters, None), size.documents)
     times = width / expected if width and expected else 1.0
     return Goal(
         planned,
         lambda raters, documents: times * width_of_alpha(deviation(raters), documents),
         target,
         is_power=False,
+        words=gettext("estimate alpha within ±{half:g}").format(half=target / 2),
     )
 
 
@@ -210,6 +248,7 @@ def _designs(designs: Sequence[Design], goals: Sequence[Goal], costs: Costs, kin
         *_design_columns(),
         Column("reached", str(GOALS[kind])),
         Column("hardest", gettext("hardest dimension"), ColumnKind.TEXT),
+        Column("reaches", gettext("reaches"), ColumnKind.TEXT),
     ]
     return Table("designs", gettext("Cheapest design, and others"), columns, rows, says=str(_SAYS))
 
@@ -217,6 +256,7 @@ def _designs(designs: Sequence[Design], goals: Sequence[Goal], costs: Costs, kin
 def _design_columns() -> list[Column]:
     return [
         Column("raters", gettext("raters"), ColumnKind.COUNT),
+        Column("per_document", gettext("of each document"), ColumnKind.COUNT),
         Column("documents", gettext("documents"), ColumnKind.COUNT),
         Column("systems", gettext("systems"), ColumnKind.COUNT),
         Column("ratings", gettext("ratings"), ColumnKind.COUNT),
@@ -226,7 +266,8 @@ def _design_columns() -> list[Column]:
 
 
 def _design_cells(design: Design, costs: Costs) -> Iterator[Cell]:
-    yield from (Cell(each) for each in (design.raters, design.documents, design.systems, design.ratings))
+    numbers = design.raters, design.per_document, design.documents, design.systems, design.ratings
+    yield from map(Cell, numbers)
     if not costs.seconds:
         yield from [Cell(reason=str(_NO_SECONDS))] * 2
         return
@@ -242,11 +283,19 @@ def _reached_cells(design: Design, goals: Sequence[Goal], kind: str) -> Iterator
     hardest = max(goals, key=lambda each: each.shortfall(design))
     yield Cell(hardest.value(design.raters, design.documents), how=str(_HOW[kind]))
     yield hardest.planned.heading
+    yield text(hardest.words)
 
 
 def _by_dimension(
-    planned: Sequence[Planned], goals: Sequence[Goal], size: Size, costs: Costs, kind: str
+    planned: Sequence[Planned],
+    goals: Sequence[Goal],
+    cheapest: Callable[[Sequence[Goal]], list[Design]],
+    costs: Costs,
+    chosen: Chosen,
 ) -> Table:
+    kind, most = chosen.get("goal", POWER), max(_numbers_of_raters(chosen))
+    unreached = _UNREACHED.format(raters=most, documents=f"{MOST_DOCUMENTS:,}")
+    missing = str(_TOO_FEW_RATERS) if (_per_document(chosen) or 0) > most else unreached
     of_dimension = {each.planned.key: each for each in goals}
     columns = [
         DIMENSION,
@@ -260,10 +309,9 @@ def _by_dimension(
         if goal is None:
             rows.append([each.heading, *[Cell(reason=each.reason)] * (len(columns) - 1)])
             continue
-        found = cheapest_designs([goal.is_reached], size.systems, training=costs.training_in_ratings)
+        found = cheapest([goal])
         target = Cell(goal.target)
         if not found:
-            missing = _UNREACHED.format(raters=MOST_RATERS, documents=f"{MOST_DOCUMENTS:,}")
             rows.append([each.heading, target, *[Cell(reason=missing)] * (len(columns) - 2)])
             continue
         reached = Cell(goal.value(found[0].raters, found[0].documents), how=str(_HOW[kind]))

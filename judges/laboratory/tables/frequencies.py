@@ -1,12 +1,15 @@
 """How often a judge gives each score (Stureborg and others 2024, figure 3)."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 from django.utils.translation import gettext, gettext_lazy
 
 from annotate.results.page import Section
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
-from judges.results.tables.compared import ComparedJudges, Scored
+from judges.core.models import Judge
+from judges.results.tables.compared import Scored
 
 MOST_SCORES = 101
 _SAYS = gettext_lazy(
@@ -18,8 +21,8 @@ _OTHER_SCALE = gettext_lazy("The judge has another scale than people.")
 _NO_RATINGS = gettext_lazy("There are no ratings yet.")
 
 
-def frequencies_sections(found: ComparedJudges) -> list[Section]:
-    """Return a table with a curve for each judge; named categories have none."""
+def frequencies_sections(judge: Judge, scored: Sequence[Scored]) -> list[Section]:
+    """Return a table with a curve for each dimension that a judge scored; none without answers."""
     columns = [
         DIMENSION,
         Column("score", gettext("score"), decimals=2),
@@ -27,14 +30,10 @@ def frequencies_sections(found: ComparedJudges) -> list[Section]:
         Column("answers", gettext("answers"), ColumnKind.COUNT),
         Column("people", gettext("share of ratings"), ColumnKind.SHARE),
     ]
-    sections = []
-    for judge in found.judges:
-        scored = [each for each in found.scored_by(judge) if not each.dimension.is_named]
-        if rows := [row for each in scored for row in _rows(each)]:
-            title = gettext("Frequencies of scores ({judge})").format(judge=judge.name)
-            table = Table(f"judge-{judge.pk}-frequencies", title, columns, rows, heads=2, plot="curve")
-            sections.append(Section(judge.name, str(_SAYS), [table], f"judge-{judge.pk}"))
-    return sections
+    rows = [row for each in scored for row in _rows(each)]
+    title = gettext("Frequencies of scores ({judge})").format(judge=judge.name)
+    table = Table("frequencies", title, columns, rows, heads=2, plot="curve")
+    return [Section(gettext("Frequencies of scores"), str(_SAYS), [table], "frequencies")] if rows else []
 
 
 def _rows(each: Scored) -> list[list[Cell]]:

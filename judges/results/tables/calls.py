@@ -14,7 +14,7 @@ from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, f
 from judges.core.models import Judge
 from judges.results.queries.calls import AskedPlaces
 from judges.results.tables.columns import number_or_reason
-from judges.results.tables.compared import Scored
+from judges.results.tables.compared import Scored, with_same_raters
 
 BEFORE = [
     Column("before", lambda: gettext("dimension before"), ColumnKind.TEXT),
@@ -45,13 +45,13 @@ class Following:
 
     @property
     def scores(self) -> list[Scores]:
-        """Both as scores of the chosen items, the dimension before first."""
-        return [each.scores.of_items(self.chosen) for each in (self.before, self.after)]
+        """Both as scores of the chosen items by the same raters, the dimension before first."""
+        return [each.of_items(self.chosen) for each in with_same_raters((self.before, self.after))]
 
     @property
     def beside(self) -> list[Cell]:
         """The dimension before, how many items there are, and r of both dimensions of judge and people."""
-        first, second = self.scores
+        first, second = (each.scores.of_items(self.chosen) for each in (self.before, self.after))
         named = self.before.dimension
         return [
             text(named.name, key=named.key),
@@ -71,7 +71,7 @@ class Following:
         ranges_before, ranges = (ranges_of(each.dimension.values) for each in (self.before, self.after))
         samples = [each.said.values[self.chosen] for each in (self.before, self.after)]
         judge = scores_given_before(samples[0], samples[1], ranges_before, ranges)
-        rated_before, rated = self._same_people()
+        rated_before, rated = (each.human for each in self.scores)
         people = scores_given_before(rated_before, rated, ranges_before, ranges)
         names = [self.after.dimension.name, self.before.dimension.name]
         for place, range_before in enumerate(ranges_before):
@@ -81,13 +81,6 @@ class Following:
                     found = dict(zip(ranges, (counts / total).tolist(), strict=True))
                     shares = [number_or_reason(found.get(each), str(_OTHER_SCALE)) for each in columns]
                     yield [*before, text(who), Cell(total), *shares]
-
-    def _same_people(self) -> list[npt.NDArray[np.float64]]:
-        """Return (raters, items) on each dimension, of the raters who rated both."""
-        raters = [list(each.people.raters) for each in (self.before, self.after)]
-        shared = [rater for rater in raters[0] if rater in raters[1]]
-        rows = [[names.index(rater) for rater in shared] for names in raters]
-        return [scores.human[own] for scores, own in zip(self.scores, rows, strict=True)]
 
 
 def followings(
@@ -121,7 +114,7 @@ def distribution_table(judge: Judge, following: Sequence[Following]) -> Table:
     ]
     rows = [row for pair in following for row in pair.distribution(ranges)]
     title = gettext("Scores by the score before ({judge})").format(judge=judge.name)
-    return Table(f"given-before-{judge.pk}", title, columns, rows, heads=4)
+    return Table("given-before", title, columns, rows, heads=4)
 
 
 def correlations_by_place(each: Scored, asked: AskedPlaces, most: int) -> list[Cell]:

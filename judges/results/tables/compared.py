@@ -195,6 +195,17 @@ class Scored(_Compared):
         return correct_preferences(self.scores, neighbours(self.ranking), generator=self.stream)
 
 
+def with_same_raters(scored: Sequence[Scored]) -> list[Scores]:
+    """Return the scores of several dimensions with the same rows of people; who rated one alone has gaps."""
+    raters = list(dict.fromkeys(rater for each in scored for rater in each.people.raters))
+    found = []
+    for each in scored:
+        human = np.full((len(raters), len(each.scores.judge)), np.nan)
+        human[[raters.index(rater) for rater in each.people.raters]] = each.scores.human
+        found.append(each.scores.beside(human, each.scores.judge))
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Versus(_Compared):
     """A judge that compares two texts; the better system of a pair, by people, is its first."""

@@ -10,6 +10,7 @@ from annotate.core.rounds import rounds_of
 from annotate.results.queries.compared_systems import DOCUMENTS, RATERS, TEXTS, about_one_of
 from annotate.results.queries.material import ROMAN
 from annotate.results.registry import Chosen, Parameter
+from judges.core.errors import NoJudgesError
 from judges.core.models import Judge
 from judges.core.specification import CONFIDENCE_LEVELS
 from judges.results.queries.pairings import first_judge, measured_judges
@@ -21,6 +22,16 @@ def _judges(project: Project) -> Options:
     """Return the judges with values, the usual one first. Raises NoJudgesError where there is none."""
     judges = measured_judges(project)
     first = first_judge(judges)
+    return [(str(each.pk), each.name) for each in (first, *(one for one in judges if one != first))]
+
+
+def _all_judges(project: Project) -> Options:
+    """Return all judges by name, the usual one first. Raises NoJudgesError where there is none."""
+    judges = list(Judge.objects.filter(project=project).order_by("name"))
+    if not judges:
+        raise NoJudgesError(gettext("There is no judge yet; add one and plan a run, or import judgments."))
+    measured = measured_judges(project)
+    first = first_judge(measured) if measured else judges[0]
     return [(str(each.pk), each.name) for each in (first, *(one for one in judges if one != first))]
 
 
@@ -60,6 +71,7 @@ COUNTED, LEFT_OUT = "counted", "left-out"
 CORRECTED = Parameter("corrected", gettext_lazy("Corrected judgments"), _corrected_options)
 UNITS = Parameter("units", gettext_lazy("Compared on"), _units)
 JUDGE = Parameter("judge", gettext_lazy("Judge"), _judges)
+ANY_JUDGE = Parameter("judge", gettext_lazy("Judge"), _all_judges)
 ROUND = Parameter("round", gettext_lazy("People’s values at the end of"), _rounds)
 COEFFICIENT = Parameter("coefficient", gettext_lazy("Coefficient"), _coefficients)
 LEVEL = Parameter("level", gettext_lazy("Over"), _levels)

@@ -173,24 +173,34 @@ def test_an_annotator_does_not_see_it(client, cast):
     assert client.get(page_of(cast)).status_code == 404
 
 
-def test_biases_are_found_with_controls_and_what_is_missing_is_said(client, cast):
-    (fluency, *_) = rows(client, cast, "severity", "biases")
-    assert fluency["judge"] == "Chooser"
+def biases(client, cast, key, judge):
+    return rows(client, cast, key, "biases", judge=cast.project.judges.get(name=judge).pk)
+
+
+def test_biases_of_the_chosen_judge_are_counted_and_what_is_missing_is_said(client, cast):
+    (fluency,) = biases(client, cast, "severity", "Chooser")
     assert float(fluency["severity_control_low"]) <= float(fluency["severity_control_high"])
-    found = {row["judge"]: row for row in rows(client, cast, "biases", "biases")}
-    assert "for its own family" in found["Chooser"]["unknown"]
-    assert "SD of samples" in found["Chooser"]["unknown"]
-    assert "SD of samples" not in found["Reasoner"]["unknown"]
+    chooser, reasoner = (
+        {row["measure"]: row for row in biases(client, cast, "biases", name)}
+        for name in ("Chooser", "Reasoner")
+    )
+    assert chooser["severity"]["tested_on"] == "1"
+    assert "SD of samples" not in chooser
+    assert reasoner["SD of samples"]["tested_on"] == "1"
+    found = [name for name, row in reasoner.items() if row["found"].startswith("Fluency")]
+    assert [reasoner[name]["found_on"] for name in found] == ["1"] * len(found)
     words = text_of(client.get(page_of(cast, "biases")))
+    assert f"{len(found) or 'None'} of " in words
     assert "Needs a judge that compares two outputs" in words
     assert "“perplexity” in its name" in words
     assert "tag the items of a system with its family" in words
 
 
 def test_severity_is_the_bias_of_the_page_of_judges(client, cast):
-    severe = {row["judge"]: row["severity"] for row in rows(client, cast, "severity", "biases")}
-    biases = {row["judge"]: row["bias"] for row in rows(client, cast, "differences", "judges")}
-    assert severe == biases
+    differences = {row["judge"]: row["bias"] for row in rows(client, cast, "differences", "judges")}
+    for name in ("Chooser", "Reasoner"):
+        (severe,) = biases(client, cast, "severity", name)
+        assert severe["severity"] == differences[name]
 
 
 def test_families_are_tags_of_items_that_occur_in_the_model_s_name(client, cast):
@@ -198,39 +208,37 @@ def test_families_are_tags_of_items_that_occur_in_the_model_s_name(client, cast)
     for item in cast.items:
         family = "family: GPT" if item.system.name.endswith("1") else "family: llama"
         ItemTag.objects.create(item=item, name=family)
-    values = {row["judge"]: row for row in rows(client, cast, "self-preference", "biases")}
-    # Of every document the first text is system 1's.
-    errors = [said - (one + other) / 2 for said, one, other in zip(RTS, *PEOPLE, strict=True)]
-    own, others = errors[::3], [error for place, error in enumerate(errors) if place % 3]
-    # Its first item was given twice 1 and once 5.
-    errors_of_first = (1 + 1 + 5) / 3 - 1.5
-    own[0] = errors_of_first
-    wanted = sum(own) / len(own) - sum(others) / len(others)
-    assert float(values["Reasoner"]["self_preference"]) == pytest.approx(wanted)
+    (found,) = biases(client, cast, "self-preference", "Reasoner")
+    # Of every document the first text is system 1's; its first item was given twice 1 and once 5.
+    judge = np.array([(1 + 1 + 5) / 3, *RTS[1:]], dtype=float)
+    own = (np.arange(len(judge)) % 3 == 0).astype(float)
+    one, other, judge, own = (np.array(each) - np.mean(each) for each in (*PEOPLE, judge, own))
+    people = (one + other) / 2
+    equations = [[one @ other, people @ own], [people @ own, own @ own]]
+    wanted = np.linalg.solve(equations, [people @ judge, own @ judge])[1]
+    assert float(found["self_preference"]) == pytest.approx(wanted)
 
 
 def test_a_perplexity_that_was_imported_gives_familiarity(client, cast):
     make_metric(cast, [2.0 + number for number in range(len(cast.items))], name="Perplexity, small model")
-    found = rows(client, cast, "familiarity", "biases")
-    assert [row["judge"] for row in found] == ["Chooser", "Reasoner"]
-    by_rating = rows(client, cast, "by-rating", "biases")
-    assert len(by_rating) == 2 * 5
-    first = {float(row["rating"]): row["judge_mean"] for row in by_rating if row["judge"] == "Chooser"}
+    assert len(biases(client, cast, "familiarity", "Chooser")) == 1
+    by_rating = biases(client, cast, "by-rating", "Chooser")
+    assert len(by_rating) == 5
+    first = {float(row["rating"]): row["judge_mean"] for row in by_rating}
     at_two = [2.0 + place for place, value in enumerate(MCQ) if value == 2]
     assert float(first[2]) == pytest.approx(sum(at_two) / len(at_two))
 
 
 def test_perplexities_of_documents_have_a_table_of_their_own(client, cast):
     make_metric(cast, [7.0] * len(cast.items), name="Document perplexity under a model")
-    found = rows(client, cast, "documents-by-rating", "biases")
-    means = {row["judge_mean"] for row in found if row["judge"] == "Chooser"} - {""}
+    found = biases(client, cast, "documents-by-rating", "Chooser")
+    means = {row["judge_mean"] for row in found} - {""}
     assert {round(float(mean), 6) for mean in means} == {7}
     assert "“perplexity” in its name" in text_of(client.get(page_of(cast, "biases"))), "outputs have none"
 
 
 def test_frequencies_of_scores_count_every_sample(client, cast):
-    judge = cast.project.judges.get(name="Reasoner")
-    found = rows(client, cast, f"judge-{judge.pk}-frequencies", "biases")
+    found = biases(client, cast, "frequencies", "Reasoner")
     first = 6 - RTS[0]  # said once of the first item, in place of RTS[0]
     said = [*RTS, *RTS, first, *RTS[1:]]
     assert {float(row["score"]): int(row["answers"]) for row in found} == {
@@ -247,7 +255,7 @@ def test_frequencies_on_a_scale_of_its_own_list_each_point_and_no_people(client,
     judge = make_judge(cast.project, name="Percent", scale_minimum=1, scale_maximum=100)
     for item, value in zip(cast.items, [60, 70, 70, *[80] * 9], strict=True):
         make_judgment(judge, item, cast.dimensions[0], value=value)
-    found = rows(client, cast, f"judge-{judge.pk}-frequencies", "biases")
+    found = biases(client, cast, "frequencies", "Percent")
     assert [float(row["score"]) for row in found] == list(range(1, 101))
     given = {float(row["score"]): row["answers"] for row in found if row["answers"] != "0"}
     assert given == {60: "1", 70: "2", 80: "9"}
@@ -288,10 +296,9 @@ def test_scores_of_one_call_are_held_against_the_score_before(client):
 def test_distributions_by_the_score_before_stand_beside_people_s(client):
     cast = several_dimensions()
     client.force_login(cast.admin)
-    (judge,) = cast.project.judges.all()
     found = {
         (row["dimension"], row["score_before"], row["who"]): row
-        for row in rows(client, cast, f"given-before-{judge.pk}", "biases")
+        for row in rows(client, cast, "given-before", "biases")
     }
     # Of the items at even places, fluency first: RTS has two 3s there.
     own = found["Coherence", "3", "judge"]
@@ -326,8 +333,7 @@ def test_options_in_reverse_order_show_what_their_order_does(client, cast):
     chooser = cast.project.judges.get(name="Chooser")
     for judgment in chooser.judgments.all():
         make_judgment(backwards, judgment.item, cast.dimensions[0], value=min(5, judgment.value + 1))
-    (row,) = rows(client, cast, "options", "biases")
-    assert row["judge"] == "Chooser"
+    (row,) = biases(client, cast, "options", "Chooser")
     moved = [min(5, value + 1) - value for value in MCQ]
     assert float(row["shift"]) == pytest.approx(sum(moved) / len(moved) / 2)
     assert float(row["changed"]) == pytest.approx(sum(move > 0 for move in moved) / len(moved))

@@ -1,0 +1,178 @@
+"""What a cause adds to a judge's values beyond quality, which people's ratings show with errors of their own.
+
+A judge that uses a narrow range errs by quality, and so by everything that goes with quality. Its values are
+therefore regressed on people's quality and on the cause. A mean of few ratings is quality with errors, which
+would bias both slopes; one rater of an item, whose errors are independent of the others', is the instrument
+for the mean of the others (errors in variables: Fuller 1987, Measurement Error Models, section 1.4).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from agreement.biases.measures import (
+    CONTROLS,
+    DEALT,
+    Bias,
+    BiasMeasure,
+    control_of,
+    sums_by_document,
+)
+from agreement.comparison import Scores
+from agreement.data import FloatArray, IntArray, divide_where
+from agreement.streams import Randomness, generator_of
+
+NO_TWO_RATERS = (
+    "No item has a value of the judge and of two people. One rating is quality with errors, and a second one "
+    "tells them apart."
+)
+PEOPLE_DISAGREE = (
+    "People’s ratings of these items do not agree beyond chance, so quality cannot be separated from the "
+    "cause."
+)
+TOO_FEW_AGREE = (
+    "In too many resamples of documents people’s ratings do not agree beyond chance, so quality cannot be "
+    "separated from the cause."
+)
+
+
+def instruments(human: FloatArray) -> Iterator[tuple[npt.NDArray[np.bool_], FloatArray, FloatArray]]:
+    """Yield items, the ratings of one rater of each, and the means of their other raters.
+
+    human: (raters, items, dimensions), NaN for a gap; a rater with a gap on one dimension of an item is left
+    out of the item. The first round takes the first rater of every item with two or more, the second round
+    the second rater, and so on. Ratings and means are (items, dimensions).
+    """
+    given = np.asarray(~np.isnan(human).any(axis=2))
+    number = given.sum(axis=0)
+    in_order = np.argsort(~given, axis=0, kind="stable")[: number.max(initial=0)]
+    total = np.where(given[:, :, None], human, 0.0).sum(axis=0)
+    for place, raters in enumerate(in_order):
+        usable = (number > place) & (number > 1)
+        ratings = human[raters[usable], usable.nonzero()[0]]
+        yield usable, ratings, (total[usable] - ratings) / (number[usable] - 1)[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class CauseBeyondQuality:
+    """judge = a_group + b quality + c cause, from items (items,) with a value of the judge and two people.
+
+    In each round of `instruments` w is one rater, x the mean of the others and v the mean of both, all minus
+    the means of their groups. Either is the instrument for the other, and moments are added over rounds:
+    sum v judge = b sum w x + c sum v cause, sum cause judge = b sum v cause + c sum cause^2. This is
+    two-stage least squares over all choices of an instrument. A replicate without sum w x above what the
+    cause explains is NaN.
+    """
+
+    scores: Scores
+    cause: FloatArray
+    groups: IntArray
+
+    def of_weights(self, weights: FloatArray) -> FloatArray:
+        """(replicates, 2): b and c at weights (replicates, documents)."""
+        moments = np.zeros((len(weights), 5))
+        for sums, products in self._tables:
+            number, w, x, judge, cause = np.moveaxis(np.tensordot(weights, sums, axes=1), 2, 0)
+            of_means = np.stack(_products(w, x, judge, cause), axis=2) / np.maximum(number, 1)[:, :, None]
+            moments += weights @ products - of_means.sum(axis=1)
+        quality, with_judge, shared, with_cause, alone = moments.T
+        determinant = quality * alone - shared**2
+        known = (alone > _LEAST) & (determinant > _LEAST * alone)
+        slopes = with_judge * alone - shared * with_cause, quality * with_cause - shared * with_judge
+        return np.stack([divide_where(known, each, determinant) for each in slopes], axis=1)
+
+    @cached_property
+    def _tables(self) -> list[tuple[FloatArray, FloatArray]]:
+        """For each round (documents, groups, 5), number of items and sums, and (documents, 5), products."""
+        groups, documents = int(self.groups.max(initial=-1)) + 1, len(self.scores.document_labels)
+        tables = []
+        for usable, w, x in self._rounds:
+            values = w, x, self._judge[usable], self.cause[usable]
+            own, number = self.scores.documents[usable], np.ones_like(w)
+            cells = own * groups + self.groups[usable]
+            sums = sums_by_document(np.column_stack([number, *values]), cells, documents * groups)
+            products = sums_by_document(np.column_stack(_products(*values)), own, documents)
+            tables.append((sums.reshape(documents, groups, 5), products))
+        return tables
+
+    def remainders(self) -> FloatArray:
+        """(items,): judge - b people's mean - c cause, minus the mean of its group."""
+        whole = np.ones((1, len(self.scores.document_labels)))
+        of_quality, of_cause = self.of_weights(whole)[0]
+        left = self._judge - of_quality * self.scores.human_means - of_cause * self.cause
+        return np.asarray(left - (np.bincount(self.groups, left) / np.bincount(self.groups))[self.groups])
+
+    def of_judges(self, judges: FloatArray) -> FloatArray:
+        """(judges,): c of other judges' values (judges, items), as c is a weighted sum of values."""
+        moments = np.zeros(3)
+        with_v, with_cause = np.zeros((2, len(self.cause)))
+        for usable, w, x in self._rounds:
+            w, x, cause = (self._centre(each, usable) for each in (w, x, self.cause[usable]))
+            v = (w + x) / 2
+            moments += w @ x, v @ cause, cause @ cause
+            with_v[usable] += v
+            with_cause[usable] += cause
+        quality, shared, alone = moments
+        of_items = (quality * with_cause - shared * with_v) / (quality * alone - shared**2)
+        return np.asarray(judges @ of_items)
+
+    @property
+    def _judge(self) -> FloatArray:
+        return np.asarray(self.scores.judge - self.scores.judge.mean())  # fewer digits lost
+
+    @property
+    def _rounds(self) -> Iterator[tuple[npt.NDArray[np.bool_], FloatArray, FloatArray]]:
+        middle = float(self.scores.human_means.mean())
+        for usable, one, others in instruments(self.scores.human[:, :, None] - middle):
+            yield usable, one[:, 0], others[:, 0]
+
+    def _centre(self, values: FloatArray, usable: npt.NDArray[np.bool_]) -> FloatArray:
+        groups = self.groups[usable]
+        number = np.maximum(np.bincount(groups), 1)
+        return np.asarray(values - (np.bincount(groups, values) / number)[groups])
+
+
+_LEAST = 1e-9
+
+
+def _products(w: FloatArray, x: FloatArray, judge: FloatArray, cause: FloatArray) -> list[FloatArray]:
+    v = (w + x) / 2
+    return [w * x, v * judge, v * cause, judge * cause, cause * cause]
+
+
+def judged_with_two(scores: Scores, known: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """(items,): of the known items those with a value of the judge and of two people."""
+    return np.asarray(known & ~np.isnan(scores.judge) & ((~np.isnan(scores.human)).sum(axis=0) > 1))
+
+
+def beyond_quality(
+    measure: BiasMeasure,
+    scores: Scores,
+    cause: FloatArray,
+    groups: IntArray,
+    why_alike: str,
+    generator: Randomness,
+) -> Bias:
+    """The slope of the judge's values on a cause at equal quality, of items that `judged_with_two` chose.
+
+    groups: (items,), each with a mean of its own. why_alike: what is needed where the cause does not vary.
+    The control deals what the judge's values leave over to other items. The interval resamples documents and
+    estimates both slopes again.
+    """
+    fit = CauseBeyondQuality(scores, cause, groups)
+    size, items = len(scores.document_labels), len(cause)
+    varies = any(np.ptp(cause[groups == each]) > 0 for each in np.unique(groups))
+    why = NO_TWO_RATERS if not items else PEOPLE_DISAGREE if varies else why_alike
+    measured = measure.of_documents(
+        lambda weights: fit.of_weights(weights)[:, 1], size, items, why, generator
+    )
+    if not measured.defined:
+        return Bias(measured, measure.without)
+    if measured.interval is None and size > 1:
+        measured = replace(measured, interval_reason=TOO_FEW_AGREE)
+    dice = generator_of(generator, measure.name, "control")
+    dealt = dice.permuted(np.tile(fit.remainders(), (CONTROLS, 1)), axis=1)
+    return Bias(measured, measure.without, control_of(fit.of_judges(dealt).tolist(), DEALT))
