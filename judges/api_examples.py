@@ -168,8 +168,8 @@ SEARCH = {
 }
 
 EXAMPLES = {
-    "PartsInput": {"teach": 10, "select": 10},
-    "PartsRow": {
+    "DocumentPartsInput": {"teach": 10, "select": 10},
+    "DocumentPartsRow": {
         "teach": 10,
         "select": 10,
         "held_out": 70,

@@ -124,16 +124,6 @@ class DecisionInput(TypedDict):
 DeliveryRowStatusEnum: TypeAlias = Literal["waiting", "delivered", "failed"]
 
 
-class DevelopmentInput(TypedDict):
-    share: NotRequired[float]
-
-
-class DevelopmentRow(TypedDict):
-    drawn: int
-    documents: int
-    most: int
-
-
 DimensionInputKindEnum: TypeAlias = Literal["scale", "category", "labels", "parts", "preference", "ranking", "spans", "text"]
 
 
@@ -180,6 +170,21 @@ class DisputeSide(TypedDict):
     number: int
     part: int
     text: str
+
+
+class DocumentPartsInput(TypedDict):
+    teach: int
+    select: int
+
+
+class DocumentPartsRow(TypedDict):
+    teach: int
+    select: int
+    held_out: int
+    documents: int
+    most: int
+    advised: int
+    in_use: str
 
 
 DraftEnum: TypeAlias = Literal["clarification", "wording"]
@@ -230,6 +235,7 @@ class ExamplesInput(TypedDict):
     dimension: str
     judge: NotRequired[int]
     count: NotRequired[int]
+    nearest: NotRequired[bool]
 
 
 class ExcludedShape(TypedDict):
@@ -237,6 +243,11 @@ class ExcludedShape(TypedDict):
 
 
 ExportRowStatusEnum: TypeAlias = Literal["waiting", "writing", "ready", "stopped"]
+
+
+class FactorRow(TypedDict):
+    key: str
+    levels: list[str]
 
 
 FormatEnum: TypeAlias = Literal["jsonl", "csv", "parquet", "xlsx", "huggingface", "paper", "preferences"]
@@ -743,11 +754,14 @@ class SearchCandidateRow(TypedDict):
     about: NotRequired[str]
     parts: list[int]
     dropped_after: NotRequired[int | None]
+    ranks: NotRequired[Any]
 
 
 class SearchInput(TypedDict):
     proposals: list[int]
     most_candidates: NotRequired[int]
+    rounds: NotRequired[int]
+    drafter: NotRequired[int]
     most_calls: NotRequired[int | None]
     budget: NotRequired[float | str | None]
 
@@ -799,6 +813,9 @@ class Standing(TypedDict):
     short_reason: NotRequired[str]
     differs: bool
     revision: int
+
+
+StepEnum: TypeAlias = Literal["select", "repeat", "teach", "draft", "held_out"]
 
 
 class StepInput(TypedDict):
@@ -855,10 +872,6 @@ UseRowUseEnum: TypeAlias = Literal["rank systems", "score single texts", "means 
 class VariantRow(TypedDict):
     id: int
     name: str
-
-
-class VariantsShape(TypedDict):
-    judges: list[VariantRow]
 
 
 class WebhookInput(TypedDict):
@@ -1261,6 +1274,21 @@ class ExperimentInput(TypedDict):
     samples: NotRequired[list[int]]
     scales: NotRequired[list[ScalesEnum]]
     orders: NotRequired[list[str]]
+    dimensions: NotRequired[list[str]]
+    documents: NotRequired[int]
+    budget: NotRequired[float | str]
+
+
+class ExperimentRow(TypedDict):
+    run: int
+    factors: list[FactorRow]
+    judges: list[VariantRow]
+
+
+class ExperimentRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[ExperimentRow]
 
 
 class ExportInput(TypedDict):
@@ -1593,6 +1621,9 @@ class PromptSearchRow(TypedDict):
     dimension: str
     status: NotRequired[PromptSearchRowStatusEnum]
     reason: NotRequired[str]
+    rounds: NotRequired[int]
+    round: NotRequired[int]
+    step: NotRequired[StepEnum]
     stages: NotRequired[Any]
     stage: NotRequired[int]
     planned_calls: int
@@ -1835,6 +1866,7 @@ class PolicyDetail(TypedDict):
 
 class PromptSearchDetail(TypedDict):
     search: PromptSearchRow
+    progress: str
     spent: str
     chosen: NotRequired[int | None]
     candidates: list[SearchCandidateRow]

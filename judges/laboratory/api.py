@@ -77,10 +77,10 @@ ProposalText = form_input("ProposalText", AcceptForm)
 SearchInput = form_input("SearchInput", SearchForm)
 
 
-PartsInput = form_input("PartsInput", PartsForm)
+DocumentPartsInput = form_input("DocumentPartsInput", PartsForm)
 
 
-class PartsRow(serializers.Serializer[Any]):
+class DocumentPartsRow(serializers.Serializer[Any]):
     """How the documents are divided: for teaching, for selecting, and those held out."""
 
     teach = serializers.IntegerField(help_text="Documents for teaching; 0 before the draw.")
@@ -207,17 +207,17 @@ class PartsOfProject(ApiView):
 
     about = "alignment"
 
-    @reads(PartsRow)
+    @reads(DocumentPartsRow)
     def get(self, request: Request, slug: str) -> Response:
         """Say how the documents are divided."""
-        return Response(PartsRow(parts_of(project_for_reader(request.user, slug))).data)
+        return Response(DocumentPartsRow(parts_of(project_for_reader(request.user, slug))).data)
 
-    @writes(PartsRow, accepts=PartsInput, status=201)
+    @writes(DocumentPartsRow, accepts=DocumentPartsInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Draw documents for teaching and for selecting; a part that has documents keeps them."""
         project = project_for_routing(request.user, slug)
-        draw_parts(project=project, **self.check(PartsInput), by=request_user(request))
-        return Response(PartsRow(parts_of(project)).data, status=201)
+        draw_parts(project=project, **self.check(DocumentPartsInput), by=request_user(request))
+        return Response(DocumentPartsRow(parts_of(project)).data, status=201)
 
     @writes(None, status=204)
     def delete(self, request: Request, slug: str) -> Response:

@@ -54,7 +54,7 @@ NO_PAGES = {
     *("export_file", "export_one", "audit_download", "reproduction_table", "result_file"),
     "disagreements_file",
     *("judge_comparison", "judge_figures", "judge_reliability", "judge_estimates", "judge_replacement"),
-    *("certificate_table", "agreement", "so_far"),
+    *("certificate_table", "agreement", "so_far", "pilot", "experiment_new"),
     *(
         "rate",
         "my_work",

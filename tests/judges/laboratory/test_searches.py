@@ -373,7 +373,7 @@ def test_a_model_that_does_not_learn_is_not_said_to(replay):
     collect(run=search.run_id, seconds=60)
     run_job("search", search.pk)
     search.refresh_from_db()
-    (rank,) = search.candidates.get().ranks
+    (rank,) = search.candidates.get().ranks or []
     assert (rank["items"], rank["alpha"]) == (48, rank["base"])
     assert (search.status, state_of_search(search).chosen) == ("finished", None)
     assert (
