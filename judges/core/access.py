@@ -77,8 +77,8 @@ def proposal_in(project: Project, pk: int) -> Proposal:
 
 
 def drafting_in(project: Project, pk: int) -> Drafting:
-    """Return a drafting for a judge of the project."""
-    draftings = Drafting.objects.select_related("judge", "dimension", "drafter__endpoint")
+    """Return a drafting that a person planned for a judge of the project."""
+    draftings = Drafting.objects.filter(search=None).select_related("judge", "dimension", "drafter__endpoint")
     return _first_or_404(draftings.filter(judge__project=project, pk=pk), "drafting")
 
 

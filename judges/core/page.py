@@ -30,5 +30,5 @@ def render_judges(
 def add_refusal(form: forms.Form, error: DomainError) -> int:
     """Put what a command refused beside the fields that it is about, and return the status to answer with."""
     for field, message in error.fields.items() or [(None, error.message)]:
-        form.add_error(field, message)
+        form.add_error(field if field in form.fields else None, message)
     return error.status

@@ -448,10 +448,13 @@ def add_judges(*, project: Project, judges: Sequence[JudgeSpec], by: User | None
     An existing judge with the same prompt and settings is reused under any name: no call is paid twice.
     """
     lock_project(project)
-    return [
-        _find_alike(project, _values(project, each, by)) or add_judge(project=project, judge=each, by=by)
-        for each in judges
-    ]
+    found: list[Judge] = []
+    for each in judges:
+        alike = _find_alike(project, _values(project, each, by))
+        named = replace(each, name=free_name(project, each.name))
+        found.append(alike or add_judge(project=project, judge=named, by=by))
+    _refuse_repeated(found)
+    return found
 
 
 def preview_judges(*, project: Project, judges: Sequence[JudgeSpec]) -> list[Judge]:
@@ -465,9 +468,27 @@ def preview_judges(*, project: Project, judges: Sequence[JudgeSpec]) -> list[Jud
         values = _values(project, replace(each, template=template), None)
         alike = _find_alike(project, values) if template.pk else None
         if alike is None:
-            _judges_refuse(project, each)
+            values["name"] = free_name(project, each.name)
+            _judges_refuse(project, replace(each, name=values["name"]))
         found.append(alike or Judge(pk=-place, project=project, **values))
+    _refuse_repeated(found)
     return found
+
+
+def _refuse_repeated(judges: Sequence[Judge]) -> None:
+    """Raise InvalidValueError where two variants have the same prompt and settings, so are one judge."""
+    keys = [each.pk for each in judges]
+    for each in judges:
+        if keys.count(each.pk) > 1:
+            says = gettext("Two variants have the prompt and settings of {name}. Leave one of them out.")
+            raise InvalidValueError(says.format(name=each.name))
+
+
+def free_name(project: Project, name: str) -> str:
+    """Return a name that no judge of the project has: this one, or this one with a number. One query."""
+    taken = set(Judge.with_candidates.filter(project=project).values_list("name", flat=True))
+    numbered = (f"{name[:75]} {number}" for number in range(2, len(taken) + 3))
+    return next(each for each in (name, *numbered) if each not in taken)
 
 
 def _find_alike(project: Project, values: Mapping[str, Any]) -> Judge | None:

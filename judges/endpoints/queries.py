@@ -51,7 +51,8 @@ def endpoints_of(project: Project, *, archived: bool | None = False) -> QuerySet
     endpoints = Endpoint.objects.filter(project=project).select_related("entered_key")
     if archived is not None:
         endpoints = endpoints.filter(archived_at__isnull=not archived)
-    return endpoints.annotate(judges_count=Count("judges")).order_by("name")
+    own = Count("judges", filter=Q(judges__tried_by=None))
+    return endpoints.annotate(judges_count=own).order_by("name")
 
 
 def entered_key_of(endpoint: Endpoint | None) -> EnteredKey | None:

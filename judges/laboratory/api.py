@@ -306,7 +306,7 @@ class Draftings(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List draftings."""
         project = project_for_reader(request.user, slug)
-        draftings = Drafting.objects.filter(judge__project=project)
+        draftings = Drafting.objects.filter(judge__project=project, search=None)
         return self.page(draftings.select_related("judge", "dimension", "drafter"), DraftingRow)
 
     @writes(DraftingDetail, accepts=DraftingInput, status=201)

@@ -69,10 +69,11 @@ def _advance(found: PromptSearch) -> None:
             save_progress(search)
         elif search.step == Step.TEACH:
             _draft(search, cases)
+        elif _waits_for_other_run(search):
+            says = gettext("Another run still asks {name} about these documents. Go on when it has ended.")
+            _stop(search, says.format(name=search.judge.name))
         elif search.step == Step.SELECT and _lacks_calls(search, standings):
-            search.step = Step.REPEAT
-            retry_failed(run=found.run)
-            save_progress(search)
+            _repeat(search, found.run)
         else:
             _rank(search, standings)
 
@@ -83,12 +84,32 @@ def _has_moved(search: PromptSearch, found: PromptSearch) -> bool:
     return now != (found.status, found.stage, found.step, found.run_id)
 
 
+def _waits_for_other_run(search: PromptSearch) -> bool:
+    """Whether values of the judge as it is are still to come, from a run that is not the search's."""
+    status = Judgment.Status
+    ours = Judgment.objects.filter(judge=search.judge, dimension=search.dimension)
+    ours = ours.filter(item__document__in=search.documents, status__in=(status.PLANNED, status.LEASED))
+    return ours.exclude(run=search.run).filter(run__status=Run.Status.RUNNING).exists()
+
+
 def _lacks_calls(search: PromptSearch, standings: Sequence[CandidateRank]) -> bool:
-    """Whether candidates cannot be ranked because calls failed, which another try may mend."""
+    """Whether calls failed, of the judge as it is or of candidates with too few values to be ranked."""
     short = [each.candidate for each in standings if each.share < LEAST_SHARE]
     judges = search.candidates.filter(pk__in=short).values("candidate")
-    failed = Judgment.objects.filter(run=search.run, judge__in=judges, status=Judgment.Status.FAILED)
-    return bool(short) and failed.exists()
+    failed = Judgment.objects.filter(run=search.run, status=Judgment.Status.FAILED)
+    return failed.filter(Q(judge__in=judges) | Q(judge=search.judge)).exists()
+
+
+def _repeat(search: PromptSearch, run: Run) -> None:
+    """Ask again what failed, once, before the stage is ranked."""
+    search.step = Step.REPEAT
+    try:
+        with transaction.atomic():
+            retry_failed(run=run)
+    except DomainError as error:
+        _stop(search, error.message)
+        return
+    save_progress(search)
 
 
 def _rank(search: PromptSearch, standings: Sequence[CandidateRank]) -> None:
@@ -174,7 +195,7 @@ def _draft(search: PromptSearch, cases: Sequence[Case]) -> None:
                 search.dimension,
                 Proposal.Kind.CLARIFICATION,
                 search.drafter,
-                _money_to_spend(search),
+                money_to_spend(search),
                 requests,
                 search.created_by,
                 search=search,
@@ -223,9 +244,10 @@ def _begin_round(search: PromptSearch, drafted: Sequence[Proposal]) -> None:
     before = list(best.parts.order_by("pk")) if best else []
     before.sort(key=lambda each: each.kind != Proposal.Kind.WORDING)  # a wording comes first
     sets = [[each] for each in drafted] + ([list(drafted)] if len(drafted) > 1 else [])
-    add_candidates(search, [combine(search.judge, [*before, *each]) for each in sets])
     try:
-        make_candidates(search)
+        with transaction.atomic():
+            add_candidates(search, [combine(search.judge, [*before, *each]) for each in sets])
+            make_candidates(search)
     except InvalidValueError as error:
         _stop(search, error.message)
         return
@@ -250,7 +272,7 @@ def begin_step(search: PromptSearch, step: "PromptSearch.Step") -> None:
 
     Raises NotReadyError where the budget is spent, RunRefusedError where a judge cannot be asked.
     """
-    left = _money_to_spend(search)
+    left = money_to_spend(search)
     search.step = Step.SELECT if step == Step.REPEAT else step
     related = search.candidates.select_related("candidate__endpoint", "candidate__template").order_by("pk")
     project = search.judge.project
@@ -275,7 +297,8 @@ def begin_step(search: PromptSearch, step: "PromptSearch.Step") -> None:
     save_progress(search)
 
 
-def _money_to_spend(search: PromptSearch) -> Decimal | None:
+def money_to_spend(search: PromptSearch) -> Decimal | None:
+    """Return what is left of a search's budget; None without one. Raises NotReadyError where it is spent."""
     left = money_left(search)
     if left is not None and left < LEAST_BUDGET:
         raise NotReadyError(
@@ -287,9 +310,14 @@ def _money_to_spend(search: PromptSearch) -> Decimal | None:
 
 
 def continue_drafting(search: PromptSearch, by: User | None) -> None:
-    """Have the drafting between two rounds go on with what is left. The caller holds the search's lock."""
-    drafting, left = search.draftings.latest("pk"), _money_to_spend(search)
-    start_drafting(drafting=drafting, budget=None if left is None else left + drafting.spent, by=by)
+    """Have the drafting between two rounds go on with what is left. The caller holds the search's lock.
+
+    Where all is drafted, the worker that advances the search takes the next step.
+    """
+    drafting = search.draftings.latest("pk")
+    if drafting.proposals.filter(status__in=(Proposal.Status.DRAFTING, Proposal.Status.FAILED)).exists():
+        left = money_to_spend(search)
+        start_drafting(drafting=drafting, budget=None if left is None else left + drafting.spent, by=by)
 
 
 def money_left(search: PromptSearch) -> Decimal | None:

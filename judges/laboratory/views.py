@@ -85,14 +85,17 @@ def pilot(request: Request, slug: str) -> HttpResponse:
 def alignment_draw(request: Request, slug: str) -> HttpResponse:
     """Draw the development part."""
     project = project_for_routing(request.user, slug)
+    if "undo" in request.POST:
+        try:
+            undo_draw(project=project, by=request_user(request))
+        except DomainError as error:
+            messages.error(request, error.message)
+        return redirect("alignment", slug=slug)
     form = PartsForm(request.POST)
-    if "undo" not in request.POST and not form.is_valid():
+    if not form.is_valid():
         return _render(request, project, status=422, draw=form)
     try:
-        if "undo" in request.POST:
-            undo_draw(project=project, by=request_user(request))
-        else:
-            draw_parts(project=project, **form.cleaned_data, by=request_user(request))
+        draw_parts(project=project, **form.cleaned_data, by=request_user(request))
     except DomainError as error:
         return _render(request, project, status=add_refusal(form, error), draw=form)
     return redirect("alignment", slug=slug)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django.views.decorators.vary import vary_on_headers
 
-from annotate.core.access import project_for_admin
+from annotate.core.access import project_for_admin, project_for_reader
 from annotate.core.addresses import query_of
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
@@ -70,6 +70,7 @@ def judge(request: Request, slug: str, pk: int) -> HttpResponse:
     project = reads(request.user, slug)
     edited, by = judge_in(project, pk), request_user(request)
     if request.method == "GET" and request.GET.get("part") == SELF_CONSISTENCY:
+        project_for_reader(request.user, slug)  # what people gave is a result
         return _show_self_consistency(request, project, edited)
     return _edit(request, project, edited, lambda spec: update_judge(judge=edited, to=spec, by=by))
 

@@ -167,7 +167,9 @@ JUDGMENT_KEY = ("judge", "document", "system", "other_system", "dimension", "sam
 
 
 def _judgment_changes(project: Project) -> Iterator[Row]:
-    changes = JudgmentChange.objects.filter(judgment__judge__project=project).order_by("pk")
+    changes = JudgmentChange.objects.filter(
+        judgment__judge__project=project, judgment__judge__tried_by=None
+    ).order_by("pk")
     keys = _keys_by_id(project)
     rows = (_earlier_answer(row, keys) for row in ColumnRows(changes, JUDGMENT_CHANGES.sources))
     return with_actors(rows, project, of="change", not_by_raters=_BY_ADMINS)

@@ -1,14 +1,16 @@
 """The candidates of a search: combinations of proposals, each tried by a judge that only the search sees."""
 
 from collections.abc import Sequence
+from uuid import uuid4
 
 from django.db.models import Max
 from django.utils.translation import gettext
 
 from annotate.core.audit import record
+from annotate.core.configuration import lock_project
 from annotate.core.models import User
 from judges.core.models import Judge, PromptSearch, PromptTemplate, Proposal
-from judges.endpoints.commands import refuse_text
+from judges.endpoints.commands import free_name, refuse_text
 from judges.laboratory.wording import with_addition
 
 NAME = 80  # characters of the name of a judge or a prompt
@@ -61,10 +63,11 @@ def _make_judge(search: PromptSearch, proposal: Proposal, label: str) -> Judge:
     base = search.judge
     assert base.template is not None
     refuse_text(base.method, proposal.text)
+    hidden = f"{label} #{uuid4().hex[:8]}"  # no judge of the project has this name, now or later
     template = PromptTemplate.with_candidates.create(
         project=base.project,
         method=base.template.method,
-        name=_name(base.template.name, label),
+        name=_name(base.template.name, hidden),
         version=1,
         text=base.template.text,
         wordings={**base.template.wordings, str(proposal.dimension_id): proposal.text},
@@ -78,7 +81,7 @@ def _make_judge(search: PromptSearch, proposal: Proposal, label: str) -> Judge:
         if field.name not in _OWN
     }
     return Judge.with_candidates.create(
-        **same, name=_name(base.name, label), template=template, tried_by=search
+        **same, name=_name(base.name, hidden), template=template, tried_by=search
     )
 
 
@@ -87,18 +90,25 @@ def _name(name: str, label: str) -> str:
 
 
 def reveal_candidate(candidate: Proposal, by: User | None) -> None:
-    """Make a chosen candidate a judge of the project, with the next version of its prompt."""
+    """Make a chosen candidate a judge of the project, with the next version of its prompt.
+
+    Locks the project. A candidate that is one already stays as it is.
+    """
+    lock_project(candidate.judge.project)
     judges = Judge.with_candidates.select_related("template", "project")
     judge = judges.get(accepted_proposals=candidate)
     base = candidate.judge.template
+    if judge.tried_by_id is None:
+        return
     assert judge.template is not None
     assert base is not None
+    judge.name = free_name(judge.project, judge.name.partition(" #")[0])
     versions = PromptTemplate.objects.filter(project=judge.project, name=base.name)
     judge.template.name = base.name
     judge.template.version = (versions.aggregate(last=Max("version"))["last"] or 0) + 1
     judge.template.tried_by = judge.tried_by = None
     judge.template.save(update_fields=["name", "version", "tried_by"])
-    judge.save(update_fields=["tried_by"])
+    judge.save(update_fields=["name", "tried_by"])
     facts = {"prompt": str(judge.template), "judge": judge.name, "text": candidate.text}
     record(judge.project, "search.chose", candidate.judge, after=facts, by=by)
 

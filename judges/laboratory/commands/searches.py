@@ -18,12 +18,12 @@ from judges.laboratory.searching import (
     begin_step,
     continue_drafting,
     lock_search,
-    money_left,
+    money_to_spend,
     refuse_budget,
     save_progress,
 )
 from judges.runs.commands.budgets import change_budget
-from judges.runs.commands.runs import cancel_run, start_run
+from judges.runs.commands.runs import cancel_run, retry_failed, start_run
 
 Status = PromptSearch.Status
 _OVER = (Status.CANCELLED, Status.FINISHED)
@@ -53,7 +53,9 @@ def plan_search(
     combined = [
         combine(judge, parts) for parts in _combinations(judge, dimension, proposals, most_candidates)
     ]
-    plan = plan_of_search(judge, dimension, [text for _, text in combined], most_calls, rounds=rounds)
+    plan = plan_of_search(
+        judge, dimension, [text for _, text in combined], most_calls, rounds=rounds, drafter=drafter
+    )
     return _write(
         PromptSearch(
             judge=judge,
@@ -110,7 +112,8 @@ def start_search(*, search: PromptSearch, budget: Decimal | None = None, by: Use
     if search.status in _OVER:
         raise NotReadyError(gettext("This search is over; plan a new one."))
     if budget is not None:
-        refuse_budget(search.judge, budget)
+        for asked in filter(None, (search.judge, search.drafter)):
+            refuse_budget(asked, budget)
         search.budget = budget
     is_new = search.status == Status.PLANNED
     search.status, search.reason = Status.RUNNING, ""
@@ -122,9 +125,13 @@ def start_search(*, search: PromptSearch, budget: Decimal | None = None, by: Use
         continue_drafting(search, by)
         save_progress(search)
     elif search.run and search.run.status in (Run.Status.STOPPED, Run.Status.PAUSED):
-        if search.budget is not None:
-            change_budget(run=search.run, budget=(money_left(search) or 0) + search.run.spent)
+        left = money_to_spend(search)
+        if left is not None:
+            change_budget(run=search.run, budget=left + search.run.spent)
         start_run(run=search.run)
+        save_progress(search)
+    elif search.run and search.run.status == Run.Status.FINISHED:  # the stage could not be ranked
+        retry_failed(run=search.run)
         save_progress(search)
     else:
         begin_step(search, PromptSearch.Step(search.step))

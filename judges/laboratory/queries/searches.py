@@ -156,7 +156,13 @@ def spent_by(search: PromptSearch) -> Decimal:
 
 
 def plan_of_search(
-    judge: Judge, dimension: Dimension, texts: Sequence[str], most_calls: int | None, *, rounds: int = 1
+    judge: Judge,
+    dimension: Dimension,
+    texts: Sequence[str],
+    most_calls: int | None,
+    *,
+    rounds: int = 1,
+    drafter: Judge | None = None,
 ) -> SearchPlan:
     """Return what a search over these wordings would ask, on as many documents as calls allow.
 
@@ -182,13 +188,14 @@ def plan_of_search(
             "The search takes {least} calls at least; allow as many, or try fewer candidates."
         ).format(least=least)
         raise InvalidValueError(message, fields={"most_calls": message})
-    calls = counted.all_calls(stages)
+    calls, drafts = counted.all_calls(stages), (rounds - 1) * DRAFTS
+    cost, drafted = _cost(judge, dimension, texts, calls - drafts), _cost_of_drafts(drafter or judge, drafts)
     return SearchPlan(
         stages,
         development[: stages[-1].documents],
         calls,
         counted.held_out_calls,
-        _cost(judge, dimension, texts, calls),
+        None if cost is None or drafted is None else cost + drafted,
     )
 
 
@@ -262,6 +269,14 @@ def _cost(judge: Judge, dimension: Dimension, texts: Sequence[str], calls: int) 
     longer = sum(len(text) - own for text in texts) / len(texts) / CHARACTERS_A_TOKEN
     sent = round(calls * (plan.usage.input_tokens + max(longer, 0.0)))
     return prices_of(judge.endpoint, judge.model).cost(sent, round(calls * plan.usage.output_tokens))
+
+
+def _cost_of_drafts(drafter: Judge, drafts: int) -> Decimal | None:
+    if not drafts:
+        return Decimal(0)
+    if drafter.endpoint is None:
+        return None
+    return prices_of(drafter.endpoint, drafter.model).cost(drafts * REQUEST, drafts * DRAFT)
 
 
 def standings_of(search: PromptSearch) -> list[CandidateRank]:

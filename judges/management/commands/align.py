@@ -33,7 +33,7 @@ from judges.laboratory.queries.cases import (
     triable_proposals,
 )
 from judges.laboratory.queries.draftings import state_of_drafting
-from judges.laboratory.queries.searches import SearchState, searches_of
+from judges.laboratory.queries.searches import SearchState, searches_of, state_of_search
 from judges.laboratory.searching import SEARCH_JOB
 from judges.results.queries.pairings import judge_called
 from judges.runs.commands.collecting import collect
@@ -182,6 +182,8 @@ class Command(ConcordCommand):
                 run_job(DRAFTING_JOB.name, drafting.pk)
             run_job(SEARCH_JOB.name, search.pk)
             search.refresh_from_db()
+            if waits := state_of_search(search).waits:
+                return [waits]
         return [search.reason] if search.status == PromptSearch.Status.STOPPED else []
 
     def _tell(self, options: Mapping[str, Any], sentence: str) -> None:

@@ -77,6 +77,7 @@ def stored_answers(run: Run, hashes: Collection[str]) -> StoredAnswers:
         status=Judgment.Status.DONE,
         messages_hash__in=hashes,
         judge__project=run.project_id,
+        judge__tried_by=None,
         is_corrected=False,
         reused_from__isnull=True,
         refusal="",

@@ -100,7 +100,7 @@ def plan_of_asking(judgments: QuerySet[Judgment]) -> RunPlan:
     Three queries, and one for each judge.
     """
     counts = dict(judgments.order_by().values_list("judge").annotate(Count("pk")))
-    judges = Judge.objects.filter(Q(pk__in=counts), endpoint__isnull=False).select_related("endpoint")
+    judges = Judge.with_candidates.filter(Q(pk__in=counts), endpoint__isnull=False).select_related("endpoint")
     found = list(judges.order_by("name"))
     used = mean_usage(Scope(found, []))
     plans = [
@@ -122,5 +122,5 @@ def _asking_plan(judge: Judge, judgments: QuerySet[Judgment], count: int, usage:
         return JudgePlan(judge, count, 0, 0, 0, usage)
     own = judgments.filter(judge=judge).order_by("pk")
     calls = len(by_call(own, {judge.pk}))
-    size = sizes_of_calls(Judge.objects.filter(pk=judge.pk))[judge.pk]
+    size = sizes_of_calls(Judge.with_candidates.filter(pk=judge.pk))[judge.pk]
     return JudgePlan(judge, calls * size, 0, 0, 0, usage, shared_calls=calls, size=size)

@@ -19,9 +19,12 @@ from judges.core.models import (
     Run,
 )
 from judges.core.specification import Scope
+from judges.endpoints.archiving import archive
+from judges.endpoints.commands import shipped_template
 from judges.laboratory.commands.experiments import start_experiment
 from judges.laboratory.factors import Factors, design_of, spec_of
-from judges.runs.commands.runs import plan_run
+from judges.methods import METHODS
+from judges.runs.commands.runs import cancel_run, plan_run
 from judges.runs.queries.plans import plan_of
 from judges.runs.queries.samples import drawable_documents
 from tests.api.client import ApiClient
@@ -345,3 +348,25 @@ def test_a_program_previews_and_starts_an_experiment() -> None:
     refused = program.post(f"{home}/experiments/", {**wanted, "temperatures": [3]})
     assert "temperatures.0" in refused.json()["fields"]
     assert program.post(f"{home}/experiments/", {**wanted, "prompts": ["shipped:guess"]}).status_code == 422
+
+
+def test_a_shipped_prompt_that_is_the_base_s_own_is_refused(cast, base):
+    """The form offers all shipped texts; two variants would be one judge."""
+    own = shipped_template(project=cast.project, key="direct", by=cast.admin)
+    Judge.objects.filter(pk=base.pk).update(
+        template=own, method="direct", max_tokens=METHODS["direct"].max_tokens
+    )
+    base = Judge.objects.select_related("template", "endpoint").get(pk=base.pk)
+    with pytest.raises(InvalidValueError, match="Two variants have the prompt and settings of Base"):
+        start(cast, base, prompts={"Score without reasons": "direct"})
+    assert Judge.objects.get() == base
+    assert not Run.objects.exists()
+
+
+def test_a_variant_that_is_archived_is_made_anew_under_a_free_name(cast, base):
+    first = start(cast, base, temperatures=[1])
+    variant = first.variants.get(position=1).judge
+    cancel_run(run=first.run)
+    archive(kept=variant, by=cast.admin)
+    again = start(cast, base, temperatures=[1]).variants.get(position=1).judge
+    assert (again.name, again.temperature) == (f"{variant.name} 2", 1)

@@ -17,6 +17,7 @@ from judges.laboratory.commands.searches import cancel_search, plan_search, star
 from judges.laboratory.queries.cases import proposals_of
 from judges.laboratory.queries.searches import state_of_search
 from judges.laboratory.tables.alignment import alignment_sections
+from judges.laboratory.tables.experiments import RUN
 from judges.runs.commands.collecting import collect
 from judges.runs.commands.runs import cancel_run
 from tests.factories import make_user
@@ -126,6 +127,7 @@ def test_candidates_are_judges_of_the_search_alone_until_one_is_chosen(learning,
     tried = Judge.with_candidates.filter(tried_by=search)
     assert tried.count() == 3
     assert list(learning.project.judges.all()) == [judge]
+    assert [key for key, _ in RUN.choices(learning.project)] == ["all"], "its runs are no experiments"
     client.force_login(learning.admin)
     slug = learning.project.slug
     for place in ("judges", "templates", "run_plan"):
@@ -381,3 +383,46 @@ def test_a_model_that_does_not_learn_is_not_said_to(replay):
         .exclude(item__document__development__part="select")
         .exists()
     )
+
+
+def test_a_worker_that_dies_after_drafting_costs_no_draft(cast, judge, provider):
+    draw_parts(project=cast.project, teach=8, select=6, by=cast.admin)
+    provider.reply_to = answer_in_two_steps
+    run(cast, judge)
+    search = start_search(
+        search=planned(cast, judge, proposed(cast, judge, "Be fair."), rounds=2), by=cast.admin
+    )
+    for _ in range(10):
+        if search.step == "draft":
+            break
+        assert search.run_id
+        collect(run=search.run_id, seconds=60)
+        run_job("search", search.pk)
+        search.refresh_from_db()
+    run_job("drafting", search.draftings.get().pk)
+    asked = len(provider.asked)
+    PromptSearch.objects.update(status="stopped", reason="The worker died three times.")
+    search = start_search(search=PromptSearch.objects.get(), by=cast.admin)
+    run_job("search", search.pk)
+    search.refresh_from_db()
+    assert (search.step, search.round, search.draftings.count()) == ("select", 2, 1)
+    assert len(provider.asked) == asked, "what was drafted is not drafted again"
+    assert searched(cast, search).status == "finished"
+
+
+def test_a_stage_that_could_not_be_ranked_is_asked_again(learning, judge):
+    search = start_search(
+        search=planned(learning, judge, proposed(learning, judge, CLARIFICATION)), by=learning.admin
+    )
+    for _ in range(2):  # the calls fail, and once more
+        assert search.run_id
+        collect(run=search.run_id, seconds=60)
+        Judgment.objects.filter(run=search.run_id).update(
+            status="failed", value=None, reason="The server was away.", answered_at=None
+        )
+        run_job("search", search.pk)
+        search.refresh_from_db()
+    assert search.status == "stopped"
+    assert "values are missing" in search.reason
+    assert searched(learning, search).status == "finished"
+    assert chosen_by(search).ranks[-1]["alpha"] == 1
