@@ -75,7 +75,7 @@ def of_judge(cast: Cast, key: str, name: str = "Reasoner") -> Rows:
 def test_every_page_asks_for_the_level(level: str) -> None:
     cast, named = at_level(level), level == "nominal"
     for page in (name for name, each in PAGES.items() if each.is_listed(cast.project)):
-        assert tables_on(cast, page), page
+        assert tables_on(cast, page) or (named and page == "biases"), page  # it is about distances
     judges = set(tables_on(cast, "judges"))
     assert (judges >= OF_NAMES, judges >= OF_AMOUNTS) == (named, not named)
     assert (OF_NAMES | OF_AMOUNTS) & judges == (OF_NAMES if named else OF_AMOUNTS)
