@@ -214,14 +214,14 @@ class PartsOfProject(ApiView):
 
     @writes(DocumentPartsRow, accepts=DocumentPartsInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Draw documents for teaching and for selecting; a part that has documents keeps them."""
+        """Split the documents for teaching and for selecting; a part that has documents keeps them."""
         project = project_for_routing(request.user, slug)
         draw_parts(project=project, **self.check(DocumentPartsInput), by=request_user(request))
         return Response(DocumentPartsRow(parts_of(project)).data, status=201)
 
     @writes(None, status=204)
     def delete(self, request: Request, slug: str) -> Response:
-        """Undo the draw, while nothing rests on it."""
+        """Undo the split, while nothing rests on it."""
         undo_draw(project=project_for_routing(request.user, slug), by=request_user(request))
         return Response(status=204)
 

@@ -51,7 +51,7 @@ def test_a_judge_learns_on_one_screen(context: BrowserContext, live_server: Live
         page.goto(place)
         page.get_by_label("Documents for teaching").fill("6")
         page.get_by_label("Documents for selecting").fill("6")
-        page.get_by_role("button", name="Draw documents").click()
+        page.get_by_role("button", name="Split the documents").click()
         expect(page.get_by_text("6 teach · 6 select · 8 held out")).to_be_visible()
         expect(page.get_by_role("region", name="Where it is wrong")).to_contain_text("4 vs 1")
         page.get_by_text("Write your own").click()

@@ -71,7 +71,7 @@ def test_it_has_both_rounds_judges_routing_certificates_and_an_export() -> None:
         compute_page(project=project, result=result_of(project, page))
         shown = admin.get(f"/projects/{project.slug}/results/{page.name}/", follow=True)
         assert shown.status_code == 200, page.name
-    assert "Draw documents" not in admin.get(f"/projects/{project.slug}/judges/align/").content.decode()
+    assert "Split the documents" not in admin.get(f"/projects/{project.slug}/judges/align/").content.decode()
     for path in ("judges/prompts", "judges/runs", "judges/endpoints", "webhooks", "webhooks/1", "images"):
         html = admin.get(f"/projects/{project.slug}/{path}/").content.decode()
         assert 'class="empty"' not in html, path

@@ -33,7 +33,7 @@ Status = Proposal.Status
 
 @transaction.atomic
 def draw_parts(*, project: Project, teach: int, select: int, by: User | None) -> None:
-    """Draw documents for teaching and for selecting; the others are held out. Locks the project.
+    """Split the documents for teaching and for selecting; the others are held out. Locks the project.
 
     A part that has documents keeps them. Documents that certificates or audits rest on are not drawn. Raises
     InvalidValueError for numbers that leave nothing to hold out, NotReadyError where nothing can be drawn.
@@ -44,7 +44,7 @@ def draw_parts(*, project: Project, teach: int, select: int, by: User | None) ->
         part: 0 if before[part] else number for part, number in ((Part.TEACH, teach), (Part.SELECT, select))
     }
     if not any(wanted.values()) and all(before.values()):
-        raise NotReadyError(gettext("The documents are drawn already. Undo the draw to change it."))
+        raise NotReadyError(gettext("The documents are split already. Undo the split to change it."))
     free = free_documents(project)
     most = min(len(free), project.documents.count() - 1 - sum(before.values()))
     if most < 1:
@@ -54,7 +54,7 @@ def draw_parts(*, project: Project, teach: int, select: int, by: User | None) ->
             )
         )
     if min(teach, select) < 0 or not 1 <= sum(wanted.values()) <= most:
-        message = gettext("Draw 1 to {most} documents in all, so that some stay held out.").format(most=most)
+        message = gettext("Choose 1 to {most} documents in all, so that some stay held out.").format(most=most)
         raise InvalidValueError(message, fields={"teach": message})
     order = Stream(project.seed).of("alignment", "development").generator().permutation(len(free)).tolist()
     drawn = {}

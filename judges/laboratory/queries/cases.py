@@ -92,11 +92,11 @@ def documents_of(project: Project, part: str) -> set[int]:
 def why_in_use(project: Project) -> str:
     """Return what rests on the parts, so that they stay as they are, in a sentence. Three queries at most."""
     if Proposal.objects.filter(judge__project=project).exclude(items=None).exists():
-        return gettext("Proposals come from these documents, so they stay drawn.")
+        return gettext("Proposals come from these documents, so the split stays.")
     if PromptSearch.objects.filter(judge__project=project).exists():
-        return gettext("A search ranked candidates on these documents, so they stay drawn.")
+        return gettext("A search ranked candidates on these documents, so the split stays.")
     if Panel.objects.filter(judge__project=project, learns_from_parts=True).exists():
-        return gettext("A panel learned its weights from these documents, so they stay drawn.")
+        return gettext("A panel learned its weights from these documents, so the split stays.")
     return ""
 
 
@@ -149,7 +149,7 @@ def learning_material(project: Project) -> Material:
     last = last_round(project)
     material = material_of(project, last, current_guideline(project), with_development=True)
     if not material.in_development.any():
-        raise InvalidValueError(gettext("No documents are drawn to learn from yet. Draw them first."))
+        raise InvalidValueError(gettext("The documents are not split yet. Split them first."))
     return material
 
 

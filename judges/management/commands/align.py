@@ -52,9 +52,9 @@ class Command(ConcordCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the project and the steps."""
         parser.add_argument("project", help="the project's short name, as in its address")
-        parser.add_argument("--teach", type=int, metavar="N", help="draw N documents for teaching")
-        parser.add_argument("--select", type=int, metavar="N", help="draw N documents for selecting")
-        parser.add_argument("--undo-draw", action="store_true", help="hold all documents out again")
+        parser.add_argument("--teach", type=int, metavar="N", help="number of documents for teaching")
+        parser.add_argument("--select", type=int, metavar="N", help="number of documents for selecting")
+        parser.add_argument("--undo-split", action="store_true", help="hold all documents out again")
         parser.add_argument("--judge", metavar="NAME", help="whose prompt is to change")
         parser.add_argument("--dimension", metavar="KEY", help="on which dimension")
         parser.add_argument("--examples", type=int, metavar="N", help="propose N units as examples")
@@ -106,7 +106,7 @@ class Command(ConcordCommand):
     def _take_steps(self, project: Project, options: Mapping[str, Any]) -> list[str]:
         """Return why drafts failed, or a search stopped."""
         problems: list[str] = []
-        if options["undo_draw"]:
+        if options["undo_split"]:
             undo_draw(project=project, by=None)
         if options["teach"] is not None or options["select"] is not None:
             draw_parts(project=project, teach=options["teach"] or 0, select=options["select"] or 0, by=None)

@@ -81,7 +81,7 @@ def test_the_screen_leads_from_errors_to_versions(client: Client, cast: Cast) ->
         .endswith(f"align/?judge={second.pk}")
     )
     client.force_login(cast.researcher)
-    assert "Run it on the" not in text_of(client.get(place))
+    assert "Run it on both" not in text_of(client.get(place))
 
 
 @pytest.mark.django_db

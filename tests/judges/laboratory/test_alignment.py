@@ -220,7 +220,7 @@ def test_each_part_is_drawn_once_and_holds_something_out(cast):
     draw_parts(project=cast.project, teach=9, select=3, by=cast.admin)  # teaching keeps what it has
     parts = parts_of(cast.project)
     assert (parts.teach, parts.select, parts.held_out) == (2, 3, 15)
-    with pytest.raises(NotReadyError, match="are drawn already"):
+    with pytest.raises(NotReadyError, match="are split already"):
         draw_parts(project=cast.project, teach=1, select=1, by=cast.admin)
 
 
@@ -249,7 +249,7 @@ def test_a_project_of_one_document_has_nothing_to_draw(client):
     client.force_login(cast.admin)
     page = client.get(reverse("alignment", args=[cast.project.slug]))
     assert "and another to hold out" in text_of(page)
-    assert b"Draw documents" not in page.content
+    assert b"Split the documents" not in page.content
 
 
 def test_an_accepted_clarification_is_a_version_of_its_own_and_goes_to_raters_once():
@@ -347,7 +347,7 @@ def test_the_page_draws_proposes_and_decides(cast, judge, client):
     judge_all(cast, judge)
     refused = client.post(f"{address}draw/", {"teach": 20, "select": 0})
     assert refused.status_code == 422
-    assert "Draw 1 to 19 documents in all" in text_of(refused)
+    assert "Choose 1 to 19 documents in all" in text_of(refused)
     client.post(f"{address}draw/", {"teach": 1, "select": 0})
     client.post(f"{address}draw/", {"undo": "on"})
     client.post(f"{address}draw/", {"teach": 8, "select": 0})
