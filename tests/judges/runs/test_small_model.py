@@ -58,10 +58,10 @@ def test_a_small_model_judges_the_demonstration_project_and_learns(address, monk
 
 def learn_from_development_documents(address):
     """Draw, judge, let the model draft, accept, judge again, and look at what was held out."""
-    cast = make_project(documents=2, annotators=2, raters_per_item=2)
+    cast = make_project(documents=4, systems=1, annotators=2, raters_per_item=2)
     slug, round = cast.project.slug, opened(cast)
     for item in cast.items:
-        item.text = f"These boots keep feet dry, and the soles last. Sold by {item.system.name}."
+        item.text = f"These boots keep feet dry, and the soles last. Sold by {item.document.key}."
         item.save()
         for annotator in cast.annotators:
             rate(cast, round, annotator, item, 5, comment="Every sentence reads well.")
@@ -78,7 +78,7 @@ def learn_from_development_documents(address):
         max_tokens=4,
         score_from="probabilities",
     )
-    aligned(slug, teach=1, select=0)
+    aligned(slug, teach=2, select=0)
     assert judged(slug, "small", "fluency")["done"] == 4
     (proposal,) = aligned(slug, judge="small", dimension="fluency", clarifications=1, here=True)["proposals"]
     assert (proposal["status"], len(proposal["units"])) == ("proposed", 2)
