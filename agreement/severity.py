@@ -20,6 +20,8 @@ PENALTY = 0.25
 """Half of it is what each squared severity and threshold costs, so that none is infinite."""
 SAME_SHARE = 0.01
 """Differences of raters' shares below it move no mean by what two decimals show."""
+SHOWN = 0.005
+"""The least difference that two decimals show."""
 _STEPS = 500
 _CLOSE = 1e-6  # of log-likelihoods that tell nothing apart
 MOST_POINTS = 11
@@ -32,7 +34,7 @@ class RaterSeverity:
 
     severity: in logits, 0 being the raters' mean. fair_mean: the mean that the rater would give to all units.
     infit, outfit: mean squares of residuals, 1 as the model has it, above it where the rater is less regular.
-    adjusted_p_value: that infit is 1, see `severity_misfit`.
+    adjusted_p_value: that infit is 1, see `severity_misfit`; None where it is not tested (`NO_VARIANCE`).
     """
 
     rater: str
@@ -42,7 +44,7 @@ class RaterSeverity:
     fair_mean: Estimated
     infit: float
     outfit: float
-    adjusted_p_value: float
+    adjusted_p_value: float | None
 
 
 @dataclass(frozen=True)
@@ -50,14 +52,14 @@ class FairAverage:
     """A system: the mean of its items, and the mean with raters of average severity, each with its rank.
 
     expected: what the model predicts of the mean by the same raters. adjusted_p_value: that both are one, see
-    `severity_misfit`.
+    `severity_misfit`; None where it is not tested (`NO_VARIANCE`).
     """
 
     system: str
     items: int
     mean: float
     expected: float
-    adjusted_p_value: float
+    adjusted_p_value: float | None
     fair: Estimated
     rank: int
     fair_rank: int
@@ -81,10 +83,19 @@ class Severity:
     reason: str = ""
 
     @property
-    def misfit_p_value(self) -> float:
-        """The smallest adjusted p value of a system's mean or a rater's infit; 1 without any."""
-        found = [each.adjusted_p_value for each in self.systems]
-        return min([*found, *(each.adjusted_p_value for each in self.raters)], default=1.0)
+    def misfit_p_value(self) -> float | None:
+        """The smallest adjusted p value of a system's mean or a rater's infit; None without any."""
+        found = [each.adjusted_p_value for each in (*self.systems, *self.raters)]
+        return min((each for each in found if each is not None), default=None)
+
+    def finds_misfit(self, significance_level: float = 0.05) -> bool:
+        """Return whether a significant difference also shows at two decimals."""
+        found = [(each.adjusted_p_value, each.mean - each.expected) for each in self.systems]
+        found += [(each.adjusted_p_value, each.infit - 1) for each in self.raters]
+        return any(
+            p_value is not None and p_value < significance_level and abs(difference) >= SHOWN
+            for p_value, difference in found
+        )
 
 
 def why_not_severity(values: FloatArray, points: Sequence[float], documents: npt.NDArray[Any]) -> str:
@@ -229,7 +240,7 @@ def _raters(
                 fair[place],
                 float(infit[place]),
                 float(outfit[place]),
-                float(misfit.adjusted[len(rated.systems) + place]),
+                misfit.adjusted[len(rated.systems) + place],
             )
         )
     return found
@@ -253,7 +264,7 @@ def _systems(fit: SeverityFit, rated: RatedPoints, misfit: SeverityMisfit) -> li
             items[place],
             float(means[place]),
             float(misfit.expected_means[place]),
-            float(misfit.adjusted[place]),
+            misfit.adjusted[place],
             fair[place],
             ranks[0][place],
             ranks[1][place],

@@ -1,6 +1,7 @@
 """Severity of raters: a published example, derivatives, and how often intervals hold."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -142,9 +143,32 @@ def test_misfit_of_the_model_is_that_of_the_jackknife() -> None:
     errors = np.sqrt(29 / 30 * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
     expected = 2 * scipy.stats.t.sf(np.abs(moments(fit)) / errors, 29)
     found = severity_misfit(fit.likelihood, fit.parameters, fit.inverse)
-    assert found.p_values == pytest.approx(expected, abs=0.02)
+    assert list(found.p_values) == pytest.approx(expected, abs=0.02)
     model = rater_severity(values, [1, 2, 3, 4, 5], systems, documents, ["A", "B", "C"])
-    assert found.p_values.min() < model.misfit_p_value == found.adjusted.min() < 0.05
+    assert model.misfit_p_value == min(each for each in found.adjusted if each is not None) < 0.05
+    assert model.finds_misfit()
+
+
+def test_system_with_one_value_or_raters_by_chance_have_no_p_value() -> None:
+    values, systems, documents = Panel(documents=20, systems=3).values(np.random.default_rng(4))
+    values[:, np.array(systems) == "S0"] = 5
+    found = rater_severity(values, [1, 2, 3, 4, 5], systems, documents, ["A", "B", "C"])
+    assert [each.adjusted_p_value is None for each in found.systems] == [True, False, False]
+    assert not found.finds_misfit()
+    by_chance = np.random.default_rng(12).integers(1, 4, (3, 40)).astype(float)
+    by_chance[2] = 4 - by_chance[0]  # the spread of units ends at its bound
+    systems, documents = [f"S{place % 2}" for place in range(40)], np.repeat(np.arange(10), 4)
+    found = rater_severity(by_chance, [1, 2, 3], systems, documents, ["A", "B", "C"])
+    assert [each.adjusted_p_value for each in found.systems] == [None, None]
+    assert all(each.adjusted_p_value is not None for each in found.raters)
+
+
+def test_misfit_needs_a_difference_that_two_decimals_show() -> None:
+    values, systems, documents = panel(4)
+    found = rater_severity(values, [1, 2, 3, 4, 5], systems, documents, ["A", "B", "C"])
+    system = replace(found.systems[0], mean=3.0, expected=3.004, adjusted_p_value=1e-9)
+    assert not replace(found, systems=(system,), raters=()).finds_misfit()
+    assert replace(found, systems=(replace(system, expected=3.006),), raters=()).finds_misfit()
 
 
 def test_intervals_of_fair_means_end_where_the_scale_does() -> None:
