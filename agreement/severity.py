@@ -1,7 +1,8 @@
 """How severe raters are, and what systems would score with raters of one severity: many-facet Rasch."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ NO_END = "The search for the most likely severities did not end, so none are giv
 PENALTY = 0.25
 """Half of it is what each squared severity and threshold costs, so that none is infinite."""
 SAME_SHARE = 0.01
-"""Differences of raters' shares below it move no mean by what two decimals show."""
+"""The part of a system's values that other raters gave another; below it, panels count as the same."""
 SHOWN = 0.005
 """The least difference that two decimals show."""
 _STEPS = 500
@@ -70,8 +71,9 @@ class Severity:
     """raters and systems by the model; without them `reason` says why.
 
     spread: the standard deviation of units within a system, in logits, None with a reason. same_raters: if
-    each rater has the same share of every system's values, so that plain means are fair. rated_everything:
-    whether every rater rated every unit.
+    the raters' shares of any two systems' values differ by less than 1 % in total variation (half the sum of
+    absolute differences), so that plain means are fair. share_rated: of all units and raters, those with a
+    value.
     """
 
     raters: tuple[RaterSeverity, ...]
@@ -79,8 +81,13 @@ class Severity:
     spread: float | None
     documents: int
     same_raters: bool = True
-    rated_everything: bool = True
+    share_rated: float = 1.0
     reason: str = ""
+
+    @property
+    def rated_everything(self) -> bool:
+        """Whether raters rated more than 99 % of all units."""
+        return self.share_rated > 1 - SAME_SHARE
 
     @property
     def misfit_p_value(self) -> float | None:
@@ -152,9 +159,15 @@ def rater_severity(
         tuple(_systems(fit, rated, misfit)),
         float(np.exp(fit.parameters[-1])),
         rated.number_of_documents,
-        same_raters=float(np.ptp(rated.shares_of_raters(), axis=0).max()) < SAME_SHARE,
-        rated_everything=rated.share_rated > 1 - SAME_SHARE,
+        same_raters=max(_variations(rated.shares_of_raters()), default=0.0) < SAME_SHARE,
+        share_rated=rated.share_rated,
     )
+
+
+def _variations(shares: FloatArray) -> Iterator[float]:
+    """Yield the total variation between the raters' shares (systems, raters) of each pair of systems."""
+    for one, other in combinations(shares, 2):
+        yield float(np.abs(one - other).sum()) / 2
 
 
 def fit_severities(rated: RatedPoints, penalty: float, confidence_level: float) -> "SeverityFit | None":

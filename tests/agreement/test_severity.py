@@ -2,15 +2,16 @@
 
 import tracemalloc
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.optimize
 import scipy.stats
 
-from agreement import rater_severity, severity, severity_drift, why_not_severity
+from agreement import drift, rater_severity, severity, severity_drift, why_not_severity
 from agreement.severity_likelihood import RatedPoints, SeverityLikelihood
-from agreement.severity_misfit import severity_misfit
+from agreement.severity_misfit import NO_VARIANCE, severity_misfit
 from benchmarks.coverage_severity import Panel, found_misfits, held_drifts, held_severities
 
 pytestmark = pytest.mark.fast
@@ -119,6 +120,20 @@ def test_only_raters_in_different_shares_make_means_unfair() -> None:
     ]
     assert [each.same_raters for each in found] == [True, True, False]
     assert [each.rated_everything for each in found] == [True, False, False]
+
+
+def test_raters_of_one_system_each_are_not_the_same_raters(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Five of ten raters rate each system, so each rater has .2 of a system's values. With a limit of .21,
+    # they stand for 101 raters of each system with the usual .01, who take longer.
+    monkeypatch.setattr(severity, "SAME_SHARE", 0.21)
+    generator = np.random.default_rng(7)
+    values = np.full((10, 40), np.nan)
+    for unit in range(40):
+        system, document = divmod(unit, 20)
+        own = 5 * system + np.array([document, document + 1]) % 5
+        values[own, unit] = generator.integers(1, 4, 2)
+    systems, documents = [f"S{unit // 20}" for unit in range(40)], np.arange(40) % 20
+    assert not rater_severity(values, [1, 2, 3], systems, documents, list("abcdefghij")).same_raters
 
 
 @pytest.mark.oracle("jackknife of documents, model refitted", of="rater_severity", within=0.02)
@@ -263,6 +278,22 @@ def test_without_times_or_in_too_little_time_the_reason_is_given() -> None:
     assert first.change is not None
     for each in (second, third):
         assert each.reason == "A third of the rater’s time has no value with a time."
+
+
+def test_change_without_variance_has_no_p_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    values, systems, documents = Panel(documents=18, systems=3).values(np.random.default_rng(2))
+    times = np.tile(np.arange(values.shape[1], dtype=float), (3, 1))
+
+    def fit_without_variance(*given: Any) -> severity.SeverityFit:
+        fit = severity.fit_severities(*given)
+        assert fit is not None
+        fit.covariance[:] = 0
+        return fit
+
+    monkeypatch.setattr(drift, "fit_severities", fit_without_variance)
+    for each in severity_drift(values, times, [1, 2, 3, 4, 5], systems, documents, ["A", "B", "C"]):
+        assert each.change is not None
+        assert (each.p_value, each.adjusted_p_value, each.reason) == (None, None, NO_VARIANCE)
 
 
 @pytest.mark.oracle("simulation, share of intervals that cover", of="severity_drift")

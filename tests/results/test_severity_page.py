@@ -61,6 +61,29 @@ def test_system_that_a_severe_rater_did_not_get_has_a_fair_mean() -> None:
     assert bool(own["fair_mean"].warning) == (fit["misfit"].value == "yes")
 
 
+def test_reason_without_a_fair_mean_says_how_much_was_rated() -> None:
+    cast = make_project(documents=18, annotators=3, raters_per_item=3, dimensions=("fluency", "coherence"))
+    round = opened(cast)
+    for number, item in enumerate(cast.items):
+        for place, annotator in enumerate(cast.annotators):
+            for key in ("fluency", "coherence"):
+                rate(cast, round, annotator, item, 1 + (number + place * (number % 3)) % 5, key=key)
+    own = Rating.objects.filter(assignment__annotator=cast.annotators[2])
+    own.filter(dimension__key="coherence", assignment__item__system=cast.items[0].system).update(
+        value=None, cannot_rate=True
+    )
+
+    def reasons() -> set[str]:
+        rows = cells_of(cast.project, "severity", "raters")
+        return {row["fair_mean"].reason for row in rows if row["dimension"].key == "fluency"}
+
+    assert reasons() == {"Every rater rated everything: the mean is fair."}
+    one = own.filter(dimension__key="fluency").earliest("pk")
+    Rating.objects.filter(pk=one.pk).update(value=None, cannot_rate=True)
+    # 107 of 108 values are left.
+    assert reasons() == {"Raters rated at least 99 % of all outputs: the mean is fair."}
+
+
 def test_categories_and_few_documents_have_no_severity_and_the_row_says_why() -> None:
     few = rated_by_a_mild_and_a_severe_rater(documents=3)
     (row,) = cells_of(few.project, "severity", "raters")

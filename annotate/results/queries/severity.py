@@ -54,6 +54,7 @@ _FIT_SAYS = gettext_lazy(
 )
 _MISFIT = gettext_lazy("The model does not fit this dimension, so fair means can be wrong.")
 _RATED_EVERYTHING = gettext_lazy("Every rater rated everything: the mean is fair.")
+_RATED_MOST = gettext_lazy("Raters rated at least 99 % of all outputs: the mean is fair.")
 _SAME_RATERS = gettext_lazy("All systems have the same raters in equal shares: the mean is fair.")
 _DRIFT_SAYS = gettext_lazy(
     "Each rater’s severity in each third of the rater’s own time, as if these were three raters. Change: "
@@ -145,8 +146,9 @@ _FAIR_MEAN = Column("fair_mean", lambda: gettext("fair mean"), decimals=2)
 
 
 def _rater_rows(model: Severity, *, with_fair: bool) -> Iterator[list[Cell]]:
+    everything = str(_RATED_EVERYTHING if model.share_rated == 1 else _RATED_MOST)
     for each in model.raters:
-        fair = _fair(model, each.fair_mean, each.values, str(_RATED_EVERYTHING) * model.rated_everything)
+        fair = _fair(model, each.fair_mean, each.values, everything * model.rated_everything)
         yield [
             text(each.rater),
             Cell(each.values),
