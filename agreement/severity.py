@@ -92,7 +92,8 @@ class Severity:
     @property
     def misfit_p_value(self) -> float | None:
         """The smallest adjusted p value of a system's mean or a rater's infit; None without any."""
-        found = [each.adjusted_p_value for each in (*self.systems, *self.raters)]
+        found = [each.adjusted_p_value for each in self.systems]
+        found += [each.adjusted_p_value for each in self.raters]
         return min((each for each in found if each is not None), default=None)
 
     def finds_misfit(self, significance_level: float = 0.05) -> bool:
