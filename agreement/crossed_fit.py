@@ -38,8 +38,8 @@ class ErrorVariances:
     def of_difference(self, raters: int, documents: int, per_document: int | None = None) -> float:
         """2 (rater:system / R + document:system / D + residual / (k D)).
 
-        per_document: k, how many of the R raters rate all outputs for a document, each as many documents; all
-        where it is left out.
+        per_document: k, how many of the R raters rate all outputs for a document, each about as many
+        documents; all where it is left out.
         """
         of_raters, of_documents = self.rater_by_system / raters, self.document_by_system / documents
         return 2 * (of_raters + of_documents + self.residual / ((per_document or raters) * documents))

@@ -45,10 +45,12 @@ def cheapest_designs(
     """Return for each number of raters the design with the fewest documents that reaches every goal.
 
     The cheapest comes first, and with equal cost fewer raters. training: what a rater costs before the first
-    rating, in ratings. per_document: how many of the raters rate a document, all where it is left out; fewer
-    raters are left out. goals: each true from some number of documents on. Numbers of raters that do not
-    reach a goal with 10,000 documents are left out.
+    rating, in ratings. per_document: how many of the raters rate a document, each rater about as many
+    documents; all where it is left out; fewer raters are left out. goals: each true from some number of
+    documents on. Numbers of raters that do not reach a goal with 10,000 documents are left out. Raises
+    ValueError if per_document is below 2.
     """
+    _check_per_document(per_document)
     known = list(goals)
     found = []
     for number in raters:
@@ -96,7 +98,9 @@ def deviation_of_alpha(
     these variances, always the same ones. Raters are given, as in intervals that resample documents. Values
     are not rounded or cut to a scale: multiply a width that was measured by the ratio of two designs, or take
     the result as approximate. Source: Krippendorff 2011 for alpha; the linearisation is a delta method.
+    Raises ValueError if per_document is below 2.
     """
+    _check_per_document(per_document)
     generator = Stream(_SEED).of("deviation_of_alpha").generator()
     shape = (_PANELS, _DOCUMENTS, systems, raters)
     parts = (
@@ -125,6 +129,11 @@ def deviation_of_alpha(
 def width_of_alpha(deviation: float, documents: int, *, confidence_level: float = 0.95) -> float:
     """Return the expected width of alpha's interval, from a deviation as `deviation_of_alpha` returns it."""
     return float(2 * scipy.special.ndtri((1 + confidence_level) / 2) * deviation / np.sqrt(documents))
+
+
+def _check_per_document(per_document: int | None) -> None:
+    if per_document is not None and per_document < 2:
+        raise ValueError(f"At least 2 raters rate each document, not {per_document}.")
 
 
 def _fewest_documents(goal: Reaches, raters: int) -> int | None:

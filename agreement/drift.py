@@ -14,6 +14,7 @@ from agreement.measures import bias
 from agreement.ranks import holm_by_key
 from agreement.severity import NO_END, PENALTY, fit_severities
 from agreement.severity_likelihood import RatedPoints
+from agreement.severity_misfit import NO_VARIANCE
 from agreement.student import t_p_value
 
 THIRDS = 3
@@ -96,8 +97,9 @@ LEAST_DOCUMENTS = 18
 class SeverityDrift:
     """A rater's severity, in logits, in each third of the rater's own time, and the last minus the first.
 
-    p_value: two-sided, for no change; adjusted_p_value: by Holm over all raters. Where a third has no values,
-    documents are few, or the search does not end, there are none of these and `reason` says why.
+    p_value: two-sided, for no change; adjusted_p_value: by Holm over all raters; neither where the change has
+    no variance. Where a third has no values, documents are few, or the search does not end, there are none of
+    these. `reason` says why.
     """
 
     rater: str
@@ -156,7 +158,8 @@ def severity_drift(
                 rater,
                 tuple(fit.of(severities[rows], slopes[rows])),
                 changed,
-                t_p_value(change, error, rated.number_of_documents - 1) if error > 0 else 1.0,
+                t_p_value(change, error, rated.number_of_documents - 1) if error > 0 else None,
+                reason="" if error > 0 else NO_VARIANCE,
             )
         )
     return _adjust(found)

@@ -1,7 +1,8 @@
 """How severe raters are, and what systems would score with raters of one severity: many-facet Rasch."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,9 @@ NO_END = "The search for the most likely severities did not end, so none are giv
 PENALTY = 0.25
 """Half of it is what each squared severity and threshold costs, so that none is infinite."""
 SAME_SHARE = 0.01
-"""Differences of raters' shares below it move no mean by what two decimals show."""
+"""The part of a system's values that other raters gave another; below it, panels count as the same."""
+SHOWN = 0.005
+"""The least difference that two decimals show."""
 _STEPS = 500
 _CLOSE = 1e-6  # of log-likelihoods that tell nothing apart
 MOST_POINTS = 11
@@ -32,7 +35,7 @@ class RaterSeverity:
 
     severity: in logits, 0 being the raters' mean. fair_mean: the mean that the rater would give to all units.
     infit, outfit: mean squares of residuals, 1 as the model has it, above it where the rater is less regular.
-    adjusted_p_value: that infit is 1, see `severity_misfit`.
+    adjusted_p_value: that infit is 1, see `severity_misfit`; None where it is not tested (`NO_VARIANCE`).
     """
 
     rater: str
@@ -42,7 +45,7 @@ class RaterSeverity:
     fair_mean: Estimated
     infit: float
     outfit: float
-    adjusted_p_value: float
+    adjusted_p_value: float | None
 
 
 @dataclass(frozen=True)
@@ -50,14 +53,14 @@ class FairAverage:
     """A system: the mean of its items, and the mean with raters of average severity, each with its rank.
 
     expected: what the model predicts of the mean by the same raters. adjusted_p_value: that both are one, see
-    `severity_misfit`.
+    `severity_misfit`; None where it is not tested (`NO_VARIANCE`).
     """
 
     system: str
     items: int
     mean: float
     expected: float
-    adjusted_p_value: float
+    adjusted_p_value: float | None
     fair: Estimated
     rank: int
     fair_rank: int
@@ -68,8 +71,9 @@ class Severity:
     """raters and systems by the model; without them `reason` says why.
 
     spread: the standard deviation of units within a system, in logits, None with a reason. same_raters: if
-    each rater has the same share of every system's values, so that plain means are fair. rated_everything:
-    whether every rater rated every unit.
+    the raters' shares of any two systems' values differ by less than 1 % in total variation (half the sum of
+    absolute differences), so that plain means are fair. share_rated: of all units and raters, those with a
+    value.
     """
 
     raters: tuple[RaterSeverity, ...]
@@ -77,14 +81,29 @@ class Severity:
     spread: float | None
     documents: int
     same_raters: bool = True
-    rated_everything: bool = True
+    share_rated: float = 1.0
     reason: str = ""
 
     @property
-    def misfit_p_value(self) -> float:
-        """The smallest adjusted p value of a system's mean or a rater's infit; 1 without any."""
+    def rated_everything(self) -> bool:
+        """Whether raters rated more than 99 % of all units."""
+        return self.share_rated > 1 - SAME_SHARE
+
+    @property
+    def misfit_p_value(self) -> float | None:
+        """The smallest adjusted p value of a system's mean or a rater's infit; None without any."""
         found = [each.adjusted_p_value for each in self.systems]
-        return min([*found, *(each.adjusted_p_value for each in self.raters)], default=1.0)
+        found += [each.adjusted_p_value for each in self.raters]
+        return min((each for each in found if each is not None), default=None)
+
+    def finds_misfit(self, significance_level: float = 0.05) -> bool:
+        """Return whether a significant difference also shows at two decimals."""
+        found = [(each.adjusted_p_value, each.mean - each.expected) for each in self.systems]
+        found += [(each.adjusted_p_value, each.infit - 1) for each in self.raters]
+        return any(
+            p_value is not None and p_value < significance_level and abs(difference) >= SHOWN
+            for p_value, difference in found
+        )
 
 
 def why_not_severity(values: FloatArray, points: Sequence[float], documents: npt.NDArray[Any]) -> str:
@@ -141,9 +160,15 @@ def rater_severity(
         tuple(_systems(fit, rated, misfit)),
         float(np.exp(fit.parameters[-1])),
         rated.number_of_documents,
-        same_raters=float(np.ptp(rated.shares_of_raters(), axis=0).max()) < SAME_SHARE,
-        rated_everything=rated.share_rated > 1 - SAME_SHARE,
+        same_raters=max(_variations(rated.shares_of_raters()), default=0.0) < SAME_SHARE,
+        share_rated=rated.share_rated,
     )
+
+
+def _variations(shares: FloatArray) -> Iterator[float]:
+    """Yield the total variation between the raters' shares (systems, raters) of each pair of systems."""
+    for one, other in combinations(shares, 2):
+        yield float(np.abs(one - other).sum()) / 2
 
 
 def fit_severities(rated: RatedPoints, penalty: float, confidence_level: float) -> "SeverityFit | None":
@@ -229,7 +254,7 @@ def _raters(
                 fair[place],
                 float(infit[place]),
                 float(outfit[place]),
-                float(misfit.adjusted[len(rated.systems) + place]),
+                misfit.adjusted[len(rated.systems) + place],
             )
         )
     return found
@@ -253,7 +278,7 @@ def _systems(fit: SeverityFit, rated: RatedPoints, misfit: SeverityMisfit) -> li
             items[place],
             float(means[place]),
             float(misfit.expected_means[place]),
-            float(misfit.adjusted[place]),
+            misfit.adjusted[place],
             fair[place],
             ranks[0][place],
             ranks[1][place],

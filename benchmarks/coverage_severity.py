@@ -128,7 +128,7 @@ def found_misfits(kind: Panel, simulations: int, *, missing: float = 0.0, spoilt
             )
         values[generator.random(values.shape) < missing] = np.nan
         names = [str(place) for place in range(len(values))]
-        found += rater_severity(values, [1, 2, 3, 4, 5], systems, documents, names).misfit_p_value < LEVEL
+        found += rater_severity(values, [1, 2, 3, 4, 5], systems, documents, names).finds_misfit(LEVEL)
     return found / simulations
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 
@@ -43,7 +43,7 @@ def factor_effects(
     """Return main effects, then interactions of two factors, of variants that cross factors.
 
     variants: the same items and people beside each judge, by its levels. shape: levels of each factor, the
-    base level included.
+    base level included. generator: for the resamples. replicates: the number of resamples.
 
     The main effect of a level is the mean over all combinations of the other factors of the statistic at the
     level minus that at the base level. The interaction of levels a and b is the mean of
@@ -56,7 +56,9 @@ def factor_effects(
     An effect uses the items that all its variants and people have values for; each resample of documents
     serves all variants (`difference_of_figures`). Undefined if one of its variants has no values. Source:
     contrasts of a factorial design (Montgomery 2017, Design and analysis of experiments, chapters 5 and 6).
+    Raises ValueError where variants are not of the same items and people, or have levels outside `shape`.
     """
+    _check_variants(variants, shape)
     level = MeasurementLevel(measurement_level)
     statistics = _OF_NAMES if level is MeasurementLevel.NOMINAL else _OF_AMOUNTS
     known = {each: ~np.isnan(scores.judge) for each, scores in variants.items()}
@@ -95,6 +97,23 @@ def factor_effects(
         }
         found.append(FactorEffect(levels, int(kept.sum()), differences, {}))
     return _adjust(found, list(statistics))
+
+
+def _check_variants(variants: Mapping[Variant, Scores], shape: Sequence[int]) -> None:
+    for each in variants:
+        if len(each) != len(shape) or any(not 0 <= own < of for own, of in zip(each, shape, strict=True)):
+            raise ValueError(f"The levels {each} of a variant are outside the shape {tuple(shape)}.")
+    if not all(_has_the_same_items(one, other) for one, other in pairwise(variants.values())):
+        raise ValueError("Effects are measured on the same items and people.")
+
+
+def _has_the_same_items(one: Scores, other: Scores) -> bool:
+    return (
+        (one.system_names, one.document_labels) == (other.system_names, other.document_labels)
+        and np.array_equal(one.systems, other.systems)
+        and np.array_equal(one.documents, other.documents)
+        and np.array_equal(one.human, other.human, equal_nan=True)
+    )
 
 
 def _remember(statistic: Statistic) -> Statistic:

@@ -210,7 +210,7 @@ _BEST_FIRST = {
 
 
 def answer_severity(tables: Tables) -> str:
-    """Return on which dimension raters differ most in severity, and on how many the model fits."""
+    """Return on which dimension raters differ most in severity, and on which a misfit was found."""
     raters = tables.get("raters")
     own: dict[str, list[float]] = {}
     for name, cell in zip(
@@ -230,9 +230,9 @@ def answer_severity(tables: Tables) -> str:
     fit = tables.get("fit")
     if fit is None:
         return says
-    misfits = [str(row[0].value) for row in fit.rows if row[1].key == "false"]
+    misfits = [str(row[0].value) for row in fit.rows if row[1].key == "true"]
     if not misfits:
-        return f"{says} {gettext('The model fits.')}"
+        return f"{says} {gettext('No misfit was found.')}"
     return f"{says} {gettext('The model does not fit %(dimensions)s.') % {'dimensions': ', '.join(misfits)}}"
 
 

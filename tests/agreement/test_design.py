@@ -33,6 +33,15 @@ def test_three_of_ten_raters_are_a_design_of_its_own() -> None:
     assert found[1].ratings == 3 * 5 * 2
 
 
+def test_one_rater_of_each_document_is_rejected() -> None:
+    for per_document in (0, 1):
+        says = f"At least 2 raters rate each document, not {per_document}."
+        with pytest.raises(ValueError, match=says):
+            cheapest_designs([lambda _, documents: documents >= 3], 2, per_document=per_document)
+        with pytest.raises(ValueError, match=says):
+            deviation_of_alpha(VarianceComponents(0, 0.3, 0.2, 0, 0, 0, 0.5), 2, 3, per_document)
+
+
 def test_variance_of_a_difference_of_three_of_ten_raters_is_that_of_its_covariances() -> None:
     rater, document = np.array([((3 * each + n) % 10, each) for each in range(20) for n in range(3)]).T
     covariance = 0.04 * (rater[:, None] == rater) + 0.09 * (document[:, None] == document) + 0.36 * np.eye(60)

@@ -1,15 +1,17 @@
 """Severity of raters: a published example, derivatives, and how often intervals hold."""
 
 import tracemalloc
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.optimize
 import scipy.stats
 
-from agreement import rater_severity, severity, severity_drift, why_not_severity
+from agreement import drift, rater_severity, severity, severity_drift, why_not_severity
 from agreement.severity_likelihood import RatedPoints, SeverityLikelihood
-from agreement.severity_misfit import severity_misfit
+from agreement.severity_misfit import NO_VARIANCE, severity_misfit
 from benchmarks.coverage_severity import Panel, found_misfits, held_drifts, held_severities
 
 pytestmark = pytest.mark.fast
@@ -120,6 +122,20 @@ def test_only_raters_in_different_shares_make_means_unfair() -> None:
     assert [each.rated_everything for each in found] == [True, False, False]
 
 
+def test_raters_of_one_system_each_are_not_the_same_raters(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Five of ten raters rate each system, so each rater has .2 of a system's values. With a limit of .21,
+    # they stand for 101 raters of each system with the usual .01, who take longer.
+    monkeypatch.setattr(severity, "SAME_SHARE", 0.21)
+    generator = np.random.default_rng(7)
+    values = np.full((10, 40), np.nan)
+    for unit in range(40):
+        system, document = divmod(unit, 20)
+        own = 5 * system + np.array([document, document + 1]) % 5
+        values[own, unit] = generator.integers(1, 4, 2)
+    systems, documents = [f"S{unit // 20}" for unit in range(40)], np.arange(40) % 20
+    assert not rater_severity(values, [1, 2, 3], systems, documents, list("abcdefghij")).same_raters
+
+
 @pytest.mark.oracle("jackknife of documents, model refitted", of="rater_severity", within=0.02)
 def test_misfit_of_the_model_is_that_of_the_jackknife() -> None:
     values, systems, documents = Panel(documents=30, systems=3).values(np.random.default_rng(4))
@@ -142,9 +158,32 @@ def test_misfit_of_the_model_is_that_of_the_jackknife() -> None:
     errors = np.sqrt(29 / 30 * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
     expected = 2 * scipy.stats.t.sf(np.abs(moments(fit)) / errors, 29)
     found = severity_misfit(fit.likelihood, fit.parameters, fit.inverse)
-    assert found.p_values == pytest.approx(expected, abs=0.02)
+    assert list(found.p_values) == pytest.approx(expected, abs=0.02)
     model = rater_severity(values, [1, 2, 3, 4, 5], systems, documents, ["A", "B", "C"])
-    assert found.p_values.min() < model.misfit_p_value == found.adjusted.min() < 0.05
+    assert model.misfit_p_value == min(each for each in found.adjusted if each is not None) < 0.05
+    assert model.finds_misfit()
+
+
+def test_system_with_one_value_or_raters_by_chance_have_no_p_value() -> None:
+    values, systems, documents = Panel(documents=20, systems=3).values(np.random.default_rng(4))
+    values[:, np.array(systems) == "S0"] = 5
+    found = rater_severity(values, [1, 2, 3, 4, 5], systems, documents, ["A", "B", "C"])
+    assert [each.adjusted_p_value is None for each in found.systems] == [True, False, False]
+    assert not found.finds_misfit()
+    by_chance = np.random.default_rng(12).integers(1, 4, (3, 40)).astype(float)
+    by_chance[2] = 4 - by_chance[0]  # the spread of units ends at its bound
+    systems, documents = [f"S{place % 2}" for place in range(40)], np.repeat(np.arange(10), 4)
+    found = rater_severity(by_chance, [1, 2, 3], systems, documents, ["A", "B", "C"])
+    assert [each.adjusted_p_value for each in found.systems] == [None, None]
+    assert all(each.adjusted_p_value is not None for each in found.raters)
+
+
+def test_misfit_needs_a_difference_that_two_decimals_show() -> None:
+    values, systems, documents = panel(4)
+    found = rater_severity(values, [1, 2, 3, 4, 5], systems, documents, ["A", "B", "C"])
+    system = replace(found.systems[0], mean=3.0, expected=3.004, adjusted_p_value=1e-9)
+    assert not replace(found, systems=(system,), raters=()).finds_misfit()
+    assert replace(found, systems=(replace(system, expected=3.006),), raters=()).finds_misfit()
 
 
 def test_intervals_of_fair_means_end_where_the_scale_does() -> None:
@@ -239,6 +278,22 @@ def test_without_times_or_in_too_little_time_the_reason_is_given() -> None:
     assert first.change is not None
     for each in (second, third):
         assert each.reason == "A third of the rater’s time has no value with a time."
+
+
+def test_change_without_variance_has_no_p_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    values, systems, documents = Panel(documents=18, systems=3).values(np.random.default_rng(2))
+    times = np.tile(np.arange(values.shape[1], dtype=float), (3, 1))
+
+    def fit_without_variance(*given: Any) -> severity.SeverityFit:
+        fit = severity.fit_severities(*given)
+        assert fit is not None
+        fit.covariance[:] = 0
+        return fit
+
+    monkeypatch.setattr(drift, "fit_severities", fit_without_variance)
+    for each in severity_drift(values, times, [1, 2, 3, 4, 5], systems, documents, ["A", "B", "C"]):
+        assert each.change is not None
+        assert (each.p_value, each.adjusted_p_value, each.reason) == (None, None, NO_VARIANCE)
 
 
 @pytest.mark.oracle("simulation, share of intervals that cover", of="severity_drift")

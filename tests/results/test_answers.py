@@ -80,12 +80,14 @@ def test_severity_names_the_dimension_with_the_largest_range() -> None:
         [text(name), text(rater), Cell(value)]
         for name, rater, value in (("x", "A", 0.1), ("x", "B", 0.2), ("y", "A", -1.0), ("y", "B", 0.5))
     ]
-    fit = [[text("x"), Cell("yes", key="true")], [text("y"), Cell("no", key="false")]]
+    fit = [[text("x"), Cell("no", key="false")], [text("y"), Cell("yes", key="true")]]
     tables = {"raters": Table("raters", "R", columns, rows, heads=2)}
-    tables["fit"] = Table("fit", "F", [DIMENSION, Column("fits", "fits", ColumnKind.TEXT)], fit)
-    assert answer_severity(tables) == (
-        "Raters differ most on y: severity has a range of 1.50 logits. The model does not fit y."
-    )
+    misfit = Column("misfit", "misfit found", ColumnKind.TEXT)
+    tables["fit"] = Table("fit", "F", [DIMENSION, misfit], fit)
+    says = "Raters differ most on y: severity has a range of 1.50 logits."
+    assert answer_severity(tables) == f"{says} The model does not fit y."
+    tables["fit"] = Table("fit", "F", [DIMENSION, misfit], fit[:1])
+    assert answer_severity(tables) == f"{says} No misfit was found."
 
 
 def test_a_study_takes_the_most_demanding_dimension() -> None:

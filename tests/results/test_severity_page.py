@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from agreement.severity_misfit import NO_VARIANCE
 from annotate.core.models import Assignment, Dimension, Rating
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate
@@ -34,9 +35,18 @@ def test_means_of_raters_who_rated_everything_are_fair_already() -> None:
     systems = cells_of(cast.project, "severity", "fair")
     assert [row for row in (*raters, *systems) if "fair_mean" in row] == []
     (fit,) = cells_of(cast.project, "severity", "fit")
-    p_values = [row["p_adjusted"].value for row in (*raters, *systems)]
+    p_values = [row["p_adjusted"].value for row in (*raters, *systems) if row["p_adjusted"].value is not None]
     assert fit["p_adjusted"].value == min(p_values)
-    assert fit["fits"].value == ("no" if min(p_values) < 0.05 else "yes")
+    assert fit["misfit"].value == ("yes" if min(p_values) < 0.05 else "no")
+
+
+def test_mean_of_a_system_with_one_value_is_not_tested() -> None:
+    cast = rated_by_a_mild_and_a_severe_rater(documents=12)
+    same = cast.items[0].system
+    Rating.objects.filter(assignment__item__system=same).update(value=5)
+    tested = {row["system"].value: row["p_adjusted"] for row in cells_of(cast.project, "severity", "fair")}
+    assert tested.pop(same.name).reason == NO_VARIANCE
+    assert all(each.value is not None for each in tested.values())
 
 
 def test_system_that_a_severe_rater_did_not_get_has_a_fair_mean() -> None:
@@ -48,7 +58,30 @@ def test_system_that_a_severe_rater_did_not_get_has_a_fair_mean() -> None:
     own = systems[spared.name]
     assert own["fair_mean"].value < own["mean"].value
     (fit,) = cells_of(cast.project, "severity", "fit")
-    assert bool(own["fair_mean"].warning) == (fit["fits"].value == "no")
+    assert bool(own["fair_mean"].warning) == (fit["misfit"].value == "yes")
+
+
+def test_reason_without_a_fair_mean_says_how_much_was_rated() -> None:
+    cast = make_project(documents=18, annotators=3, raters_per_item=3, dimensions=("fluency", "coherence"))
+    round = opened(cast)
+    for number, item in enumerate(cast.items):
+        for place, annotator in enumerate(cast.annotators):
+            for key in ("fluency", "coherence"):
+                rate(cast, round, annotator, item, 1 + (number + place * (number % 3)) % 5, key=key)
+    own = Rating.objects.filter(assignment__annotator=cast.annotators[2])
+    own.filter(dimension__key="coherence", assignment__item__system=cast.items[0].system).update(
+        value=None, cannot_rate=True
+    )
+
+    def reasons() -> set[str]:
+        rows = cells_of(cast.project, "severity", "raters")
+        return {row["fair_mean"].reason for row in rows if row["dimension"].key == "fluency"}
+
+    assert reasons() == {"Every rater rated everything: the mean is fair."}
+    one = own.filter(dimension__key="fluency").earliest("pk")
+    Rating.objects.filter(pk=one.pk).update(value=None, cannot_rate=True)
+    # 107 of 108 values are left.
+    assert reasons() == {"Raters rated at least 99 % of all outputs: the mean is fair."}
 
 
 def test_categories_and_few_documents_have_no_severity_and_the_row_says_why() -> None:

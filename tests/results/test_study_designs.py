@@ -4,16 +4,16 @@ import json
 from io import StringIO
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from agreement.design import width_of_difference
 from annotate.core.models import Dimension, Project
 from annotate.results.answers import answer_design
 from annotate.results.commands import current_page
 from annotate.results.queries.study_variances import TYPICAL
-from annotate.results.registry import result_of
+from annotate.results.registry import UnknownChoiceError, result_of
 from tests.factories import make_project
-from tests.rating.rounds import opened
+from tests.rating.rounds import opened, rate
 from tests.results.reading import cells_of
 from tests.results.test_study_page import rated_by_two
 
@@ -95,6 +95,45 @@ def test_some_raters_of_each_document_need_more_documents_and_fewer_ratings() ->
         f"3 of 10 raters × {row['documents'].value} documents find 0.5 points with 80 % power: "
         f"{hours:,.1f} hours, {pay:,.0f} of pay."
     )
+
+
+def test_one_rater_of_each_document_is_rejected_with_its_limits() -> None:
+    project = make_project(documents=10, systems=3).project
+    says = "Raters of each document is a number from 2 to 20, not “1”."
+    with pytest.raises(UnknownChoiceError, match=says):
+        result_of(project, "study", {"per_document": "1"})
+    with pytest.raises(CommandError, match=says):
+        call_command("plan_study", project.slug, "--per-document", "1")
+
+
+def test_the_sentence_names_the_hardest_dimension_where_goals_differ() -> None:
+    cast = make_project(documents=6, annotators=2, raters_per_item=2, dimensions=("fluency", "coherence"))
+    Dimension.objects.filter(project=cast.project, key="coherence").update(scale_maximum=9)
+    round = opened(cast)
+    for number, item in enumerate(cast.items):
+        for place, annotator in enumerate(cast.annotators):
+            for key in ("fluency", "coherence"):
+                rate(cast, round, annotator, item, 1 + number % 4 + place * (number % 3 == 0), key=key)
+    (row, *_) = cells_of(cast.project, "study", "designs")
+    assert row["reaches"].value == (f"find 0.5 points with 80 % power on {row['hardest'].value}, the hardest")
+    (same, *_) = cells_of(cast.project, "study", "designs", find="0.5")
+    assert same["reaches"].value == "find 0.5 points with 80 % power"
+
+
+def test_width_of_alpha_counts_the_raters_of_a_document() -> None:
+    """Of four raters two rated each document: with as many, half the width needs four times the documents."""
+    cast = make_project(documents=12, annotators=4, raters_per_item=4)
+    round = opened(cast)
+    for number, item in enumerate(cast.items):
+        for place in range(2):
+            annotator = cast.annotators[2 * (number // 2 % 2) + place]
+            rate(cast, round, annotator, item, 1 + number % 4 + place * (number % 3 == 0))
+    (alpha,) = cells_of(cast.project, "study", "documents-needed")
+    width = alpha["alpha"].high - alpha["alpha"].low
+    known = {"sd_s": 0.8, "sd_d": 0.3, "sd_ds": 0.4, "sd_r": 0.4, "sd_rs": 0.2, "sd_rd": 0.3, "sd_e": 0.6}
+    chosen = {"goal": "alpha", "reach": f"{width / 2:.4g}", "panel": "4", "per_document": "2"}
+    (row,) = cells_of(cast.project, "study", "designs", **chosen, **{k: str(v) for k, v in known.items()})
+    assert row["documents"].value == pytest.approx(48, abs=1)
 
 
 def test_more_raters_of_each_document_than_raters_have_their_reason() -> None:

@@ -10,7 +10,8 @@ from django.utils.translation import gettext, gettext_lazy
 
 from agreement import Severity, rater_severity, severity_drift, why_not_severity
 from agreement.coefficient import Estimated
-from agreement.severity import FairAverage
+from agreement.severity import SHOWN, FairAverage
+from agreement.severity_misfit import NO_VARIANCE
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.results.page import Section
@@ -48,11 +49,12 @@ _HOW_MISFIT = gettext_lazy(
     "raters of a dimension (function severity_misfit); sources: Hausman 1978, Newey 1985."
 )
 _FIT_SAYS = gettext_lazy(
-    "The model fits if no system’s mean and no rater’s infit differs significantly from its prediction. With "
-    "many values, even a small difference is significant: look at its size."
+    "A misfit is found if a system’s mean or a rater’s infit differs significantly from its prediction, by "
+    "at least {least:g}. With many values, even a small difference is significant: look at its size."
 )
 _MISFIT = gettext_lazy("The model does not fit this dimension, so fair means can be wrong.")
 _RATED_EVERYTHING = gettext_lazy("Every rater rated everything: the mean is fair.")
+_RATED_MOST = gettext_lazy("Raters rated at least 99 % of all outputs: the mean is fair.")
 _SAME_RATERS = gettext_lazy("All systems have the same raters in equal shares: the mean is fair.")
 _DRIFT_SAYS = gettext_lazy(
     "Each rater’s severity in each third of the rater’s own time, as if these were three raters. Change: "
@@ -144,8 +146,9 @@ _FAIR_MEAN = Column("fair_mean", lambda: gettext("fair mean"), decimals=2)
 
 
 def _rater_rows(model: Severity, *, with_fair: bool) -> Iterator[list[Cell]]:
+    everything = str(_RATED_EVERYTHING if model.share_rated == 1 else _RATED_MOST)
     for each in model.raters:
-        fair = _fair(model, each.fair_mean, each.values, str(_RATED_EVERYTHING) * model.rated_everything)
+        fair = _fair(model, each.fair_mean, each.values, everything * model.rated_everything)
         yield [
             text(each.rater),
             Cell(each.values),
@@ -153,7 +156,7 @@ def _rater_rows(model: Severity, *, with_fair: bool) -> Iterator[list[Cell]]:
             _cell(each.severity, each.values),
             *([fair] if with_fair else []),
             Cell(each.infit, count=each.values, how=str(_HOW_FIT)),
-            Cell(each.adjusted_p_value, how=str(_HOW_MISFIT)),
+            _misfit_cell(each.adjusted_p_value),
             Cell(each.outfit, count=each.values, how=str(_HOW_FIT)),
         ]
 
@@ -161,8 +164,11 @@ def _rater_rows(model: Severity, *, with_fair: bool) -> Iterator[list[Cell]]:
 def _fair(model: Severity, mean: Estimated, count: int, why_none: str) -> Cell:
     if why_none:
         return Cell(reason=why_none)
-    misfits = model.misfit_p_value < LEVEL
-    return replace(_cell(mean, count), warning=str(_MISFIT) if misfits else "")
+    return replace(_cell(mean, count), warning=str(_MISFIT) if model.finds_misfit(LEVEL) else "")
+
+
+def _misfit_cell(p_value: float | None) -> Cell:
+    return Cell(p_value, reason=NO_VARIANCE if p_value is None else "", how=str(_HOW_MISFIT))
 
 
 def _systems(rated: RatedRound, found: Mapping[str, Severity]) -> Table:
@@ -194,7 +200,7 @@ def _systems(rated: RatedRound, found: Mapping[str, Severity]) -> Table:
                 Cell(each.items),
                 Cell(each.mean, count=each.items),
                 Cell(each.expected, count=each.items, how=str(_HOW)),
-                Cell(each.adjusted_p_value, how=str(_HOW_MISFIT)),
+                _misfit_cell(each.adjusted_p_value),
             ]
             rows.append([*cells, *(_fair_cells(model, each) if with_fair else [])])
     says = f"{_SYSTEMS_SAY if with_fair else _SAME_RATERS} {_CORRECTED}"
@@ -211,7 +217,7 @@ def _fair_cells(model: Severity, system: FairAverage) -> list[Cell]:
 def _fit(rated: RatedRound, found: Mapping[str, Severity]) -> Table:
     columns = [
         DIMENSION,
-        Column("fits", gettext("fits"), ColumnKind.TEXT),
+        Column("misfit", gettext("misfit found"), ColumnKind.TEXT),
         Column("p_adjusted", gettext("p, adjusted"), ColumnKind.P_VALUE, decimals=4),
         Column("system", gettext("largest difference of a mean"), ColumnKind.TEXT),
         Column("difference", gettext("mean minus model"), decimals=2),
@@ -223,19 +229,25 @@ def _fit(rated: RatedRound, found: Mapping[str, Severity]) -> Table:
         if model := found.get(dimension.key):
             system = max(model.systems, key=lambda each: abs(each.mean - each.expected))
             rater = max(model.raters, key=lambda each: abs(np.log(each.infit)))
-            fits = model.misfit_p_value >= LEVEL
+            is_misfit = model.finds_misfit(LEVEL)
             rows.append(
                 [
                     text(dimension.name, key=dimension.key),
-                    Cell(gettext("yes") if fits else gettext("no"), key=str(fits).lower()),
-                    Cell(model.misfit_p_value, how=str(_HOW_MISFIT)),
+                    Cell(gettext("yes") if is_misfit else gettext("no"), key=str(is_misfit).lower()),
+                    _misfit_cell(model.misfit_p_value),
                     text(system.system),
                     Cell(system.mean - system.expected, count=system.items, how=str(_HOW)),
                     text(rater.rater),
                     Cell(rater.infit, count=rater.values, how=str(_HOW_FIT)),
                 ]
             )
-    return Table("fit", gettext("Fit of the model"), columns, rows, says=f"{_FIT_SAYS} {_CORRECTED}")
+    return Table(
+        "fit",
+        gettext("Fit of the model"),
+        columns,
+        rows,
+        says=f"{_FIT_SAYS.format(least=SHOWN)} {_CORRECTED}",
+    )
 
 
 def _drift(rated: RatedRound, items: ItemOrigins, reasons: Mapping[str, str]) -> Table:
@@ -281,7 +293,12 @@ def _drift_rows(
             yield [named, text(each.rater), *[Cell(reason=each.reason)] * 5]
         else:
             figures = [_cell(one, None) for one in (*each.by_third, each.change)]
-            yield [named, text(each.rater), *figures, Cell(each.adjusted_p_value, how=str(_HOW_DRIFT))]
+            yield [
+                named,
+                text(each.rater),
+                *figures,
+                Cell(each.adjusted_p_value, reason=each.reason, how=str(_HOW_DRIFT)),
+            ]
 
 
 def _cell(found: Estimated, count: int | None) -> Cell:

@@ -51,8 +51,8 @@ DESIGN_PARAMETERS = (GOAL, REACH, SYSTEMS, PANEL, PER_DOCUMENT)
 _SAYS = gettext_lazy(
     "The fewest ratings that reach the goal on every dimension with known variances. Every rater rates "
     "every output unless you enter the raters of each document. Costs are time for items, training if "
-    "given, and pay. An empty field takes a power of 0.8, a difference’s interval of a quarter of the "
-    "scale, or an alpha’s interval of 0.1."
+    "given, and pay. If the field is empty, the planner uses a power of 0.8, a difference’s interval of a "
+    "quarter of the scale, or an alpha’s interval of 0.1."
 )
 _NAMES = {
     "cheapest": gettext_lazy("cheapest"),
@@ -206,7 +206,7 @@ def _goal_of_alpha(
     def deviation(raters: int, each: int | None = per_document) -> float:
         return deviation_of_alpha(components, min(size.systems, _MOST_DRAWN), raters, each)[1]
 
-    expected = width_of_alpha(deviation(size.raters, None), size.documents)
+    expected = width_of_alpha(deviation(size.raters, size.per_document), size.documents)
     times = width / expected if width and expected else 1.0
     return Goal(
         planned,
@@ -283,7 +283,9 @@ def _reached_cells(design: Design, goals: Sequence[Goal], kind: str) -> Iterator
     hardest = max(goals, key=lambda each: each.shortfall(design))
     yield Cell(hardest.value(design.raters, design.documents), how=str(_HOW[kind]))
     yield hardest.planned.heading
-    yield text(hardest.words)
+    differ = len({each.words for each in goals}) > 1
+    words = gettext("{reaches} on {dimension}, the hardest") if differ else "{reaches}"
+    yield text(words.format(reaches=hardest.words, dimension=hardest.planned.name))
 
 
 def _by_dimension(

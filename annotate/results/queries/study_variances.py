@@ -75,9 +75,9 @@ _HOW_POWER = gettext_lazy(
     "(method ErrorVariances.power), each rater rating every output; noncentral t."
 )
 _SAYS = gettext_lazy(
-    "What ratings differ by, and what that makes of designs. Raters by systems: raters rank systems "
-    "differently, which only more raters mend; documents by systems: only more documents. Each number can be "
-    "assumed above, for what you plan, or as a project or paper that you know has it."
+    "The table shows the sources of variance and the precision of designs. Raters by systems: raters rank "
+    "systems differently, which only more raters mend; documents by systems: only more documents. You can "
+    "enter your own values, for example from another project or a paper."
 )
 _VARIANCES_SAY = gettext_lazy("Standard deviations in points of the scale; a variance below 0 is cut at 0.")
 _PHI_SAYS = gettext_lazy(
@@ -111,11 +111,12 @@ class Planned:
 
 @dataclass(frozen=True)
 class Size:
-    """Of the study as it is: its systems, documents and raters."""
+    """Of the study as it is: its systems, documents, raters, and the mean number of raters of a document."""
 
     systems: int
     documents: int
     raters: int
+    per_document: int
 
     @property
     def level(self) -> float:
@@ -176,7 +177,20 @@ def size_of_study(rated: RatedRound | None, items: ItemOrigins) -> Size:
     shared = items.shared_texts(sorted(set(items.systems.values())))
     documents = len({items.documents[item] for item in items.systems if item not in items.gold})
     raters = 0 if rated is None else len(rated.raters)
-    return Size(max(len(shared), 2), max(documents, 2), max(raters, 2))
+    each = _raters_of_documents(rated, items) if rated else []
+    mean = round(float(np.mean(each))) if each else raters
+    return Size(max(len(shared), 2), max(documents, 2), max(raters, 2), max(mean, 2))
+
+
+def _raters_of_documents(rated: RatedRound, items: ItemOrigins) -> list[int]:
+    """Return the number of raters of every document with a value, on each dimension."""
+    found: list[int] = []
+    for own in rated.rated.values():
+        documents = items.documents_of(own)
+        given = ~np.isnan(own.data.values)
+        counts = (int(given[:, documents == each].any(axis=1).sum()) for each in np.unique(documents))
+        found += [count for count in counts if count]
+    return found
 
 
 def variances_section(planned: Sequence[Planned], size: Size, target: float, chosen: Chosen) -> Section:

@@ -19,8 +19,9 @@ from judges.results.tables.compared import Scored
 
 LEVEL = 0.05
 _SAYS = gettext_lazy(
-    "The statistic at a level minus that at the base judge’s level, on average over the other factors. × is "
-    "what two levels change together beyond both. p is corrected by Holm over the effects of a dimension."
+    "The statistic at a level minus that at the base judge’s level, on average over the other factors. × "
+    "marks an interaction: the effect of two levels together minus the sum of their separate effects. p is "
+    "corrected by Holm over the effects of a dimension."
 )
 _NAMES = {
     "alpha": gettext_lazy("alpha with mean"),

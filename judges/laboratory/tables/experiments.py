@@ -35,6 +35,9 @@ _SAYS = gettext_lazy("Cost and time are of all answers of a judge.")
 _OWN_ITEMS = gettext_lazy(
     "Each judge is compared with people on its own items, and two judges on the items that both have."
 )
+_EFFECTS_SAY = gettext_lazy(
+    "Each effect is measured on the items that people and all variants of this effect have values for."
+)
 _TESTS = gettext_lazy(
     "Differences on the same items by paired bootstrap, corrected for the number of pairs. If "
     "both have 20 samples or more, the correlations of ten groups of samples are compared, too "
@@ -91,7 +94,7 @@ def experiments_sections(project: Project, chosen: Chosen) -> list[Section]:
     sections = []
     if experiment is not None and found.scored:
         effects = effect_tables(project, experiment, found.scored, spent)
-        sections.append(Section(gettext("Effects of factors"), says, effects, "effects"))
+        sections.append(Section(gettext("Effects of factors"), str(_EFFECTS_SAY), effects, "effects"))
     if run is not None:
         found = replace(found, scored=on_shared_items(found.scored))
     amounts, named = found.with_amounts, found.with_names

@@ -80,6 +80,23 @@ def test_effect_without_a_variant_is_undefined_with_its_reason(variants) -> None
     assert found[1].differences["alpha"].value is not None, "an effect needs only its own variants"
 
 
+def test_other_people_other_items_and_unknown_levels_are_rejected(variants) -> None:
+    own = variants[1, 2]
+    same = {"judge": own.judge, "systems": own.systems, "documents": own.documents, "human": own.human}
+    for other in (
+        {"human": np.where(own.human == 3, 4, own.human)},
+        {"human": own.human[:2]},
+        {"systems": own.systems[::-1]},
+        {"documents": own.documents + 1},
+    ):
+        changed = {**variants, (1, 2): Scores(**same | other)}
+        with pytest.raises(ValueError, match="the same items and people"):
+            factor_effects(changed, SHAPE, generator=STREAM)
+    for levels in ((2, 0), (0,), (0, -1)):
+        with pytest.raises(ValueError, match="outside the shape"):
+            factor_effects({**variants, levels: own}, SHAPE, generator=STREAM)
+
+
 def test_named_categories_have_effects_on_accuracy() -> None:
     right, half = (
         Scores(systems=["a", "b"] * 2, documents=[1, 1, 2, 2], human=[[1.0, 2, 2, 1]], judge=each)

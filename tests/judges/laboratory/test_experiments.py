@@ -265,6 +265,9 @@ def test_the_last_experiment_is_shown_first_on_its_common_items(client, measured
     variants = text_of(client.get(address, {"table": "experiment"}))
     assert "11 of 12 units" in variants
     assert "Chooser limits them most, with values of 11" in variants
+    effects = text_of(client.get(address, {"table": "effects"}))
+    assert "on the items that people and all variants of this effect have values for" in effects
+    assert "and only these are compared" not in effects
 
 
 def test_all_judges_have_their_own_items_and_pairs_common_ones(client, measured):
