@@ -54,7 +54,8 @@ def draw_parts(*, project: Project, teach: int, select: int, by: User | None) ->
             )
         )
     if min(teach, select) < 0 or not 1 <= sum(wanted.values()) <= most:
-        message = gettext("Choose 1 to {most} documents in all, so that some stay held out.").format(most=most)
+        says = gettext("Choose 1 to {most} documents in all, so that some stay held out.")
+        message = says.format(most=most)
         raise InvalidValueError(message, fields={"teach": message})
     order = Stream(project.seed).of("alignment", "development").generator().permutation(len(free)).tolist()
     drawn = {}
