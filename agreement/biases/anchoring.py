@@ -15,7 +15,14 @@ from agreement.biases.measures import (
     nothing,
     sums_by_document,
 )
-from agreement.biases.quality import TOO_FEW_AGREE, instruments
+from agreement.biases.quality import (
+    JUDGE_IS_CONSTANT,
+    NO_COMMON_QUALITY,
+    instruments,
+    minus_means,
+    with_reason_of_interval,
+    without_severity,
+)
 from agreement.bootstrap import Statistic
 from agreement.comparison import Scores
 from agreement.data import FloatArray, IntArray, divide_where
@@ -25,10 +32,8 @@ _SOURCE = "Stureborg, Alikaniotis and Suhara 2024, sec. 3.3; Thorndike 1920 (hal
 MOST_RANGES = 10
 Range = tuple[float, float]
 """Part of a scale, by its lowest and highest point."""
-_WHY = (
-    "Values of the judge and of two people on two dimensions of the same items are needed; they must vary, "
-    "and people must agree beyond chance."
-)
+_NEEDS = "Values of the judge and of two people on two dimensions of the same items are needed."
+_NO_REMAINDER = "The judge’s values are people’s means, so there are no errors to correlate."
 _LEAST = 1e-9
 
 
@@ -39,11 +44,13 @@ def correlated_errors(dimensions: Sequence[Scores], *, generator: Randomness) ->
     judge and two raters on all dimensions count. With f = a + b q + e on each dimension and b by one rater
     as the instrument for the others, it is cov(e, e') over the product of the standard deviations of f - b v,
     v being people's mean. Covariances of people's ratings take different raters for the two dimensions, so a
-    rater's own halo is not in it, and a narrow range (b below 1) is none. Errors of people are in the
-    deviations, so the value is nearer to 0 than the correlation of e and e'. 0 where a judge errs on each
-    dimension by itself; above 0 one impression colours several. The interval resamples documents. The
-    control deals the remainders of each dimension by itself. Undefined without two dimensions whose values
-    vary and on which raters agree beyond chance.
+    rater's own halo is not in it, and a narrow range (b below 1) is none. Only a linear slope is removed: a
+    judge with a ceiling below people's can show a correlation. A rater's severity is assumed to be the same
+    on all items; it is estimated once and removed, and means are removed within teams of linked raters.
+    Errors of people are in the deviations, so the value is nearer to 0 than the correlation of e and e'. 0
+    where a judge errs on each dimension by itself; above 0 one impression colours several. The interval
+    resamples documents. The control deals the remainders of each dimension by itself. Undefined without two
+    dimensions whose values vary and on which raters agree beyond chance.
     """
     measure = BiasMeasure(
         "correlated_errors", "Correlation of errors between dimensions", _SOURCE, 0.0, (-1, 1)
@@ -77,11 +84,15 @@ def correlation_beyond_people(dimensions: Sequence[Scores], *, generator: Random
 
 @dataclass(frozen=True, eq=False)
 class _Dimensions:
-    """Values of judge (items, dimensions) and people (raters, items, dimensions); documents (items,)."""
+    """Values of judge (items, dimensions) and people (raters, items, dimensions); documents, teams (items,).
+
+    People's values are without severity, and means are removed within teams (`without_severity`).
+    """
 
     judge: FloatArray
     human: FloatArray
     documents: IntArray
+    teams: IntArray
     size: int
 
     def of_errors(self, weights: FloatArray) -> FloatArray:
@@ -100,11 +111,15 @@ class _Dimensions:
         return self._mean_of_pairs(beyond, _diagonal(judge))
 
     def remainders(self) -> FloatArray:
-        """(items, dimensions): f - b v."""
+        """(items, dimensions): f - b v, minus the mean of its team."""
         slopes = self._moments(np.ones((1, self.size)))[-1][0]
-        return np.asarray(
-            self.judge - np.where(np.isnan(slopes), 0.0, slopes) * np.nanmean(self.human, axis=0)
-        )
+        known = np.where(np.isnan(slopes), 0.0, slopes)
+        return minus_means(self.judge - known * np.nanmean(self.human, axis=0), self.teams)
+
+    def agreement(self, weights: FloatArray) -> FloatArray:
+        """(replicates,): the second largest w x, NaN where raters agree on fewer than two dimensions."""
+        found = np.sort(_diagonal(self._moments(weights)[3]), axis=1)[:, -2]
+        return np.asarray(np.where(found > _LEAST, found, np.nan))
 
     def _moments(
         self, weights: FloatArray
@@ -115,10 +130,11 @@ class _Dimensions:
         width = self.judge.shape[1]
         moments = np.zeros((4, len(weights), width, width))
         for sums, products in self._tables:
-            totals = weights @ sums
+            totals = np.tensordot(weights, sums, axes=1).reshape(-1, 1 + 3 * width)
             number, means = np.maximum(totals[:, :1], 1), totals[:, 1:].reshape(-1, 3, width)
             of_means = _products(*np.moveaxis(means, 1, 0)) / number[:, :, None]
-            moments += np.tensordot(weights, products, axes=1).swapaxes(0, 1) - of_means
+            of_teams = of_means.reshape(4, len(weights), -1, width, width).sum(axis=2)
+            moments += np.tensordot(weights, products, axes=1).swapaxes(0, 1) - of_teams
         judge, crossed, means, people = moments
         people = (people + people.swapaxes(1, 2)) / 2
         shared = _diagonal(people)
@@ -126,16 +142,17 @@ class _Dimensions:
 
     @cached_property
     def _tables(self) -> list[tuple[FloatArray, FloatArray]]:
-        """For each round (documents, 1 + 3 dimensions), sums, and (documents, 4, dimensions, dimensions)."""
-        tables = []
+        """For each round sums (documents, teams, 1 + 3 d) and products (documents, 4, d, d)."""
+        tables, teams = [], int(self.teams.max(initial=-1)) + 1
         judge, middle = self.judge - self.judge.mean(axis=0), np.nanmean(self.human, axis=(0, 1))
         for usable, w, x in instruments(self.human - middle):
             own = self.documents[usable]
             values = judge[usable], w, x
             sums = np.column_stack([np.ones(len(w)), *values])
             products = _products(*values).swapaxes(0, 1)
+            of_teams = sums_by_document(sums, own * teams + self.teams[usable], self.size * teams)
             tables.append(
-                (sums_by_document(sums, own, self.size), sums_by_document(products, own, self.size))
+                (of_teams.reshape(self.size, teams, -1), sums_by_document(products, own, self.size))
             )
         return tables
 
@@ -163,23 +180,35 @@ def _whole_items(dimensions: Sequence[Scores]) -> _Dimensions:
     if len({each.human.shape for each in dimensions}) > 1:
         raise ValueError("The dimensions have the same items and raters, in the same order.")
     if len(dimensions) < 2:
-        return _Dimensions(np.empty((0, 1)), np.empty((0, 0, 1)), np.empty(0, dtype=np.intp), 0)
+        nobody = np.empty(0, dtype=np.intp)
+        return _Dimensions(np.empty((0, 1)), np.empty((0, 0, 1)), nobody, nobody, 0)
     judge = np.column_stack([each.judge for each in dimensions])
     human = np.stack([each.human for each in dimensions], axis=2)
     human = np.where(np.isnan(human).any(axis=2, keepdims=True), np.nan, human)
     whole = ~np.isnan(judge).any(axis=1) & ((~np.isnan(human[:, :, 0])).sum(axis=0) > 1)
     documents = np.unique(dimensions[0].documents[whole], return_inverse=True)[1]
-    return _Dimensions(judge[whole], human[:, whole], documents, int(documents.max(initial=-1)) + 1)
+    human, teams = without_severity(human[:, whole])
+    return _Dimensions(judge[whole], human, documents, teams, int(documents.max(initial=-1)) + 1)
 
 
 def _of_documents(
     measure: BiasMeasure, halo: _Dimensions, statistic: Statistic, generator: Randomness
 ) -> Bias:
     statistic = statistic if halo.size else nothing
-    measured = measure.of_documents(statistic, halo.size, len(halo.judge), _WHY, generator)
-    if measured.defined and measured.interval is None and halo.size > 1:
-        measured = replace(measured, interval_reason=TOO_FEW_AGREE)
+    measured = measure.of_documents(statistic, halo.size, len(halo.judge), _why_undefined(halo), generator)
+    if measured.defined:
+        measured = with_reason_of_interval(measure, measured, halo.agreement, halo.size, generator)
     return Bias(measured, measure.without)
+
+
+def _why_undefined(halo: _Dimensions) -> str:
+    """Return why there is no correlation, should there be none."""
+    if not halo.size:
+        return _NEEDS
+    if np.count_nonzero(np.ptp(halo.judge, axis=0) > _LEAST) < 2:
+        return JUDGE_IS_CONSTANT
+    no_agreement = np.isnan(halo.agreement(np.ones((1, halo.size)))[0])
+    return NO_COMMON_QUALITY if no_agreement else _NO_REMAINDER
 
 
 def scores_given_before(

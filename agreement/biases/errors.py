@@ -25,7 +25,8 @@ def slope_beyond_quality(
 ) -> Bias:
     """c of f = a_system + b q + c z, in points of the scale for one standard deviation of the property.
 
-    property_of_items: (items,), such as the logarithm of a length, NaN where unknown; z is it standardised.
+    property_of_items: (items,), such as the logarithm of a length, NaN where unknown. z is it standardised by
+    its mean and standard deviation over all used items; resamples keep these two.
     f is the judge, q quality as people see it, by `CauseBeyondQuality`. The effect a_system of each system
     is taken out, so that a system with long and good texts is no bias, and b, so that a narrow range is none.
     Above 0 the judge prefers more of it than people do. The interval resamples documents. Undefined where
@@ -37,7 +38,7 @@ def slope_beyond_quality(
     spread = values.std() if len(values) else 0.0
     z = (values - values.mean()) / spread if spread > 0 else np.zeros_like(values)
     measure = BiasMeasure(f"slope_beyond_quality_{name}", label, _SLOPE_SOURCE)
-    why = "The texts of each system are alike in this, so nothing can go with it."
+    why = "This property does not vary within any system, so its effect cannot be estimated."
     return beyond_quality(measure, both, z, both.systems, why, generator)
 
 
@@ -48,8 +49,8 @@ _SELF_PREFERENCE = BiasMeasure(
     "Wataoka, Takahashi and Ri 2024 (arXiv 2410.21819), for scores; two-stage least squares",
 )
 _UNKNOWN_FAMILY = (
-    "Texts of the judge’s own family and of others are needed: tag the items of a system with its family, "
-    "such as “family: gpt”, which is that of models with gpt in their names."
+    "Tag outputs with the family of their model, such as “family: gpt”. A judge belongs to a family if its "
+    "model’s name contains the family’s name."
 )
 
 

@@ -18,6 +18,7 @@ CONTROLS = 39
 """How many control judges there are: beyond the least and the largest of 39 a fortieth is in 5 % of cases."""
 DEALT = "the judge’s own errors, dealt to other items at random"
 PEOPLE = "each person beside the others"
+NO_SECOND_RATER = "A second rater is needed for a control."
 NEITHER = "No item has both a value of the judge and one of people; let both judge the same items."
 
 
@@ -36,14 +37,22 @@ class Bias:
     """A measure of a bias.
 
     measured: the figure, or what it needs. without: what it is where there is no bias. control: the same of
-    judges without it; None where the measure has a value that needs none, or no value. one_sided: whether
-    the measure, such as a distance, is above `without` by chance alone: only more than the control counts.
+    judges without it; None where the measure has a value that needs none, no value, or no control for the
+    reason in control_reason. one_sided: whether the measure, such as a distance, is above `without` by chance
+    alone: only more than the control counts. beyond: the measure minus the control's, if both are resampled.
     """
 
     measured: Coefficient
     without: float
     control: Control | None = None
     one_sided: bool = False
+    control_reason: str | None = None
+    beyond: Coefficient | None = None
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether the measure has a value, and the control that it needs."""
+        return self.measured.defined and self.control_reason is None
 
     @property
     def is_apart(self) -> bool | None:
@@ -55,11 +64,13 @@ class Bias:
     def is_found(self) -> bool:
         """Whether the interval leaves out the value without bias, and the value is outside the control.
 
-        One-sided: whether the whole interval is above the largest control.
+        One-sided: whether the whole interval is above the largest control, or that of `beyond` above 0.
         """
         value, interval, control = self.measured.value, self.measured.interval, self.control
-        if value is None or interval is None:
+        if value is None or interval is None or not self.is_tested:
             return False
+        if self.beyond is not None:
+            return self.beyond.interval is not None and self.beyond.interval.low > 0
         if self.one_sided:
             return control is not None and interval.low > control.largest
         return bool(self.is_apart) and not (control and control.least <= value <= control.largest)
@@ -90,6 +101,13 @@ class BiasMeasure:
         weighted = Weighted(self.name, self.label, self.source, statistic, size, "documents", self.bounds)
         counts = Counts(items, items, 2, 2 * items, 2 * items)
         return weighted.coefficient(counts, why, generator, Resampling(by="documents"))
+
+
+def beside_people(measured: Coefficient, without: float, people: Iterable[float]) -> Bias:
+    """The measure with the control of people; without a second rater it cannot be tested."""
+    control = control_of(people, PEOPLE) if measured.defined else None
+    reason = NO_SECOND_RATER if measured.defined and control is None else None
+    return Bias(measured, without, control, control_reason=reason)
 
 
 def judged_by_both(scores: Scores) -> Scores:

@@ -1,9 +1,10 @@
 """What a cause adds to a judge's values beyond quality, which people's ratings show with errors of their own.
 
-A judge that uses a narrow range errs by quality, and so by everything that goes with quality. Its values are
-therefore regressed on people's quality and on the cause. A mean of few ratings is quality with errors, which
-would bias both slopes; one rater of an item, whose errors are independent of the others', is the instrument
-for the mean of the others (errors in variables: Fuller 1987, Measurement Error Models, section 1.4).
+The errors of a judge with a narrow range depend on quality. They therefore correlate with everything that
+correlates with quality. So the judge's values are regressed on people's quality and on the cause. A mean of
+few ratings is quality with errors, which would bias both slopes. One rater of an item, whose errors are
+independent of the others', is the instrument for the mean of the others (errors in variables: Fuller 1987,
+Measurement Error Models, section 1.4).
 """
 
 from collections.abc import Iterator
@@ -12,31 +13,59 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
+from agreement import Coefficient
 from agreement.biases.measures import (
     CONTROLS,
     DEALT,
     Bias,
     BiasMeasure,
     control_of,
+    nothing,
     sums_by_document,
 )
+from agreement.bootstrap import Statistic
 from agreement.comparison import Scores
 from agreement.data import FloatArray, IntArray, divide_where
 from agreement.streams import Randomness, generator_of
 
-NO_TWO_RATERS = (
-    "No item has a value of the judge and of two people. One rating is quality with errors, and a second one "
-    "tells them apart."
-)
-PEOPLE_DISAGREE = (
-    "People’s ratings of these items do not agree beyond chance, so quality cannot be separated from the "
-    "cause."
-)
+NO_TWO_RATERS = "At least two people must rate an item. Their agreement shows how reliable the ratings are."
+NO_COMMON_QUALITY = "Two raters’ values show no common quality."
+INSEPARABLE = "Quality and the cause vary together, so their effects cannot be separated."
+JUDGE_IS_CONSTANT = "The judge’s values do not vary."
 TOO_FEW_AGREE = (
     "In too many resamples of documents people’s ratings do not agree beyond chance, so quality cannot be "
     "separated from the cause."
 )
+
+
+def without_severity(human: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return the ratings minus the severity of each rater, and the team of each item (items,).
+
+    human: (raters, items, dimensions), NaN for a gap. Raters that are linked by common items are a team.
+    Severities are those of the least squares of rating = item + rater over all items with two raters. They
+    sum to 0 within a team. Teams cannot be compared, so remove the means within teams from what is returned.
+    """
+    if not human.size:
+        return human, np.zeros(human.shape[1], dtype=np.intp)
+    given = np.asarray(~np.isnan(human).any(axis=2))
+    shared = (given & (given.sum(axis=0) > 1)).astype(float)
+    number = np.maximum(given.sum(axis=0), 1)
+    linked = (shared / number) @ shared.T
+    filled = np.where(shared[:, :, None] > 0, human, 0.0)
+    deviations = (filled - shared[:, :, None] * filled.sum(axis=0) / number[:, None]).sum(axis=1)
+    equations = np.diag(shared.sum(axis=1)) - linked
+    severities = np.linalg.pinv(equations, rcond=_LEAST, hermitian=True) @ deviations
+    teams = scipy.sparse.csgraph.connected_components(linked > 0, directed=False)[1]
+    return human - severities[:, None, :], np.asarray(teams[given.argmax(axis=0)], dtype=np.intp)
+
+
+def minus_means(values: FloatArray, groups: IntArray) -> FloatArray:
+    """Values (items, ...) minus the mean of their group."""
+    number = np.maximum(np.bincount(groups), 1)
+    sums = sums_by_document(values, groups, len(number))
+    return np.asarray(values - (sums.T / number).T[groups])
 
 
 def instruments(human: FloatArray) -> Iterator[tuple[npt.NDArray[np.bool_], FloatArray, FloatArray]]:
@@ -44,7 +73,8 @@ def instruments(human: FloatArray) -> Iterator[tuple[npt.NDArray[np.bool_], Floa
 
     human: (raters, items, dimensions), NaN for a gap; a rater with a gap on one dimension of an item is left
     out of the item. The first round takes the first rater of every item with two or more, the second round
-    the second rater, and so on. Ratings and means are (items, dimensions).
+    the second rater, and so on. Ratings and means are (items, dimensions). Gaps make the n-th rater a
+    different one from item to item, so severities must have been removed (`without_severity`).
     """
     given = np.asarray(~np.isnan(human).any(axis=2))
     number = given.sum(axis=0)
@@ -64,7 +94,7 @@ class CauseBeyondQuality:
     the means of their groups. Either is the instrument for the other, and moments are added over rounds:
     sum v judge = b sum w x + c sum v cause, sum cause judge = b sum v cause + c sum cause^2. This is
     two-stage least squares over all choices of an instrument. A replicate without sum w x above what the
-    cause explains is NaN.
+    cause explains is NaN. The ratings in scores are without the raters' severities (`without_severity`).
     """
 
     scores: Scores
@@ -73,16 +103,25 @@ class CauseBeyondQuality:
 
     def of_weights(self, weights: FloatArray) -> FloatArray:
         """(replicates, 2): b and c at weights (replicates, documents)."""
+        quality, with_judge, shared, with_cause, alone = self._moments(weights).T
+        determinant = quality * alone - shared**2
+        known = (alone > _LEAST) & (determinant > _LEAST * alone)
+        slopes = with_judge * alone - shared * with_cause, quality * with_cause - shared * with_judge
+        return np.stack([divide_where(known, each, determinant) for each in slopes], axis=1)
+
+    def common_quality(self, weights: FloatArray) -> FloatArray:
+        """(replicates,): sum w x, NaN where raters do not agree."""
+        found = self._moments(weights)[:, 0]
+        return np.asarray(np.where(found > _LEAST, found, np.nan))
+
+    def _moments(self, weights: FloatArray) -> FloatArray:
+        """(replicates, 5): sums of the `_products` minus those of means."""
         moments = np.zeros((len(weights), 5))
         for sums, products in self._tables:
             number, w, x, judge, cause = np.moveaxis(np.tensordot(weights, sums, axes=1), 2, 0)
             of_means = np.stack(_products(w, x, judge, cause), axis=2) / np.maximum(number, 1)[:, :, None]
             moments += weights @ products - of_means.sum(axis=1)
-        quality, with_judge, shared, with_cause, alone = moments.T
-        determinant = quality * alone - shared**2
-        known = (alone > _LEAST) & (determinant > _LEAST * alone)
-        slopes = with_judge * alone - shared * with_cause, quality * with_cause - shared * with_judge
-        return np.stack([divide_where(known, each, determinant) for each in slopes], axis=1)
+        return moments
 
     @cached_property
     def _tables(self) -> list[tuple[FloatArray, FloatArray]]:
@@ -103,14 +142,14 @@ class CauseBeyondQuality:
         whole = np.ones((1, len(self.scores.document_labels)))
         of_quality, of_cause = self.of_weights(whole)[0]
         left = self._judge - of_quality * self.scores.human_means - of_cause * self.cause
-        return np.asarray(left - (np.bincount(self.groups, left) / np.bincount(self.groups))[self.groups])
+        return minus_means(left, self.groups)
 
     def of_judges(self, judges: FloatArray) -> FloatArray:
         """(judges,): c of other judges' values (judges, items), as c is a weighted sum of values."""
         moments = np.zeros(3)
         with_v, with_cause = np.zeros((2, len(self.cause)))
         for usable, w, x in self._rounds:
-            w, x, cause = (self._centre(each, usable) for each in (w, x, self.cause[usable]))
+            w, x, cause = (minus_means(each, self.groups[usable]) for each in (w, x, self.cause[usable]))
             v = (w + x) / 2
             moments += w @ x, v @ cause, cause @ cause
             with_v[usable] += v
@@ -128,11 +167,6 @@ class CauseBeyondQuality:
         middle = float(self.scores.human_means.mean())
         for usable, one, others in instruments(self.scores.human[:, :, None] - middle):
             yield usable, one[:, 0], others[:, 0]
-
-    def _centre(self, values: FloatArray, usable: npt.NDArray[np.bool_]) -> FloatArray:
-        groups = self.groups[usable]
-        number = np.maximum(np.bincount(groups), 1)
-        return np.asarray(values - (np.bincount(groups, values) / number)[groups])
 
 
 _LEAST = 1e-9
@@ -159,20 +193,43 @@ def beyond_quality(
     """The slope of the judge's values on a cause at equal quality, of items that `judged_with_two` chose.
 
     groups: (items,), each with a mean of its own. why_alike: what is needed where the cause does not vary.
-    The control deals what the judge's values leave over to other items. The interval resamples documents and
-    estimates both slopes again.
+    A rater's severity is assumed to be the same on all items. It is estimated once, so resamples keep it, and
+    means are removed within each team of linked raters. The control permutes the residuals across items. The
+    interval resamples documents and estimates both slopes again.
     """
+    human, teams = without_severity(scores.human[:, :, None])
+    scores = scores.beside(human[:, :, 0], scores.judge)
+    groups = np.unique(groups * (teams.max(initial=0) + 1) + teams, return_inverse=True)[1]
     fit = CauseBeyondQuality(scores, cause, groups)
     size, items = len(scores.document_labels), len(cause)
-    varies = any(np.ptp(cause[groups == each]) > 0 for each in np.unique(groups))
-    why = NO_TWO_RATERS if not items else PEOPLE_DISAGREE if varies else why_alike
-    measured = measure.of_documents(
-        lambda weights: fit.of_weights(weights)[:, 1], size, items, why, generator
-    )
+    why = _why_undefined(fit, why_alike)
+    statistic = (lambda weights: fit.of_weights(weights)[:, 1]) if why is None else nothing
+    measured = measure.of_documents(statistic, size, items, why or INSEPARABLE, generator)
     if not measured.defined:
         return Bias(measured, measure.without)
-    if measured.interval is None and size > 1:
-        measured = replace(measured, interval_reason=TOO_FEW_AGREE)
+    measured = with_reason_of_interval(measure, measured, fit.common_quality, size, generator)
     dice = generator_of(generator, measure.name, "control")
     dealt = dice.permuted(np.tile(fit.remainders(), (CONTROLS, 1)), axis=1)
     return Bias(measured, measure.without, control_of(fit.of_judges(dealt).tolist(), DEALT))
+
+
+def _why_undefined(fit: CauseBeyondQuality, why_alike: str) -> str | None:
+    """Return why there is no slope; None where there is one, or quality and the cause are inseparable."""
+    if not len(fit.cause):
+        return NO_TWO_RATERS
+    if np.ptp(minus_means(fit.cause, fit.groups)) <= _LEAST:
+        return why_alike
+    if np.ptp(minus_means(fit.scores.judge, fit.groups)) <= _LEAST:
+        return JUDGE_IS_CONSTANT
+    whole = np.ones((1, len(fit.scores.document_labels)))
+    return NO_COMMON_QUALITY if np.isnan(fit.common_quality(whole)[0]) else None
+
+
+def with_reason_of_interval(
+    measure: BiasMeasure, measured: Coefficient, agreement: Statistic, size: int, generator: Randomness
+) -> Coefficient:
+    """The measure, whose interval lacks people's agreement if agreement, NaN without it, has none either."""
+    if measured.interval is not None or size < 2:
+        return measured
+    alone = measure.of_documents(agreement, size, measured.counts.units, NO_COMMON_QUALITY, generator)
+    return measured if alone.interval else replace(measured, interval_reason=TOO_FEW_AGREE)

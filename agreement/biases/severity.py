@@ -8,10 +8,9 @@ import numpy as np
 from agreement import Coefficient, Resampling, bias, mean_values
 from agreement.biases.measures import (
     NEITHER,
-    PEOPLE,
     Bias,
     BiasMeasure,
-    control_of,
+    beside_people,
     judged_by_both,
     sums_by_document,
 )
@@ -34,7 +33,7 @@ def severity(scores: Scores, *, generator: Randomness) -> Bias:
         scores.judge, scores.human_means, documents=scores.documents, generator=generator, resampling=plan
     )
     alone = (bias(one, others).value for one, others in _each_person(judged_by_both(scores)))
-    return Bias(measured, 0.0, control_of((each for each in alone if each is not None), PEOPLE))
+    return beside_people(measured, 0.0, (each for each in alone if each is not None))
 
 
 def spread_ratio(scores: Scores, *, generator: Randomness) -> Bias:
@@ -58,7 +57,7 @@ def spread_ratio(scores: Scores, *, generator: Randomness) -> Bias:
     documents = len(both.document_labels)
     measured = measure.of_documents(ratios, documents, len(both.judge), why, None)
     measured = _with_interval_of_logarithm(measured, ratios, documents, generator)
-    return Bias(measured, 1.0, control_of(_ratios_of_people(both.human), PEOPLE))
+    return beside_people(measured, 1.0, _ratios_of_people(both.human))
 
 
 def _with_interval_of_logarithm(
@@ -137,7 +136,7 @@ def _of_shares(
         float(_shares_compared(compare, both, one[None], others, points)(whole)[0])
         for one, others in _with_others(both.human)
     )
-    return Bias(measured, measure.without, control_of(people, PEOPLE) if measured.defined else None)
+    return beside_people(measured, measure.without, people)
 
 
 def _shares_compared(

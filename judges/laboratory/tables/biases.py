@@ -90,7 +90,7 @@ class _Page:
         needs = needs or " ".join(sorted(reasons)) or gettext("The judge gives no values here yet.")
         for place, name in enumerate(kind.measures.values()):
             measured = [(row.dimension, row.biases[place]) for row in rows]
-            tested = [(dimension, bias) for dimension, bias in measured if bias.measured.defined]
+            tested = [(dimension, bias) for dimension, bias in measured if bias.is_tested]
             found = [_value_on(dimension, bias) for dimension, bias in tested if bias.is_found]
             if tested:
                 where = text("; ".join(found) or gettext("no dimension"))
@@ -355,6 +355,8 @@ def _cells(biases: Sequence[Bias]) -> list[Cell]:
 
 def _control(bias: Bias) -> Cell:
     control = bias.control
+    if bias.control_reason:
+        return Cell(reason=bias.control_reason)
     if control is None:
         return Cell(reason=str(_NO_CONTROL) if bias.measured.defined else str(_NO_FIGURE))
     how = gettext("The same statistic of {group}: mean, minimum and maximum.").format(group=control.of)

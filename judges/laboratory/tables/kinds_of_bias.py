@@ -41,8 +41,9 @@ LENGTH = KindOfBias(
     "Length",
     gettext_lazy(
         "Points that the judge adds to an output one standard deviation longer (logarithm of its characters) "
-        "than another of the same system and the same quality. Two raters of an item tell quality from their "
-        "errors. Control: what quality and length do not explain, shuffled across items."
+        "than another of the same system and the same quality. Quality is estimated from two or more raters "
+        "of an item, so rating errors do not bias the result. Control: what quality and length do not "
+        "explain, shuffled across items."
     ),
     {"length": gettext_lazy("points for longer texts")},
 )
@@ -67,7 +68,8 @@ ANCHORING = KindOfBias(
     gettext_lazy(
         "Correlation of errors: over pairs of dimensions, of what quality does not explain in the judge’s "
         "values; 0 if the judge treats each dimension separately. Beyond people: the mean correlation "
-        "between dimensions, minus the one that people’s quality explains."
+        "between dimensions, minus the one that people’s quality explains. A judge with a ceiling below "
+        "people’s can show a correlation."
     ),
     {"errors": gettext_lazy("correlation of errors"), "beyond": gettext_lazy("correlation beyond people")},
 )

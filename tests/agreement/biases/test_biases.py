@@ -318,26 +318,60 @@ def test_the_spread_of_samples_stands_beside_that_of_people():
     samples = np.array([[1.0, 3.0], [2.0, 2.0], [5.0, np.nan]])
     human = np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 5.0]])
     bias = spread_of_samples(samples, human, [0, 1, 2], generator=STREAM)
-    # sqrt(2) and 0; the item with one sample says nothing, of people either.
-    assert value_of(bias) == pytest.approx(2**0.5 / 2)
-    assert control_of(bias).mean == pytest.approx(2**0.5 / 2)
+    # Variances 2 and 0 of the judge, 2 and 0 of people; the item with one sample does not count.
+    assert value_of(bias) == pytest.approx(1)
+    assert control_of(bias).mean == pytest.approx(1)
+    assert bias.beyond
+    assert bias.beyond.value == pytest.approx(0)
 
 
+@pytest.mark.parametrize("number", [PEOPLE, 10])
 @pytest.mark.parametrize("spread", [0.5, 1.0])
-def test_samples_that_vary_as_people_do_are_not_called_less_consistent(spread: float) -> None:
-    """People's spread is .5: a judge's own interval leaves theirs out where its is 1, and seldom else."""
-    apart = 0
+def test_samples_that_vary_as_people_do_are_not_found(spread: float, number: int) -> None:
+    """People's spread is .5, with three raters; the judge has as many samples or ten."""
+    found = []
     for seed in range(RUNS):
         scene = Scene(seed)
-        samples = scene.quality[:, None] + spread * scene.dice.normal(size=(ITEMS, PEOPLE))
-        bias = spread_of_samples(samples, scene.people, OF_DOCUMENT, generator=Stream(seed))
-        assert bias.measured.interval
-        apart += not bias.measured.interval.low <= control_of(bias).mean <= bias.measured.interval.high
+        samples = scene.quality[:, None] + spread * scene.dice.normal(size=(ITEMS, number))
+        found.append(spread_of_samples(samples, scene.people, OF_DOCUMENT, generator=Stream(seed)))
+    apart = [not low <= 0 <= high for low, high in map(limits_beyond, found)]
     if spread > 0.5:
-        assert apart == RUNS
+        assert all(bias.is_found for bias in found)
     else:
-        # The control errs as the judge does, so 1.96 / sqrt(2) standard errors are passed in 17 % of runs.
-        assert apart / RUNS <= 0.17 + 3 * (0.17 * 0.83 / RUNS) ** 0.5
+        assert np.mean(apart) <= TOO_OFTEN
+
+
+def limits_beyond(bias: Bias) -> tuple[float, float]:
+    assert bias.beyond
+    assert bias.beyond.interval
+    return bias.beyond.interval.low, bias.beyond.interval.high
+
+
+def test_one_rater_is_no_control() -> None:
+    scene = Scene(3)
+    scene.people = scene.people[:1]
+    alone = scene.on_a_scale(scene.quality + scene.noise - 1)
+    samples = np.column_stack([alone.judge, alone.judge + 1])
+    for bias in (
+        severity(alone, generator=STREAM),
+        spread_ratio(alone, generator=STREAM),
+        modal_excess(alone, FIVE_POINTS, generator=STREAM),
+        distribution_distance(alone, FIVE_POINTS, generator=STREAM),
+        spread_of_samples(samples, alone.human, OF_DOCUMENT, generator=STREAM),
+    ):
+        assert bias.measured.defined
+        assert (bias.is_tested, bias.is_found) == (False, False)
+        assert bias.control_reason == "A second rater is needed for a control."
+
+
+@pytest.mark.parametrize(("spread", "defined"), [(1, (False, False)), (4, (True, False)), (12, (True, True))])
+def test_peaked_answers_are_no_liking_for_round_numbers(spread: float, defined: tuple[bool, bool]) -> None:
+    answers = np.round(85 + spread * np.random.default_rng(5).normal(size=(ITEMS, 2)))
+    found = round_numbers(np.clip(answers, 1, 100), OF_DOCUMENT, 1, 100, generator=STREAM)
+    both = found.fives, found.tens
+    assert tuple(each.measured.defined for each in both) == defined
+    assert not any(each.is_found for each in both)
+    assert all("three multiples" in why(each) for each in both if not each.measured.defined)
 
 
 @pytest.mark.oracle("planted bias", of="perplexity_by_rating")

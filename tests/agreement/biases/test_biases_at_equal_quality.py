@@ -9,6 +9,7 @@ import pytest
 
 from agreement import Resampling, Stream
 from agreement.biases import (
+    Bias,
     correlated_errors,
     correlation_beyond_people,
     measures,
@@ -57,6 +58,19 @@ def rounds(human: Values) -> Iterator[tuple[Values, Values, Values]]:
             yield np.array(items), np.array(one), np.array(others)
 
 
+def fit_severities(human: Values) -> Values:
+    """Severities of linked raters by least squares of rating = item + rater, one row for each rating."""
+    pairs = np.argwhere(~np.isnan(human) & ((~np.isnan(human)).sum(axis=0) > 1))
+    design = np.zeros((len(pairs), sum(human.shape)))
+    design[np.arange(len(pairs)), pairs[:, 0]] = 1
+    design[np.arange(len(pairs)), len(human) + pairs[:, 1]] = 1
+    return np.asarray(np.linalg.lstsq(design, human[*pairs.T])[0][: len(human), None])
+
+
+def without_severities(scores: Scores) -> Scores:
+    return scores.beside(scores.human - fit_severities(scores.human), scores.judge)
+
+
 def two_stages(scores: Scores, cause: Values, groups: npt.NDArray[np.intp]) -> Values:
     """The slopes on quality and cause over all choices of an instrument, each with effects of its own."""
     exogenous, endogenous, instrument, judge = [], [], [], []
@@ -81,10 +95,11 @@ def test_slopes_are_those_of_two_stage_least_squares(dice: np.random.Generator) 
     raters = (~np.isnan(scores.human)).sum(axis=0)
     z = (length - length[raters > 1].mean()) / length[raters > 1].std()
     found = slope_beyond_quality(scores, length, "length", "Length", generator=STREAM)
+    preferred = self_preference(scores, (scores.systems == 1).astype(float), generator=STREAM)
+    scores = without_severities(scores)
     assert found.measured.value == pytest.approx(two_stages(scores, z, scores.systems)[1], abs=1e-9)
     own = (scores.systems == 1).astype(float)
     together = np.zeros(ITEMS, dtype=np.intp)
-    preferred = self_preference(scores, own, generator=STREAM)
     assert preferred.measured.value == pytest.approx(two_stages(scores, own, together)[1], abs=1e-9)
 
 
@@ -98,7 +113,7 @@ def test_intervals_estimate_both_slopes_again() -> None:
     found = slope_beyond_quality(few, length, "length", "Length", generator=STREAM).measured
     chosen = (~np.isnan(few.human)).sum(axis=0) > 1
     z = (length - length[chosen].mean()) / length[chosen].std()
-    without = []
+    without, few = [], without_severities(few)
     for document in range(12):
         kept = few.documents != document
         part = few.of_items(kept)
@@ -167,12 +182,80 @@ def test_one_rater_of_an_item_is_quality_with_errors(dice: np.random.Generator) 
     assert "two people" in (found.reason or "")
 
 
+def severe_raters(design: str, seed: int) -> tuple[list[Scores], Values]:
+    """Judges without bias on two dimensions; three teams of two raters, or 3 of 10 raters for each item."""
+    dice = np.random.default_rng([37, seed])
+    items, raters = 240, 6 if design == "teams" else 10
+    document, system = (each.ravel() for each in np.indices((60, 4)))
+    if design == "teams":
+        team = dice.integers(3, size=60)[document]
+        given = np.arange(raters)[:, None] // 2 == team
+    else:
+        given = dice.random((raters, items)).argsort(axis=0).argsort(axis=0) < 3
+    length = dice.normal(size=items)
+    severities = dice.normal(size=(raters, 1)) * (1 if design == "teams" else 0.7)
+    found = []
+    for _ in range(2):
+        quality = 0.5 * length + 0.7 * dice.normal(size=items)
+        people = quality + severities + 0.5 * dice.normal(size=(raters, items))
+        judge = 0.6 * quality + 0.5 * dice.normal(size=items)
+        human = np.where(given, people, np.nan)
+        found.append(Scores(systems=system, documents=document, human=human, judge=judge))
+    return found, length
+
+
+@pytest.mark.parametrize("design", ["teams", "3 of 10"])
+def test_severity_of_raters_is_no_bias(design: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measures, "Resampling", partial(Resampling, replicates=300))
+    found: dict[str, list[Bias]] = {"length": [], "errors": [], "beyond": []}
+    for seed in range(60):
+        dimensions, length = severe_raters(design, seed)
+        stream = Stream(seed)
+        found["length"].append(slope_beyond_quality(dimensions[0], length, "length", "", generator=stream))
+        found["errors"].append(correlated_errors(dimensions, generator=stream))
+        found["beyond"].append(correlation_beyond_people(dimensions, generator=stream))
+    for name, biases in found.items():
+        values = [each.measured.value for each in biases]
+        assert None not in values
+        assert abs(np.mean(values)) < 0.03, name
+        assert np.mean([each.is_found for each in biases]) <= 0.05 + 3 * (0.05 * 0.95 / 60) ** 0.5, name
+
+
 def test_raters_that_do_not_agree_show_no_quality(dice: np.random.Generator) -> None:
     quality, length = dice.normal(size=(2, ITEMS))
     scores = scores_with_gaps(dice, quality, quality)
     opposed = np.vstack([quality, -quality, np.full((2, ITEMS), np.nan)])
     found = slope_beyond_quality(scores.beside(opposed, quality), length, "length", "", generator=STREAM)
-    assert "agree" in (found.measured.reason or "")
+    assert found.measured.reason == "Two raters’ values show no common quality."
+
+
+def test_a_constant_judge_has_no_slope_and_no_correlation(dice: np.random.Generator) -> None:
+    quality, length = dice.normal(size=(2, ITEMS))
+    scores = scores_with_gaps(dice, np.full(ITEMS, 3.0), quality)
+    slope = slope_beyond_quality(scores, length, "length", "", generator=STREAM).measured
+    errors = correlated_errors([scores, scores], generator=STREAM).measured
+    assert slope.reason == errors.reason == "The judge’s values do not vary."
+
+
+def test_cause_that_quality_determines_is_inseparable(dice: np.random.Generator) -> None:
+    quality = dice.normal(size=ITEMS)
+    scores = scores_with_gaps(dice, quality + dice.normal(size=ITEMS), quality)
+    same = scores.beside([quality, quality], scores.judge)
+    found = slope_beyond_quality(same, quality, "length", "", generator=STREAM).measured
+    assert "cannot be separated" in (found.reason or "")
+
+
+def test_interval_keeps_its_own_reason_if_people_agree(dice: np.random.Generator) -> None:
+    quality = dice.normal(size=ITEMS)
+    scores = scores_with_gaps(dice, quality + dice.normal(size=ITEMS), quality)
+    lone = np.where(scores.documents == 0, dice.normal(size=ITEMS), 0.0)
+    some = scores.of_items(scores.systems == 0)
+    rare = slope_beyond_quality(some, lone[scores.systems == 0], "length", "", generator=STREAM).measured
+    assert (rare.interval, "no variation" in (rare.interval_reason or "")) == (None, True)
+    one = np.where(scores.documents == 0, 10.0, 1.0) * quality
+    alike = scores.beside([one, np.where(scores.documents == 0, one, -one)], scores.judge)
+    length = slope_beyond_quality(alike, dice.normal(size=ITEMS), "length", "", generator=STREAM).measured
+    assert "do not agree" in (length.interval_reason or "")
 
 
 def test_texts_at_the_end_of_a_scale_are_no_liking_for_round_numbers() -> None:

@@ -39,9 +39,9 @@ def page_of(cast, name="self-consistency"):
     return reverse("results_page", args=[cast.project.slug, name])
 
 
-def rows(client, cast, key, name="self-consistency", judge="Reasoner", **chosen):
-    own = cast.project.judges.filter(name=judge).first()
-    chosen |= {"judge": own.pk} if own and name in ("self-consistency", "biases") else {}
+def rows(client, cast, key, name="self-consistency", judge=None, **chosen):
+    if judge or name == "self-consistency":
+        chosen["judge"] = cast.project.judges.get(name=judge or "Reasoner").pk
     answer = client.get(reverse("result_file", args=[cast.project.slug, name, key, "csv"]), chosen)
     assert answer.status_code == 200
     return list(csv.DictReader(StringIO(answer.content.decode())))
@@ -194,7 +194,17 @@ def test_biases_of_the_chosen_judge_are_counted_and_what_is_missing_is_said(clie
     assert f"{len(found) or 'None'} of " in words
     assert "Needs a judge that compares two outputs" in words
     assert "“perplexity” in its name" in words
-    assert "tag the items of a system with its family" in words
+    assert "Tag outputs with the family of their model" in words
+
+
+def test_one_rater_is_no_control_and_no_test(client):
+    cast = measured_project(people=PEOPLE[:1])
+    client.force_login(cast.admin)
+    (fluency,) = biases(client, cast, "severity", "Chooser")
+    assert fluency["severity"]
+    assert fluency["severity_control"] == ""
+    assert fluency["severity_control_reason"] == "A second rater is needed for a control."
+    assert "severity" not in {row["measure"] for row in biases(client, cast, "biases", "Chooser")}
 
 
 def test_severity_is_the_bias_of_the_page_of_judges(client, cast):
@@ -205,7 +215,7 @@ def test_severity_is_the_bias_of_the_page_of_judges(client, cast):
 
 
 def test_families_are_tags_of_items_that_occur_in_the_model_s_name(client, cast):
-    assert "tag the items" in text_of(client.get(page_of(cast, "biases")))
+    assert "Tag outputs" in text_of(client.get(page_of(cast, "biases")))
     for item in cast.items:
         family = "family: GPT" if item.system.name.endswith("1") else "family: llama"
         ItemTag.objects.create(item=item, name=family)
