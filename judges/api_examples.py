@@ -215,7 +215,13 @@ EXAMPLES = {
         "chosen": None,
         "progress": "",
         "candidates": [
-            {"judge": None, "about": "clarification 7", "parts": [7], "dropped_after": None, "ranks": None}
+            {
+                "judge": None,
+                "about": "clarification 7",
+                "parts": [7],
+                "dropped_after": None,
+                "ranks": [{"stage": 0, "alpha": 0.58, "base": 0.41, "items": 30}],
+            }
         ],
     },
     "EndpointInput": {
