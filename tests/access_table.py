@@ -365,6 +365,7 @@ a     POST   {home}judgments/ask-again/
 a     POST   {home}judgments/exclude/
 ar    GET    {home}development/
 a     POST   {home}development/
+a     DELETE {home}development/
 ar    GET    {home}proposals/
 a     POST   {home}proposals/
 a     POST   {home}proposals/examples/

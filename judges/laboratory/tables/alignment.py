@@ -32,8 +32,8 @@ SURE = 0.05
 _SAYS = gettext_lazy(
     "Alpha with people’s mean of each version and of the judge it comes from, on the items that both have "
     "values for. Only the documents held out show what a version is worth: on those for selecting, the best "
-    "of many looks better than it is. Intervals resample documents. p has Holm’s correction over {looks} "
-    "looks at the documents held out."
+    "of many looks better than it is. Intervals resample documents. p has Holm’s correction over judges "
+    "and over dimensions: {looks} looks at the documents held out."
 )
 _NONE = gettext_lazy("No version has values yet. Use a proposal, and run its judge.")
 _OVERFITTED = gettext_lazy(
@@ -43,7 +43,7 @@ _OVERFITTED = gettext_lazy(
 _WAYS = gettext_lazy(
     "Other judges beside {judge} on the documents for selecting: alpha with people’s mean on the items that "
     "both have values for. The difference is the other judge minus {judge}. Intervals resample documents, "
-    "and p has Holm’s correction over {looks} comparisons. A judge chosen here looks better than it is: "
+    "and p has Holm’s correction over judges and over dimensions, {looks} comparisons. A judge chosen here looks better than it is: "
     "compare again on the documents held out."
 )
 _NO_ITEM = gettext_lazy("No item of this part has values of both judges and people.")
