@@ -43,8 +43,8 @@ _OVERFITTED = gettext_lazy(
 _WAYS = gettext_lazy(
     "Other judges beside {judge} on the documents for selecting: alpha with people’s mean on the items that "
     "both have values for. The difference is the other judge minus {judge}. Intervals resample documents, "
-    "and p has Holm’s correction over judges and over dimensions, {looks} comparisons. A judge chosen here looks better than it is: "
-    "compare again on the documents held out."
+    "and p has Holm’s correction over judges and over dimensions, {looks} comparisons. A judge chosen here "
+    "looks better than it is: compare again on the documents held out."
 )
 _NO_ITEM = gettext_lazy("No item of this part has values of both judges and people.")
 _WHAT = gettext_lazy("Difference of two judges: alpha with mean (function compare_two_judges)")
