@@ -178,6 +178,9 @@ def plan_of_search(
             ).format(name=dimension.name)
         )
     teach = sorted(documents_of(judge.project, Part.TEACH)) if rounds > 1 else []
+    if rounds > 1 and not teach:
+        message = gettext("A second round needs documents for teaching. Add some, or search in one round.")
+        raise InvalidValueError(message, fields={"rounds": message})
     counted = _CallCounter(judge, dimension, material, development, held_out, teach, rounds)
     stages = largest_plan(
         len(texts), len(development), lambda each: most_calls is None or counted.all_calls(each) <= most_calls

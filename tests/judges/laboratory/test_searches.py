@@ -316,6 +316,8 @@ def test_what_cannot_be_searched_is_refused_in_a_sentence(learning, judge):
             planned(learning, whose, proposals)
     with pytest.raises(InvalidValueError, match="The prices of Free are unknown"):
         planned(learning, other, proposed(learning, other, CLARIFICATION), budget=Decimal(1))
+    with pytest.raises(InvalidValueError, match="A second round needs documents for teaching"):
+        planned(learning, judge, [proposal], rounds=2)
     assert not PromptSearch.objects.exists()
 
 
