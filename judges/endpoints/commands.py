@@ -442,16 +442,18 @@ def add_judge(*, project: Project, judge: JudgeSpec, by: User | None) -> Judge:
 
 
 @transaction.atomic
-def add_judges(*, project: Project, judges: Sequence[JudgeSpec], by: User | None) -> list[Judge]:
+def add_judges(
+    *, project: Project, judges: Sequence[JudgeSpec], numbers_names: bool = False, by: User | None
+) -> list[Judge]:
     """Make judges that are compared with each other. Locks the project. Raises InvalidValueError.
 
-    An existing judge with the same prompt and settings is reused under any name: no call is paid twice.
+    numbers_names: adds a number to a name that another judge has, instead of rejecting it. An existing judge with the same prompt and settings is reused under any name: no call is paid twice.
     """
     lock_project(project)
     found: list[Judge] = []
     for each in judges:
         alike = _find_alike(project, _values(project, each, by))
-        named = replace(each, name=free_name(project, each.name))
+        named = replace(each, name=free_name(project, each.name)) if numbers_names else each
         found.append(alike or add_judge(project=project, judge=named, by=by))
     _refuse_repeated(found)
     return found

@@ -30,7 +30,7 @@ def start_experiment(
     Where an experiment has these judges and factors already and no call is missing, return it: a second
     press starts nothing. Raises InvalidValueError and RunRefusedError; then nothing is made.
     """
-    judges = add_judges(project=project, judges=design.variants, by=by)
+    judges = add_judges(project=project, judges=design.variants, numbers_names=True, by=by)
     scope = Scope(judges, dimensions, documents=documents)
     factors = [asdict(each) for each in design.factors]
     if not plan_of(project, scope).calls:
