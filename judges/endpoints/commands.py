@@ -447,7 +447,8 @@ def add_judges(
 ) -> list[Judge]:
     """Make judges that are compared with each other. Locks the project. Raises InvalidValueError.
 
-    numbers_names: adds a number to a name that another judge has, instead of rejecting it. An existing judge with the same prompt and settings is reused under any name: no call is paid twice.
+    numbers_names: adds a number to a name that another judge has, instead of rejecting it. An existing judge
+    with the same prompt and settings is reused under any name: no call is paid twice.
     """
     lock_project(project)
     found: list[Judge] = []
