@@ -87,8 +87,8 @@ class DocumentPartsRow(serializers.Serializer[Any]):
     select = serializers.IntegerField(help_text="Documents for selecting.")
     held_out = serializers.IntegerField()
     documents = serializers.IntegerField()
-    most = serializers.IntegerField(help_text="How many more may be drawn.")
-    advised = serializers.IntegerField(help_text="How many we advise for each of both parts.")
+    most = serializers.IntegerField(help_text="Number of documents that can still be selected.")
+    advised = serializers.IntegerField(help_text="Recommended size of each of both parts.")
     in_use = serializers.CharField(help_text="Why the draw cannot be undone; empty where it can be.")
 
 

@@ -27,7 +27,7 @@ from judges.laboratory.commands.candidates import (
 )
 from judges.laboratory.commands.draftings import start_drafting, write_drafting
 from judges.laboratory.halving import LEAST_SHARE, CandidateRank, choose_best, keep_half
-from judges.laboratory.queries.cases import FAR, Part, cases_of, documents_of, learning_material
+from judges.laboratory.queries.cases import FAR, Part, cases_of, documents_of, find_frozen, learning_material
 from judges.laboratory.queries.searches import (
     DRAFTS,
     ENDED,
@@ -139,8 +139,9 @@ def _rank(search: PromptSearch, standings: Sequence[CandidateRank]) -> None:
 
 
 def _keep_ranks(search: PromptSearch, standings: Sequence[CandidateRank]) -> None:
+    candidates = search.candidates.in_bulk([each.candidate for each in standings])
     for each in standings:
-        candidate = Proposal.objects.get(pk=each.candidate)
+        candidate = candidates[each.candidate]
         rank = {"stage": search.stage, "alpha": each.alpha, "base": each.base, "items": each.items}
         candidate.ranks = [*(candidate.ranks or []), rank]
         candidate.save(update_fields=["ranks"])
@@ -179,7 +180,7 @@ def _draft(search: PromptSearch, cases: Sequence[Case]) -> None:
     if not cases:
         _choose(search)
         return
-    frozen = _frozen(search)
+    frozen = find_frozen(current_guideline(search.judge.project).dimensions, search.dimension_id)
     best = _best(search)
     prompt = best.text if best else _text_of(search.judge, frozen)
     tried = _tried_additions(search)
@@ -206,11 +207,6 @@ def _draft(search: PromptSearch, cases: Sequence[Case]) -> None:
         return
     search.step, search.run = Step.DRAFT, None
     save_progress(search)
-
-
-def _frozen(search: PromptSearch) -> FrozenDimension:
-    dimensions = current_guideline(search.judge.project).dimensions
-    return next(each for each in dimensions if each.id == search.dimension_id)
 
 
 def _text_of(judge: Judge, frozen: FrozenDimension) -> str:
@@ -258,7 +254,7 @@ def _begin_round(search: PromptSearch, drafted: Sequence[Proposal]) -> None:
 
 
 def _begin(search: PromptSearch, step: "PromptSearch.Step") -> None:
-    """Begin a step; where it is refused, the search stops and says why."""
+    """Start a step; if it is rejected, the search stops with the reason."""
     try:
         with transaction.atomic():
             begin_step(search, step)
@@ -281,10 +277,8 @@ def begin_step(search: PromptSearch, step: "PromptSearch.Step") -> None:
         asked = related.filter(is_chosen=True)
         _, documents = rated_documents(project, learning_material(project), search.dimension)
     elif step == Step.TEACH:
-        asked, documents = (
-            related.filter(dropped_after__isnull=True),
-            sorted(documents_of(project, Part.TEACH)),
-        )
+        asked = related.filter(dropped_after__isnull=True)
+        documents = sorted(documents_of(project, Part.TEACH))
         judges = [] if asked else judges
     else:
         asked = related.filter(dropped_after__isnull=True)
@@ -298,8 +292,8 @@ def begin_step(search: PromptSearch, step: "PromptSearch.Step") -> None:
 
 
 def money_to_spend(search: PromptSearch) -> Decimal | None:
-    """Return what is left of a search's budget; None without one. Raises NotReadyError where it is spent."""
-    left = money_left(search)
+    """Return the rest of a search's budget; None without one. Raises NotReadyError if it is spent."""
+    left = None if search.budget is None else search.budget - spent_by(search)
     if left is not None and left < LEAST_BUDGET:
         raise NotReadyError(
             gettext("The budget of {budget} is spent; give the search a larger one and go on.").format(
@@ -318,11 +312,6 @@ def continue_drafting(search: PromptSearch, by: User | None) -> None:
     if drafting.proposals.filter(status__in=(Proposal.Status.DRAFTING, Proposal.Status.FAILED)).exists():
         left = money_to_spend(search)
         start_drafting(drafting=drafting, budget=None if left is None else left + drafting.spent, by=by)
-
-
-def money_left(search: PromptSearch) -> Decimal | None:
-    """Return what is left of a search's budget; None without one."""
-    return None if search.budget is None else search.budget - spent_by(search)
 
 
 def _stop(search: PromptSearch, reason: str) -> None:

@@ -269,7 +269,7 @@ def _render(
         whose = {"judge": str(decided.judge_id), "dimension": decided.dimension.key}
     parts, asked = parts_of(project), AlignForm(whose, project=project)
     context: dict[str, Any] = {"parts": parts, "asked": asked, "draw": PartsForm(), **entered}
-    if parts.drawn and asked.has_judge and asked.is_valid():
+    if parts.is_split and asked.has_judge and asked.is_valid():
         judge, dimension = asked.cleaned_data["judge"], asked.cleaned_data["dimension"]
         context |= _context_of(request, project, judge, dimension, parts)
         context |= {"decided": decided, "form": form, **entered}

@@ -67,7 +67,7 @@ def _make_judge(search: PromptSearch, proposal: Proposal, label: str) -> Judge:
     template = PromptTemplate.with_candidates.create(
         project=base.project,
         method=base.template.method,
-        name=_name(base.template.name, hidden),
+        name=add_label(base.template.name, hidden),
         version=1,
         text=base.template.text,
         wordings={**base.template.wordings, str(proposal.dimension_id): proposal.text},
@@ -81,11 +81,12 @@ def _make_judge(search: PromptSearch, proposal: Proposal, label: str) -> Judge:
         if field.name not in _OWN
     }
     return Judge.with_candidates.create(
-        **same, name=_name(base.name, hidden), template=template, tried_by=search
+        **same, name=add_label(base.name, hidden), template=template, tried_by=search
     )
 
 
-def _name(name: str, label: str) -> str:
+def add_label(name: str, label: str) -> str:
+    """Return a name that ends with a label, cut to the length that names may have."""
     return f"{name[: NAME - len(label) - 3]} · {label}"
 
 

@@ -19,7 +19,7 @@ from judges.endpoints.prices import prices_of
 from judges.laboratory.cases import Case, CaseKind
 from judges.laboratory.clusters import cluster_cases
 from judges.laboratory.drafting import DRAFTING_JOB
-from judges.laboratory.queries.cases import cases_of
+from judges.laboratory.queries.cases import cases_of, find_frozen
 from judges.laboratory.wording import MOST_CASES, STYLES, ask_for_clarification, ask_for_wording
 
 Status = Drafting.Status
@@ -43,7 +43,7 @@ def plan_drafting(
     """
     _refuse_drafter(drafter, budget)
     cases = cases_of(judge, dimension)
-    frozen = next(each for each in current_guideline(judge.project).dimensions if each.id == dimension.pk)
+    frozen = find_frozen(current_guideline(judge.project).dimensions, dimension.pk)
     if kind == Proposal.Kind.WORDING:
         requests = _requests_for_wordings(judge, frozen, cases, most)
     else:

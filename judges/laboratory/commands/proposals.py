@@ -19,15 +19,22 @@ from judges.core.mapping import nearest_point
 from judges.core.models import DevelopmentDocument, Judge, Proposal
 from judges.endpoints.commands import add_judge, add_version, refuse_text
 from judges.laboratory.cases import Case
+from judges.laboratory.commands.candidates import add_label
 from judges.laboratory.examples import choose_examples
 from judges.laboratory.factors import spec_of
-from judges.laboratory.queries.cases import Part, cases_of, documents_of, free_documents, why_in_use
+from judges.laboratory.queries.cases import (
+    Part,
+    cases_of,
+    documents_of,
+    find_frozen,
+    free_documents,
+    why_in_use,
+)
 from judges.laboratory.wording import examples_text, pool_text, with_addition
 from judges.methods import METHODS
 from judges.methods.nearest import NEAREST, is_pool
 
 MOST_POOLED = 30  # examples of which items are shown the nearest
-NAME = 80  # characters of a judge's name
 Status = Proposal.Status
 
 
@@ -97,7 +104,7 @@ def propose_examples(
             ).format(name=dimension.name)
         )
     guideline = current_guideline(judge.project)
-    frozen = next(each for each in guideline.dimensions if each.id == dimension.pk)
+    frozen = find_frozen(guideline.dimensions, dimension.pk)
 
     def show(point: int) -> str:
         own = nearest_point(point, judge.own_scale, frozen) if judge.own_scale else point
@@ -183,7 +190,7 @@ def add_candidate(*, proposal: Proposal, wording: str, label: str, by: User | No
     assert judge.template is not None
     template = add_version(template=judge.template, dimension=proposal.dimension, text=wording, by=by)
     spec = spec_of(judge, list(judge.project.dimensions.all()))
-    name = f"{judge.name[: NAME - len(label) - 3]} · {label}"
+    name = add_label(judge.name, label)
     return add_judge(project=judge.project, judge=replace(spec, name=name, template=template), by=by)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
@@ -38,10 +39,10 @@ TRIABLE = (Proposal.Status.PROPOSED, Proposal.Status.ACCEPTED)
 
 @dataclass(frozen=True)
 class DocumentParts:
-    """How the documents of a project are divided: for teaching, for selecting, and those held out.
+    """The split of a project's documents: for teaching, for selecting, and held out.
 
-    most: how many may be drawn for teaching and selecting together. in_use: why the draw cannot be undone,
-    in a sentence; empty where it can be.
+    most: the largest number that can still be selected for both parts. in_use: the reason why the split
+    cannot be undone; empty if it can.
     """
 
     teach: int
@@ -51,18 +52,18 @@ class DocumentParts:
     in_use: str = ""
 
     @property
-    def drawn(self) -> int:
-        """How many documents are drawn."""
-        return self.teach + self.select
+    def is_split(self) -> bool:
+        """Whether any document is for teaching or selecting."""
+        return bool(self.teach or self.select)
 
     @property
     def held_out(self) -> int:
-        """How many documents are left to show what a judge is worth."""
-        return self.documents - self.drawn
+        """Number of documents that show the quality of a judge."""
+        return self.documents - self.teach - self.select
 
     @property
     def advised(self) -> int:
-        """How many documents to draw for each of both parts: a ninth, 5 to 20, a quarter at the most."""
+        """Recommended size of each of both parts: a ninth of the documents, 5 to 20, up to a quarter."""
         return max(min(max(round(self.documents / 9), 5), 20, self.documents // 4, self.most // 2), 1)
 
 
@@ -76,7 +77,7 @@ class _Raters:
 
 
 def parts_of(project: Project) -> DocumentParts:
-    """Return how the documents are divided. Seven queries."""
+    """Return the split of the documents. Seven queries."""
     teach, select = (len(documents_of(project, part)) for part in Part)
     documents = project.documents.count()
     most = min(len(free_documents(project)), documents - teach - select - 1)
@@ -89,8 +90,13 @@ def documents_of(project: Project, part: str) -> set[int]:
     return set(drawn.values_list("document", flat=True))
 
 
+def is_in_part(project: Project, material: Material, part: str) -> npt.NDArray[np.bool_]:
+    """Return (items,): whether the document of each item belongs to the part. One query."""
+    return np.isin(material.documents, sorted(documents_of(project, part)))
+
+
 def why_in_use(project: Project) -> str:
-    """Return what rests on the parts, so that they stay as they are, in a sentence. Three queries at most."""
+    """Return the reason why the split cannot change; empty if it can. Up to three queries."""
     if Proposal.objects.filter(judge__project=project).exclude(items=None).exists():
         return gettext("Proposals come from these documents, so the split stays.")
     if PromptSearch.objects.filter(judge__project=project).exists():
@@ -160,11 +166,10 @@ def cases_of(judge: Judge, dimension: Dimension, part: str = Part.TEACH) -> list
     is drawn.
     """
     material = learning_material(judge.project)
-    documents = sorted(documents_of(judge.project, part))
-    frozen = _frozen(material.dimensions, dimension)
+    frozen = find_frozen(material.dimensions, dimension.pk)
     said = samples_of([judge], material)[judge.pk, frozen.key]
     values = value_of_samples(frozen, said.values)
-    chosen = material.items[np.isin(material.documents, documents)].tolist()
+    chosen = material.items[is_in_part(judge.project, material, part)].tolist()
     by_item = dict(zip(material.items.tolist(), values.tolist(), strict=True))
     items = Item.objects.select_related("document").in_bulk(chosen)
     rationales = _rationales(judge, chosen, dimension)
@@ -182,8 +187,9 @@ def cases_of(judge: Judge, dimension: Dimension, part: str = Part.TEACH) -> list
 _SETTLED = (Dispute.Status.SETTLED, Dispute.Status.ADJUDICATED)
 
 
-def _frozen(dimensions: Iterable[FrozenDimension], dimension: Dimension) -> FrozenDimension:
-    return next(each for each in dimensions if each.id == dimension.pk)
+def find_frozen(dimensions: Iterable[FrozenDimension], dimension: int) -> FrozenDimension:
+    """Return the frozen form of a dimension of the guideline."""
+    return next(each for each in dimensions if each.id == dimension)
 
 
 def _raters(items: Sequence[int], dimension: Dimension) -> dict[int, _Raters]:

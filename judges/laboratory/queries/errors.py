@@ -22,7 +22,7 @@ class DifferingUnit:
     judgment: Judgment | None
 
     @property
-    def said(self) -> str:
+    def excerpt(self) -> str:
         """What tells most about it: a reason of people, else the judge's, else the text."""
         rationale = self.judgment.rationale if self.judgment else ""
         return next(iter(self.case.reasons), "") or rationale or self.case.text

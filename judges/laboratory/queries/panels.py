@@ -24,7 +24,7 @@ from annotate.core.models import Project
 from annotate.core.rounds import last_round
 from judges.core.models import Judge, Judgment, Panel
 from judges.endpoints.archiving import user_of
-from judges.laboratory.queries.cases import Part, documents_of
+from judges.laboratory.queries.cases import Part, documents_of, is_in_part
 from judges.results.queries.scores import (
     Material,
     material_of,
@@ -125,7 +125,7 @@ def development(panel: Panel, material: Material) -> npt.NDArray[np.bool_]:
     the same.
     """
     if panel.learns_from_parts:
-        return np.isin(material.documents, sorted(documents_of(panel.judge.project, Part.TEACH)))
+        return is_in_part(panel.judge.project, material, Part.TEACH)
     keys = sorted(set(material.document_keys))
     if panel.development_share is None or not keys:
         return np.zeros(len(material.items), dtype=bool)

@@ -21,7 +21,7 @@ from judges.core.specification import Scope
 from judges.endpoints.prices import prices_of
 from judges.endpoints.queries import CHARACTERS_A_TOKEN
 from judges.laboratory.halving import LEAST_DOCUMENTS, CandidateRank, Stage, largest_plan, plan_stages
-from judges.laboratory.queries.cases import Part, documents_of, learning_material
+from judges.laboratory.queries.cases import Part, documents_of, find_frozen, is_in_part, learning_material
 from judges.results.queries.scores import Material, Samples, samples_of, scores_of
 from judges.runs.queries.plans import plan_of
 
@@ -254,7 +254,7 @@ def rated_documents(
     def those(which: npt.NDArray[np.bool_]) -> list[int]:
         return sorted(set(material.documents[rated & which].tolist()), key=lambda pk: keys[pk])
 
-    development = those(np.isin(material.documents, sorted(documents_of(project, Part.SELECT))))
+    development = those(is_in_part(project, material, Part.SELECT))
     Stream(project.seed).of("alignment", "search", dimension.key).shuffler().shuffle(development)
     return development, those(~material.in_development)
 
@@ -289,7 +289,7 @@ def standings_of(search: PromptSearch) -> list[CandidateRank]:
     """
     stage, judge = stages_of(search)[search.stage], search.judge
     material = learning_material(judge.project)
-    frozen = next(each for each in material.dimensions if each.id == search.dimension_id)
+    frozen = find_frozen(material.dimensions, search.dimension_id)
     left = search.candidates.filter(dropped_after__isnull=True, candidate__isnull=False)
     candidates = list(left.select_related("candidate").annotate(count=Count("parts")).order_by("pk"))
     judges = [judge, *(each.candidate for each in candidates if each.candidate)]

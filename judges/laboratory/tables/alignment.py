@@ -19,7 +19,7 @@ from annotate.results.page import Section
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.core.models import Judge, Proposal
-from judges.laboratory.queries.cases import Part, documents_of
+from judges.laboratory.queries.cases import Part, is_in_part
 from judges.results.queries.comparison import guideline_of
 from judges.results.queries.pairings import measured_judges
 from judges.results.queries.scores import Material, SamplesOf, material_of, samples_of, scores_of
@@ -129,13 +129,9 @@ def _candidates(project: Project) -> list[_Candidate]:
     ]
     parts = [
         holm_over_pairs([compare_on(project, material, samples, part, *pair) for pair in pairs])
-        for part in (_selecting(project, material), ~material.in_development)
+        for part in (is_in_part(project, material, Part.SELECT), ~material.in_development)
     ]
     return [_Candidate(*pair, *compared) for pair, *compared in zip(pairs, *parts, strict=True)]
-
-
-def _selecting(project: Project, material: Material) -> npt.NDArray[np.bool_]:
-    return np.isin(material.documents, sorted(documents_of(project, Part.SELECT)))
 
 
 def _other_judges(project: Project, judge: Judge) -> Section:
@@ -159,7 +155,7 @@ def _other_judges(project: Project, judge: Judge) -> Section:
 def _beside(project: Project, judge: Judge) -> Iterator[tuple[FrozenDimension, Judge, JudgesCompared]]:
     last = last_round(project)
     material = material_of(project, last, guideline_of(project, last), with_development=True)
-    part = _selecting(project, material)
+    part = is_in_part(project, material, Part.SELECT)
     judges = measured_judges(project)
     samples = samples_of(judges, material)
     pairs = [

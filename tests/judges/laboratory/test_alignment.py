@@ -229,7 +229,7 @@ def test_the_draw_is_undone_until_something_rests_on_it(cast):
     draw_parts(project=cast.project, teach=4, select=4, by=cast.admin)
     for _ in range(2):
         undo_draw(project=cast.project, by=cast.admin)
-    assert parts_of(cast.project).drawn == 0
+    assert parts_of(cast.project).is_split is False
     draw_parts(project=cast.project, teach=8, select=4, by=cast.admin)
     judge_all(cast, judge)
     propose_examples(judge=judge, dimension=cast.dimensions[0], count=2, by=cast.admin)
