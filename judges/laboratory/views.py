@@ -83,7 +83,7 @@ def pilot(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def alignment_draw(request: Request, slug: str) -> HttpResponse:
-    """Draw the development part."""
+    """Split the documents, or undo the split."""
     project = project_for_routing(request.user, slug)
     if "undo" in request.POST:
         try:

@@ -42,8 +42,8 @@ Status = Proposal.Status
 def draw_parts(*, project: Project, teach: int, select: int, by: User | None) -> None:
     """Split the documents for teaching and for selecting; the others are held out. Locks the project.
 
-    A part that has documents keeps them. Documents that certificates or audits rest on are not drawn. Raises
-    InvalidValueError for numbers that leave nothing to hold out, NotReadyError where nothing can be drawn.
+    A part with documents keeps them. Documents of certificates and audits stay held out. Raises
+    InvalidValueError for numbers that leave no document to hold out, NotReadyError if none is free.
     """
     project = lock_project(project)
     before = {part: len(documents_of(project, part)) for part in Part}

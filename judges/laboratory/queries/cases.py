@@ -107,7 +107,7 @@ def why_in_use(project: Project) -> str:
 
 
 def free_documents(project: Project) -> list[tuple[int, str]]:
-    """Return the documents that may be drawn, by key: nothing rests on them, no part has them. One query."""
+    """Return the documents that can be selected, by key: neither in use nor in a part. One query."""
     calibrating = CalibrationUnit.objects.filter(calibration__project=project).values("item__document")
     audited = RoutedUnit.objects.filter(policy__project=project, why=RoutedUnit.Why.AUDIT)
     left = (
@@ -150,7 +150,7 @@ def triable_proposals(project: Project) -> QuerySet[Proposal]:
 def learning_material(project: Project) -> Material:
     """Return all items with what people hold about them now, development documents included. Five queries.
 
-    Raises InvalidValueError where no document is drawn.
+    Raises InvalidValueError before the split.
     """
     last = last_round(project)
     material = material_of(project, last, current_guideline(project), with_development=True)
@@ -162,8 +162,8 @@ def learning_material(project: Project) -> Material:
 def cases_of(judge: Judge, dimension: Dimension, part: str = Part.TEACH) -> list[Case]:
     """Return the units of a part's documents on a dimension that people agree on or settled.
 
-    Disputes without a settled value are left out. Ten queries. Raises InvalidValueError where no document
-    is drawn.
+    Disputes without a settled value are left out. Ten queries. Raises InvalidValueError
+    before the split.
     """
     material = learning_material(judge.project)
     frozen = find_frozen(material.dimensions, dimension.pk)

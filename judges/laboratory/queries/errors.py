@@ -52,7 +52,7 @@ class JudgeErrors:
 
 
 def errors_of(judge: Judge, dimension: Dimension, part: str) -> JudgeErrors:
-    """Return where a judge differs. Ten queries. Raises InvalidValueError where no document is drawn."""
+    """Return where a judge differs. Ten queries. Raises InvalidValueError before the split."""
     return JudgeErrors(judge, dimension, part, most_different(cases_of(judge, dimension, part)))
 
 
