@@ -180,7 +180,7 @@ def killed(environment: Mapping[str, str], items: int, workers: int) -> None:
     found = check(environment, made["slug"], told.answers)
     print(
         f"Server killed with -9 in the middle: {found['acknowledged']:,} answers acknowledged, "
-        f"{found['missing']} missing, {found['doubled']} doubled; {told.sent_again} requests sent again."
+        f"{found['missing']} missing, {found['doubled']} doubled; {len(told.sent_again)} requests sent again."
     )
 
 

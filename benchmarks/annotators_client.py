@@ -30,7 +30,7 @@ class Told:
     loads: list[float] = field(default_factory=list)
     answers: list[tuple[int, int, str, int]] = field(default_factory=list)
     received: int = 0
-    sent_again: int = 0
+    sent_again: list[str] = field(default_factory=list)  # why, for each request
 
     def add(self, other: "Told") -> None:
         """Take in what another one did."""
@@ -129,14 +129,19 @@ class Annotator:
         until = time.monotonic() + PATIENCE
         while True:
             try:
+                begun = time.monotonic()
                 answer = self._once(method, address, body)
                 if answer[0] != BUSY or self.stopped or time.monotonic() > until:
                     return answer
-            except (http.client.HTTPException, OSError):
+                why = answer[1]
+            except (http.client.HTTPException, OSError) as error:
                 self._connection.close()
                 if self.stopped or time.monotonic() > until:
                     raise
-            self.told.sent_again += 1
+                why = repr(error)
+            self.told.sent_again.append(
+                f"{method} {address} after {time.monotonic() - begun:.2f} s: {why[:300]}"
+            )
             time.sleep(0.1)
 
     def _once(self, method: str, address: str, body: str) -> tuple[int, str, str]:

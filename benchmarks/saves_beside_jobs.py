@@ -86,7 +86,7 @@ def report(environment: dict[str, str], filled: dict[str, object], port: int, do
 
     def saves() -> tuple[int, list[float]]:
         told = [each.told for each in annotators]
-        return sum(each.sent_again for each in told), [second for each in told for second in each.saves]
+        return sum(len(each.sent_again) for each in told), [second for each in told for second in each.saves]
 
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {documents * 13} items.")
     print(f"{'job':<28}{'took':>8}{'saves':>8}{'p50':>8}{'p99':>9}{'longest':>9}{'ratio':>7}{'again':>7}")

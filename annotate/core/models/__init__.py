@@ -21,6 +21,14 @@ from annotate.core.models.exports import Export, Push
 from annotate.core.models.gold import GoldItem, GoldValue, PracticeAnswer
 from annotate.core.models.images import GuidelineImage
 from annotate.core.models.imports import DataImport, UploadPreview
+from annotate.core.models.living import (
+    Addition,
+    BridgingItem,
+    Edition,
+    PublicLeaderboard,
+    Submission,
+    Version,
+)
 from annotate.core.models.material import (
     ComparisonSide,
     Document,

@@ -1,0 +1,169 @@
+"""What becomes of a benchmark after its rounds: additions, versions, the leaderboard, submitted outputs."""
+
+import secrets
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+
+def new_public_key() -> str:
+    """Return 96 random bits for the address of a public page."""
+    return secrets.token_urlsafe(12)
+
+
+class Addition(models.Model):
+    """New systems of a finished benchmark. They are rated in a project of their own, so nothing else changes.
+
+    `project` has a copy of the documents, the same guideline, and the outputs of the new systems.
+    """
+
+    project = models.OneToOneField("annotate.Project", models.CASCADE, related_name="addition")
+    benchmark = models.ForeignKey("annotate.Project", models.CASCADE, related_name="additions")
+    number = models.PositiveSmallIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("benchmark", "number", name="addition_number_once_in_benchmark"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="additions_begin_with_one"),
+            models.CheckConstraint(
+                condition=~Q(project=models.F("benchmark")), name="nothing_adds_to_itself"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"addition {self.number} to {self.benchmark_id}"
+
+
+class BridgingItem(models.Model):
+    """A copy of an item that the first raters rated, hidden among an addition's items.
+
+    It is a gold item, whose gold values are the means of the first raters.
+    """
+
+    gold = models.OneToOneField("annotate.GoldItem", models.CASCADE, related_name="bridging")
+    original = models.ForeignKey("annotate.Item", models.CASCADE, related_name="+")
+
+    def __str__(self) -> str:
+        return f"copy of {self.original_id}"
+
+
+class Edition(models.Model):
+    """A project that rates the items of another project anew: with a new guideline, or a new panel."""
+
+    project = models.OneToOneField("annotate.Project", models.CASCADE, related_name="edition")
+    follows = models.ForeignKey("annotate.Project", models.CASCADE, related_name="next_editions")
+    number = models.PositiveSmallIntegerField(help_text="The first number of its versions; the first has 1.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("follows", "number", name="edition_number_once"),
+            models.CheckConstraint(condition=Q(number__gte=2), name="next_editions_begin_with_two"),
+            models.CheckConstraint(condition=~Q(project=models.F("follows")), name="nothing_follows_itself"),
+        ]
+
+    def __str__(self) -> str:
+        return f"edition {self.number}"
+
+
+class Version(models.Model):
+    """A state of a benchmark that can be cited. It never changes.
+
+    leaderboard: the standings when it was made, see annotate.leaderboard. content_hash: SHA-256 of the rows
+    of its export. additions: the numbers of the additions that belong to it.
+    """
+
+    project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="versions")
+    major = models.PositiveSmallIntegerField()
+    minor = models.PositiveSmallIntegerField()
+    changelog = models.TextField(blank=True)
+    additions = models.JSONField(default=list)
+    content_hash = models.CharField(max_length=64)
+    leaderboard = models.JSONField()
+    export = models.ForeignKey("annotate.Export", models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        ordering = ["-major", "-minor"]
+        constraints = [models.UniqueConstraint("project", "major", "minor", name="version_once_in_project")]
+
+    def __str__(self) -> str:
+        return self.number
+
+    @property
+    def number(self) -> str:
+        """Its number as people write it."""
+        return f"{self.major}.{self.minor}"
+
+
+class PublicLeaderboard(models.Model):
+    """A page without an account that shows the leaderboard of a benchmark's newest version."""
+
+    project = models.OneToOneField("annotate.Project", models.CASCADE, related_name="public_leaderboard")
+    key = models.CharField(max_length=32, unique=True, default=new_public_key)
+    is_public = models.BooleanField(default=False)
+    shows_texts = models.BooleanField(default=False, help_text="Whether documents and outputs are released.")
+    takes_submissions = models.BooleanField(default=False, help_text="Whether anybody may submit outputs.")
+    metadata_names = models.JSONField(
+        default=list, blank=True, help_text="Metadata of documents by which it also shows the means."
+    )
+    introduction = models.TextField(blank=True, help_text="Markdown.")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(takes_submissions=False) | Q(is_public=True),
+                name="submissions_need_a_public_page",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"leaderboard of {self.project_id}"
+
+
+class Submission(models.Model):
+    """Outputs of a new system that somebody submitted, until an admin decides.
+
+    outputs: the text by document key. An accepted submission becomes an addition, and keeps its outputs.
+    """
+
+    class Status(models.TextChoices):
+        WAITING = "waiting", _("waiting")
+        ACCEPTED = "accepted", _("accepted")
+        REJECTED = "rejected", _("rejected")
+
+    project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="submissions")
+    system = models.CharField(max_length=200)
+    contact = models.EmailField()
+    note = models.TextField(blank=True, help_text="About the system, by who submits it.")
+    outputs = models.JSONField()
+    digest = models.CharField(max_length=64, help_text="text_digest of the outputs.")
+    status = models.CharField(max_length=8, choices=Status.choices, default=Status.WAITING)
+    reason = models.TextField(blank=True, help_text="Why it was rejected.")
+    addition = models.ForeignKey(Addition, models.SET_NULL, null=True, related_name="submissions")
+    at = models.DateTimeField(auto_now_add=True)
+    decided_at = models.DateTimeField(null=True)
+    decided_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                "project", "digest", condition=~Q(status="rejected"), name="outputs_are_submitted_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(status="waiting", decided_at__isnull=True)
+                | (~Q(status="waiting") & Q(decided_at__isnull=False)),
+                name="decided_submissions_say_when",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="rejected") | Q(reason__gt=""), name="rejected_submissions_say_why"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.system
