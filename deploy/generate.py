@@ -205,13 +205,20 @@ server {{
         return 404;
     }}
 
+    proxy_connect_timeout 3s;
+    proxy_set_header Host $host;
+    proxy_set_header X-Forwarded-Proto $scheme;
+    proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+    proxy_set_header X-Request-ID $request_id;
+
     location / {{
         proxy_pass http://concord;
-        proxy_connect_timeout 3s;
-        proxy_set_header Host $host;
-        proxy_set_header X-Forwarded-Proto $scheme;
-        proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-        proxy_set_header X-Request-ID $request_id;
+    }}
+
+    # A save that arrives twice is stored once, so another web server gets it where one stops in between.
+    location ~ ^/projects/[^/]+/rate/ {{
+        proxy_pass http://concord;
+        proxy_next_upstream error timeout non_idempotent;
     }}
 }}
 """
