@@ -17,7 +17,6 @@ from benchmarks.annotators import check, crowd, rate, stop
 from benchmarks.annotators_process import begin, end
 from benchmarks.export import own_database
 from benchmarks.judges import run
-from deploy.generate import NAME, files
 from tests.concord.running import LONGEST, ROOT, eventually
 from tests.concord.serving import make_bucket, nginx, s3_server
 from tests.ports import free_port
@@ -85,10 +84,12 @@ def answers(port: int) -> bool:
 def site_of(port: int, web_servers: list[int]) -> str:
     """Return the site of deploy/ with these web servers, without TLS, which who rates here does not speak."""
     listed = " ".join(f"server 127.0.0.1:{each} max_fails=0;" for each in web_servers)
-    site = files()["nginx.conf"].replace("server 127.0.0.1:8000 max_fails=0;", listed)
+    site = (ROOT / "deploy/nginx.conf").read_text().replace("server 127.0.0.1:8000 max_fails=0;", listed)
     upstream, _, secure = site.split("server {")  # the first server only leads to HTTPS
     secure = re.sub(r"^ *ssl_.*\n", "", secure, flags=re.M)
-    secure = secure.replace("listen 443 ssl;", f"listen 127.0.0.1:{port};").replace(NAME, "127.0.0.1")
+    secure = secure.replace("listen 443 ssl;", f"listen 127.0.0.1:{port};").replace(
+        "concord.example.org", "127.0.0.1"
+    )
     return f"{upstream}server {{{secure}"
 
 
