@@ -33,6 +33,11 @@ class ListedSystem:
     letters: str = ""
     reason: str = ""
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether a judge rated a part of its outputs."""
+        return self.source == CORRECTED
+
 
 @dataclass(frozen=True)
 class Board:
