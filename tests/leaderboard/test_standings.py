@@ -9,25 +9,9 @@ from annotate.core.errors import UndefinedResultError
 from annotate.leaderboard.queries import leaderboard_of
 from annotate.leaderboard.standings import Leaderboard
 from tests.factories import Cast, make_project
-from tests.rating.rounds import opened, rate
+from tests.leaderboard.conftest import VALUES
 
 pytestmark = pytest.mark.django_db
-
-VALUES = {0: [1, 5, 1, 4, 2, 5, 1, 5], 1: [1, 5, 2, 5, 1, 4, 1, 5]}
-
-
-@pytest.fixture
-def cast() -> Cast:
-    """Two raters on two systems of four documents; the second system is better on each."""
-    made = make_project(documents=4, systems=2, annotators=2)
-    for number, item in enumerate(made.items):
-        item.document.metadata = {"genre": "news" if number < 4 else "blog", "source": f"page {number // 2}"}
-        item.document.save()
-    round = opened(made)
-    for index, values in VALUES.items():
-        for item, value in zip(made.items, values, strict=True):
-            rate(made, round, made.annotators[index], item, value)
-    return made
 
 
 def test_leaderboard_lists_systems_by_mean_with_groups(cast: Cast) -> None:
