@@ -1,7 +1,7 @@
 """Standings of systems that one panel of raters rated, or several whose severity is compared."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -67,13 +67,15 @@ def compare_panels(
     panels: Sequence[int],
     offsets: Sequence[PanelOffset],
     *,
+    within: Mapping[tuple[str, str], SystemDifference] | None = None,
     confidence_level: float = 0.95,
 ) -> tuple[Standing, ...]:
     """Return the systems, the highest mean first, with ranks and groups over all pairs.
 
     scores: (documents, systems), NaN for gaps. panels: (systems,), positions in `offsets`, whose first is 0.
     A mean is that of its panel minus the offset; half its interval is the root of the squares of the t
-    interval's half and of the offset's reach. Pairs are compared by document. Between two panels the squared
+    interval's half and of the offset's reach. Pairs are compared by document
+    (`system_differences`), or as `within` has them for pairs of one panel. Between two panels the squared
     errors of both offsets add to the variance, an error being the reach / 1.96; within a panel they cancel.
     Letters join pairs with an adjusted p above 1 - confidence_level (Holm over all pairs), ranks invert
     Bonferroni's intervals. Sources: Student 1908; Holm 1979; Chatzi and others 2024; Piepho 2004; Kolen and
@@ -87,7 +89,8 @@ def compare_panels(
     levels = levels_of(confidence_level, len(pairs))
     differences = adjust_p_values(
         [
-            paired_difference(scores[:, one] - scores[:, other], systems[one], systems[other], levels)
+            (within or {}).get((systems[one], systems[other]))
+            or paired_difference(scores[:, one] - scores[:, other], systems[one], systems[other], levels)
             if panels[one] == panels[other]
             else _across(
                 scores[:, one] - scores[:, other],
@@ -136,7 +139,7 @@ def panel_mean(
     if found.value is None:
         return plain
     if not offset.is_known:
-        return replace(plain, reason=UNKNOWN_SEVERITY)
+        return replace(plain, mean=None, reason=UNKNOWN_SEVERITY)
     value, interval = found.value - (offset.value or 0.0), found.interval
     if interval is None:
         return replace(plain, mean=value)

@@ -248,6 +248,7 @@ ELSEWHERE = {
 }
 
 API = """
+arnjosx POST   benchmarks/{benchmark}/submissions/
 arnjos  GET    me/
 arnjos  GET    projects/
 arnjos  GET    templates/

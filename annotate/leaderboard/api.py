@@ -40,9 +40,9 @@ class BenchmarkSubmissions(ApiView):
     """Submissions to a public leaderboard."""
 
     about = "leaderboard"
-    authentication_classes = ()
-    permission_classes = (AllowAny,)
-    throttle_classes = ()
+    authentication_classes = ()  # type: ignore[assignment]
+    permission_classes = (AllowAny,)  # type: ignore[assignment]
+    throttle_classes = ()  # type: ignore[assignment]
 
     @operation(
         {201: SubmissionAnswer},

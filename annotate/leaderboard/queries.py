@@ -9,8 +9,8 @@ import numpy as np
 from django.db.models import Count, Sum
 from django.utils.translation import gettext
 
+from agreement import CrossedModelError, SystemDifference, crossed_differences
 from agreement.data import FloatArray
-from agreement.pairs import mean_values
 from agreement.standings import PanelOffset, Standing, compare_panels, panel_mean
 from annotate.core.errors import UndefinedResultError
 from annotate.core.guideline import FrozenDimension
@@ -26,6 +26,7 @@ from annotate.leaderboard.standings import (
     ListedSystem,
     Part,
 )
+from annotate.results.queries.by_system import mean_over_raters
 from annotate.results.queries.drawn import unequally_drawn
 from annotate.results.queries.material import RatedRound, items_of, rated_rounds
 
@@ -37,16 +38,16 @@ SECONDS_OF_AN_HOUR = 3600
 class _Panel:
     """A project's systems as its own raters rate them.
 
-    scores: by dimension key (documents, systems), NaN for gaps. ratings: likewise by key (systems,).
-    corrected: keys with values of a judge. offsets: by dimension key.
+    values: by dimension key (raters, documents, systems), NaN for gaps. scores: (documents, systems), the
+    mean over raters, or on the dimensions of `corrected` scores of a judge. offsets: by dimension key.
     """
 
     project: Project
     addition: int | None
     rated: RatedRound
     systems: Sequence[str]
+    values: Mapping[str, FloatArray]
     scores: Mapping[str, FloatArray]
-    ratings: Mapping[str, Sequence[int]]
     corrected: frozenset[str]
     offsets: Mapping[str, PanelOffset] = field(default_factory=dict)
 
@@ -85,17 +86,27 @@ def leaderboard_of(project: Project) -> Leaderboard:
     scales = {(each.scale_minimum, each.scale_maximum) for each in dimensions}
     if len(dimensions) > 1 and len(scales) == 1:
         boards.append(_board(panels, ALL, gettext("All dimensions"), dimensions, labels))
-    return Leaderboard(boards, [_part_of(each) for each in panels], len(documents), _notes(own, dimensions))
+    return Leaderboard(
+        boards, [_part_of(each) for each in panels], len(documents), _notes(panels, dimensions)
+    )
 
 
-def _notes(own: _Panel, dimensions: Sequence[FrozenDimension]) -> list[str]:
-    """Return what a reader must know of means of people where probabilities differ."""
+def _notes(panels: Sequence[_Panel], dimensions: Sequence[FrozenDimension]) -> list[str]:
+    """Return sentences about means that a reader must not take as they are."""
+    own, notes = panels[0], []
     unequal = unequally_drawn(own.rated, items_of(own.project))
     named = [each.name for each in dimensions if unequal[each.key] and each.key not in own.corrected]
-    if not named:
-        return []
-    says = gettext("{names}: people rated units that were chosen with different probabilities.")
-    return [says.format(names=", ".join(named))]
+    if named:
+        says = gettext("{names}: people rated units that were chosen with different probabilities.")
+        notes.append(says.format(names=", ".join(named)))
+    if len({each.rated.round.is_independent for each in panels}) > 1:
+        notes.append(
+            gettext(
+                "Some values follow a discussion and others do not, because not every addition has a Round "
+                "II. Severity is that of Round I."
+            )
+        )
+    return notes
 
 
 def _panel_of(
@@ -111,36 +122,31 @@ def _panel_of(
     rated, items = rounds[-1], items_of(project)
     systems = sorted({system for item, system in items.systems.items() if item not in items.gold})
     column_of = {system: column for column, system in enumerate(systems)}
+
+    def place_of(item: int) -> tuple[int, int] | None:
+        # Copies that link panels are gold items, and a document of an addition may be new.
+        document = position_of.get(items.documents[item])
+        return None if item in items.gold or document is None else (document, column_of[items.systems[item]])
+
     judged: dict[str, Mapping[int, float]] = {}
     for source in JUDGED.values():
         judged.update(source.scores(project))
-    scores, ratings = {}, {}
+    all_values, scores = {}, {}
     for dimension in rated.dimensions:
         if dimension.is_named:
             continue
-        people = rated.rated[dimension.key]
-        counts = (~np.isnan(people.data.values)).sum(axis=0)
-        values = dict(zip(people.items.tolist(), mean_values(people.data.values).tolist(), strict=True))
-        values |= judged.get(dimension.key, {})
-        table, given = np.full((len(position_of), len(systems)), np.nan), [0] * len(systems)
-        for item, value in values.items():
-            # Copies that link panels are gold items, and a document may be new.
-            if item not in items.gold and items.documents[item] in position_of:
-                table[position_of[items.documents[item]], column_of[items.systems[item]]] = value
-        for item, count in zip(people.items.tolist(), counts.tolist(), strict=True):
-            if item not in items.gold:
-                given[column_of[items.systems[item]]] += int(count)
-        scores[dimension.key], ratings[dimension.key] = table, given
-    return _Panel(
-        project,
-        addition,
-        rated,
-        systems,
-        scores,
-        ratings,
-        frozenset(judged) & frozenset(scores),
-        offsets or {},
-    )
+        own = rated.rated[dimension.key]
+        values = np.full((len(own.data.values), len(position_of), len(systems)), np.nan)
+        for at, item in enumerate(own.items.tolist()):
+            if place := place_of(item):
+                values[:, *place] = own.data.values[:, at]
+        table = mean_over_raters(values)
+        for item, score in judged.get(dimension.key, {}).items():
+            if place := place_of(item):
+                table[place] = score
+        all_values[dimension.key], scores[dimension.key] = values, table
+    corrected = frozenset(judged) & frozenset(scores)
+    return _Panel(project, addition, rated, systems, all_values, scores, corrected, offsets or {})
 
 
 def _offsets_of(addition: Addition) -> Mapping[str, PanelOffset]:  # noqa: ARG001
@@ -189,11 +195,18 @@ def _board(
     ]
     scores = np.column_stack(columns) if columns else np.empty((0, 0))
     offsets = [_offset(panel, dimensions) for panel in panels]
+    within: dict[tuple[str, str], SystemDifference] = {}
+    for panel in panels:
+        within.update(_differences_within(panel, dimensions, len(names) * (len(names) - 1) // 2))
     scale = float(dimensions[0].scale_minimum), float(dimensions[0].scale_maximum)
     places = [panels.index(panel) for panel, _ in of_system]
     facts: Mapping[str, dict[str, Any]] = {
         system: {
-            "ratings": sum(panel.ratings.get(each.key, [0] * len(names))[place] for each in dimensions),
+            "ratings": sum(
+                int((~np.isnan(panel.values[each.key][:, :, place])).sum())
+                for each in dimensions
+                if each.key in panel.values
+            ),
             "source": CORRECTED if panel.corrected & {each.key for each in dimensions} else PEOPLE,
             "addition": panel.addition,
             "severity": offsets[at].value if panel.addition else None,
@@ -216,7 +229,7 @@ def _board(
         definition=dimensions[0].definition if key != ALL else "",
         least=scale[0],
         most=scale[1],
-        systems=listed(compare_panels(scores, names, scale, places, offsets)),
+        systems=listed(compare_panels(scores, names, scale, places, offsets, within=within)),
         values={
             column: {
                 value: means(scores[[label == value for label in own]])
@@ -225,6 +238,25 @@ def _board(
             for column, own in labels.items()
         },
     )
+
+
+def _differences_within(
+    panel: _Panel, dimensions: Sequence[FrozenDimension], tests: int
+) -> dict[tuple[str, str], SystemDifference]:
+    """Return a panel's pairs by the crossed model, whose raters are a sample; none if it cannot be fitted.
+
+    Of several dimensions each rater's mean counts. tests: how many pairs simultaneous intervals hold for.
+    """
+    keys = [each.key for each in dimensions]
+    if panel.corrected & set(keys) or not set(keys) <= set(panel.values):
+        return {}
+    values = np.mean([panel.values[key] for key in keys], axis=0)
+    values = values[:, ~np.isnan(values).all(axis=(0, 2)), :]
+    try:
+        found = crossed_differences(values, panel.systems, tests=tests)
+    except CrossedModelError:
+        return {}
+    return {(each.first, each.second): each for each in found.differences}
 
 
 def _scores(panel: _Panel, key: str) -> FloatArray:

@@ -25,8 +25,9 @@ HOW = gettext_lazy(
     "freedom; pairs by document, Holm; sources: Student 1908; Piepho 2004; Chatzi and others 2024."
 )
 SAYS = gettext_lazy(
-    "Means and intervals are about documents like these, by these raters. Systems that share a letter do not "
-    "surely differ (Holm, over all pairs). Ranks are valid together with 95 % confidence."
+    "Intervals of means are about documents like these, by these raters. Systems that share a letter do not "
+    "surely differ (Holm, over all pairs; raters and documents are samples where the crossed model can be "
+    "fitted). Ranks are valid together with 95 % confidence."
 )
 SAYS_ADDITIONS = gettext_lazy(
     "Systems of additions have other raters. Their means are minus the severity of these raters, and their "
