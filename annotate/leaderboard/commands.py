@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
+from annotate.additions.commands import add_systems
 from annotate.core.audit import record
 from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
 from annotate.core.models import (
@@ -183,8 +184,6 @@ def _list(names: list[str]) -> str:
 
 def accept_submission(*, submission: Submission, bridging: int, by: User) -> Submission:
     """Make an addition of submitted outputs. Raises DecidedError if it is decided."""
-    from annotate.additions.commands import add_systems
-
     with transaction.atomic():
         locked = _lock(submission, Status.ACCEPTED)
         if locked.status == Status.ACCEPTED:

@@ -111,7 +111,7 @@ class PublicPage:
         places = [at for at, column in enumerate(table.columns) if column.key not in _LEFT_OUT]
         found = []
         for row in table.rows:
-            cells = []
+            cells: list[tuple[str, object, str]] = []
             for at in places[1:]:
                 cell, column = row[at], table.columns[at]
                 if isinstance(cell.value, str) or cell.value is None:

@@ -33,7 +33,7 @@ class PublicThrottle(SimpleRateThrottle):
     rate = "120/min"
     cache = caches["process"]
 
-    def get_cache_key(self, request: HttpRequest, _view: object) -> str:  # type: ignore[override]
+    def get_cache_key(self, request: HttpRequest, _view: object) -> str:
         """Return under what the requests of an address are counted."""
         return f"public-{get_ip(request)}"
 

@@ -14,7 +14,8 @@ def test_one_panel_is_compared_by_document() -> None:
     random = np.random.default_rng(1)
     scores = np.clip(random.normal([2, 3.5, 3.6], 0.8, (40, 3)), 1, 5)
     found = {each.system: each for each in compare_panels(scores, "ABC", SCALE, [0] * 3, [PanelOffset()])}
-    sure = {(each.first, each.second): each.adjusted_p_value for each in system_differences(scores, "ABC")}
+    pairs = system_differences(scores, "ABC")
+    sure = {(each.first, each.second): each.adjusted_p_value or 0.0 for each in pairs}
     assert sure["A", "B"] < 0.05 < sure["B", "C"]
     assert not set(found["A"].letters) & set(found["B"].letters)
     assert set(found["B"].letters) & set(found["C"].letters)
@@ -25,6 +26,7 @@ def test_offset_moves_the_mean_and_widens_its_interval() -> None:
     scores = np.array([[2.0], [3.0], [4.0], [3.0]])
     (plain,) = compare_panels(scores, ["A"], SCALE, [0], [PanelOffset()])
     (moved,) = compare_panels(scores, ["A"], SCALE, [1], [PanelOffset(), PanelOffset(0.5, 0.4)])
+    assert plain.mean and plain.high and moved.mean and moved.high
     assert moved.mean == pytest.approx(plain.mean - 0.5)
     assert moved.high - moved.mean == pytest.approx(np.hypot(plain.high - plain.mean, 0.4))
 

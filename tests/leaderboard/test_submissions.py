@@ -13,8 +13,9 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate.core.errors import DomainError
-from annotate.core.models import AuditEntry, PublicLeaderboard, Submission
-from annotate.leaderboard.commands import reject_submission, submit_outputs
+from annotate.core.models import AuditEntry, Item, PublicLeaderboard, Submission
+from annotate.leaderboard.commands import accept_submission, reject_submission, submit_outputs
+from annotate.rating.commands.rounds import close_round_one
 from tests.factories import Cast
 
 pytestmark = pytest.mark.django_db
@@ -179,3 +180,25 @@ def test_api_takes_outputs_without_an_account(client: Client, cast: Cast, shown:
         "/api/v1/benchmarks/nowhere/submissions/", json.dumps(body), content_type="application/json"
     )
     assert hidden.status_code == 404
+
+
+def test_accepted_submission_becomes_an_addition(
+    client: Client, cast: Cast, shown: PublicLeaderboard
+) -> None:
+    found = submit(shown, outputs_of(cast))
+    client.force_login(cast.admin)
+    page = reverse("submission", args=[cast.project.slug, found.pk])
+    assert client.post(page, {"accept": "", "bridging": "2"}).status_code == 409  # Round I is open
+    found.refresh_from_db()
+    assert found.status == Submission.Status.WAITING
+    close_round_one(project=cast.project, by=cast.admin)
+    assert client.post(page, {"accept": "", "bridging": "2"}).status_code == 302
+    found.refresh_from_db()
+    assert found.status == Submission.Status.ACCEPTED
+    assert found.addition
+    items = Item.objects.filter(document__project=found.addition.project, gold=None)
+    assert dict(items.values_list("document__key", "text")) == found.outputs
+    again = accept_submission(submission=found, bridging=2, by=cast.admin)
+    assert again.addition == found.addition
+    with pytest.raises(DomainError, match="decided"):
+        reject_submission(submission=found, reason="Too late.", by=cast.admin)
