@@ -6,6 +6,7 @@ from annotate.api import documentation
 from annotate.core import converters  # noqa: F401 - registers "position"
 from annotate.disputes import api as disputes_api
 from annotate.exports import api as exports_api
+from annotate.leaderboard import api as leaderboard_api
 from annotate.material import api as material_api
 from annotate.people import api as people_api
 from annotate.quality import api as quality_api
@@ -78,6 +79,11 @@ urlpatterns = [
     path(f"{P}exports/<int:pk>/", exports_api.OneExport.as_view(), name="export"),
     path(f"{P}exports/<int:pk>/pushes/", exports_api.Pushes.as_view(), name="pushes"),
     path(f"{P}exports/<int:pk>/file/", exports_api.ExportFile.as_view(), name="export_file"),
+    path(
+        "benchmarks/<slug:key>/submissions/",
+        leaderboard_api.BenchmarkSubmissions.as_view(),
+        name="benchmark_submissions",
+    ),
     path(f"{P}webhooks/", webhooks_api.Webhooks.as_view(), name="webhooks"),
     path(f"{P}webhooks/<int:pk>/", webhooks_api.OneWebhook.as_view(), name="webhook"),
     path(f"{P}webhooks/<int:pk>/secret/", webhooks_api.SecretOfWebhook.as_view(), name="webhook_secret"),

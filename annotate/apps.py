@@ -23,6 +23,7 @@ class AnnotateConfig(AppConfig):
         from annotate.exports.commands.pushes import PUSH_JOB
         from annotate.exports.tables import OWN_TABLES
         from annotate.extension import Extension, extend
+        from annotate.leaderboard.results import LEADERBOARD_PAGE
         from annotate.material.commands.previews import PREVIEW_JOB
         from annotate.material.commands.uploads import IMPORT_JOB
         from annotate.material.kind import MATERIAL_KIND
@@ -77,7 +78,7 @@ class AnnotateConfig(AppConfig):
                 import_kinds=[MATERIAL_KIND],
                 import_readings={DataImport.What.ANSWERS: (RoundTwoCheck, RoundTwoWriting)},
                 export_tables=OWN_TABLES,
-                results_pages=OWN_PAGES,
+                results_pages=(*OWN_PAGES, LEADERBOARD_PAGE),
                 disagreements=[AMONG_PEOPLE, SPLIT_AFTER_DISCUSSION],
                 results_parts=[SPREADS, SPLITS, SIGNALS],
                 papers=[SUMMEVAL_OP],

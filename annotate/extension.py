@@ -15,6 +15,7 @@ from annotate.exports.registry import TABLES, ExportTable
 from annotate.exports.restoring.restored import RESTORERS, Restorer
 from annotate.exports.tables.benchmark import JUDGE_SCORES, ByItem
 from annotate.items.registry import LEADS, MARKS, ItemLead, ItemMark
+from annotate.leaderboard.registry import JUDGED, JudgedScores
 from annotate.material.commands.imports import WRITINGS, Writing
 from annotate.material.import_kinds import KINDS, ImportKind
 from annotate.material.queries.check import CHECKS, FileCheck
@@ -37,7 +38,8 @@ class Extension:
     item_marks: by which items are found.
     item_lead: what may be done with them.
     collection_lines: of the data sheet. checklist_lines: of the reporting checklist. paper_section: of the
-    report in LaTeX. judge_scores: of the table of items. restorer: restores the app's export tables.
+    report in LaTeX. judge_scores: of the table of items. judged: what
+    leaderboards show of judges. restorer: restores the app's export tables.
     finish_round_one: writes the app's assignments of an open Round I in steps. events: of webhooks, with the
     content of each.
     """
@@ -59,6 +61,7 @@ class Extension:
     checklist_lines: ChecklistLines | None = None
     paper_section: PaperSection | None = None
     judge_scores: Callable[[Project], ByItem] | None = None
+    judged: JudgedScores | None = None
     restorer: Restorer | None = None
     finish_round_one: Callable[[Round], bool] | None = None
     watched: Watched | None = None
@@ -91,6 +94,8 @@ def extend(extension: Extension) -> None:
         PAPER_SECTIONS[app] = extension.paper_section
     if extension.judge_scores:
         JUDGE_SCORES[app] = extension.judge_scores
+    if extension.judged:
+        JUDGED[app] = extension.judged
     if extension.restorer:
         RESTORERS[app] = extension.restorer
     if extension.finish_round_one and extension.finish_round_one not in FINISHERS:

@@ -8,6 +8,8 @@ from annotate.core import converters  # noqa: F401 - registers "position"
 from annotate.disputes import views as disputes_views
 from annotate.exports import views as exports_views
 from annotate.items import views as items_views
+from annotate.leaderboard import public_views as benchmark_views
+from annotate.leaderboard import views as leaderboard_views
 from annotate.material import views as material_views
 from annotate.people.views import account, installation, joining, members, outside, preferences
 from annotate.quality import views as quality_views
@@ -141,6 +143,15 @@ urlpatterns = [
         webhooks_views.delivery_again,
         name="delivery_again",
     ),
+    path("benchmarks/<slug:key>/", benchmark_views.page, name="public_page"),
+    path("benchmarks/<slug:key>/embed/", benchmark_views.embed, name="public_embed"),
+    path("benchmarks/<slug:key>/leaderboard.json", benchmark_views.as_json, name="public_json"),
+    path("benchmarks/<slug:key>/leaderboard.csv", benchmark_views.as_csv, name="public_csv"),
+    path("benchmarks/<slug:key>/documents.json", benchmark_views.documents, name="public_documents"),
+    path("benchmarks/<slug:key>/submit/", benchmark_views.submit, name="public_submit"),
+    path("projects/<slug:slug>/public-page/", leaderboard_views.public_page, name="public_leaderboard"),
+    path("projects/<slug:slug>/submissions/", leaderboard_views.submissions, name="submissions"),
+    path("projects/<slug:slug>/submissions/<int:pk>/", leaderboard_views.submission, name="submission"),
     path("projects/<slug:slug>/calibration/", calibration_views.sessions, name="calibration"),
     path("projects/<slug:slug>/calibration/<int:pk>/", calibration_views.session, name="calibration_session"),
     path("projects/<slug:slug>/images/", setup_views.images, name="images"),

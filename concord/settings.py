@@ -72,6 +72,7 @@ MIDDLEWARE = [
     "concord.compression.CompressionMiddleware",
     "concord.static_files.StaticFilesMiddleware",
     "annotate.core.response_headers.ResponseHeadersMiddleware",
+    "annotate.leaderboard.without_cookies.WithoutCookiesMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

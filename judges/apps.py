@@ -42,6 +42,7 @@ class JudgesConfig(AppConfig):
             SweepLeases,
         )
         from judges.results.queries.disagreements import JUDGES_AND_PEOPLE
+        from judges.results.queries.leaderboard import JUDGED_SCORES
         from judges.results.tables.pages import JUDGES_RESULTS
         from judges.routing.commands.places import ask_for_routed_units
         from judges.routing.forecasts import ROUTES_PAGE
@@ -88,6 +89,7 @@ class JudgesConfig(AppConfig):
                 checklist_lines=judges_in_checklist,
                 paper_section=judges_in_paper,
                 judge_scores=scores_by_item,
+                judged=JUDGED_SCORES,
                 restorer=restore_judges,
                 finish_round_one=ask_for_routed_units,
                 watched=Watched(

@@ -22,6 +22,12 @@ arnjosx GET POST  account/digest/{digest}/
 -       GET POST  first-account/{anything}/
 arnjosx GET       api/v1/
 arnjosx GET       api/v1/openapi.json
+arnjosx GET       benchmarks/{benchmark}/
+arnjosx GET       benchmarks/{benchmark}/embed/
+arnjosx GET       benchmarks/{benchmark}/leaderboard.json
+arnjosx GET       benchmarks/{benchmark}/leaderboard.csv
+arnjosx GET       benchmarks/{benchmark}/documents.json
+arnjosx GET POST  benchmarks/{benchmark}/submit/
 a     POST      account/tokens/{token}/revoke/
 a     POST      account/sessions/{session}/end/
 as    GET POST  templates/
@@ -68,6 +74,9 @@ ar    POST      {home}export/{export}/again/
 ar    POST      {home}export/{export}/delete/
 a     POST      {home}export/{export}/push/
 ar    GET       {home}export/ratings.csv
+a     GET POST  {home}public-page/
+a     GET       {home}submissions/
+a     GET POST  {home}submissions/{submission}/
 a     GET POST  {home}webhooks/
 a     GET POST  {home}webhooks/{webhook}/
 a     POST      {home}webhooks/{webhook}/secret/
@@ -239,6 +248,7 @@ ELSEWHERE = {
 }
 
 API = """
+arnjosx POST   benchmarks/{benchmark}/submissions/
 arnjos  GET    me/
 arnjos  GET    projects/
 arnjos  GET    templates/

@@ -17,11 +17,23 @@ from django.utils import timezone
 
 from annotate.api.commands import SCOPES, make_token
 from annotate.api.documentation import schema
-from annotate.core.models import GoldItem, GoldValue, Membership, Project, Role, SavedTemplate, User
+from annotate.core.models import (
+    GoldItem,
+    GoldValue,
+    Membership,
+    Project,
+    PublicLeaderboard,
+    Role,
+    SavedTemplate,
+    Submission,
+    User,
+    Version,
+)
 from annotate.core.raters import disputes_of
 from annotate.disputes.digest_mail import digest_token
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands.exports import start_export
+from annotate.leaderboard.standings import Leaderboard
 from annotate.material.commands.uploads import receive_upload
 from annotate.people.commands import invite
 from annotate.people.invitations import invitation_token
@@ -127,6 +139,10 @@ def scene(db: None) -> Scene:
         "item": cast.items[0].pk,
         "document": cast.items[0].document_id,
         "gold": gold.pk,
+        "benchmark": publish_version(project).key,
+        "submission": Submission.objects.create(
+            project=project, system="New", contact="team@example.org", outputs={"d": "Fine."}, digest="0" * 64
+        ).pk,
         "calibration_session": Project.objects.create(slug="first", name="First", calibrates=project).pk,
         "upload": upload.pk,
         "judgments": judgments.pk,
@@ -159,6 +175,13 @@ def scene(db: None) -> Scene:
         "delivery": try_webhook(webhook=hook).pk,
     }
     return Scene({**people, NOBODY: None}, {who: token[1] for who, token in tokens.items()}, names)
+
+
+def publish_version(project: Project) -> PublicLeaderboard:
+    """Give the project a version and a public page that takes submissions."""
+    standings = Leaderboard((), (), 0).as_dict()
+    Version.objects.create(project=project, major=1, minor=0, content_hash="0" * 64, leaderboard=standings)
+    return PublicLeaderboard.objects.create(project=project, is_public=True, takes_submissions=True)
 
 
 def rows(table: str, names: dict[str, Any]) -> Iterator[tuple[str, str, str]]:

@@ -148,7 +148,7 @@ def operation(
 
     def decorate(handler: Handler) -> Handler:
         summary, _, rest = (handler.__doc__ or "").strip().partition("\n")
-        needed = f"Needs the scope {' or '.join(scopes)}."
+        needed = f"Needs the scope {' or '.join(scopes)}." if scopes else ""
         handler.scopes = scopes  # type: ignore[attr-defined]
         described: Handler = extend_schema(
             summary=summary,

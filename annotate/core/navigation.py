@@ -102,8 +102,11 @@ GROUPS = [
             Page(gettext_noop("Results"), "results", READERS, also=("reproduction",), tells=True),
             Page(gettext_noop("Agreement"), "results_page", READERS, ("agreement",), tells=True),
             Page(gettext_noop("Systems"), "results_page", READERS, ("systems",), tells=True),
+            Page(gettext_noop("Leaderboard"), "results_page", READERS, ("leaderboard",), tells=True),
             Page(gettext_noop("Disagreements"), "disagreements", READERS, tells=True),
             Page(gettext_noop("Export"), "exports", READERS, tells=True),
+            Page(gettext_noop("Public page"), "public_leaderboard", ADMINS, tells=True),
+            Page(gettext_noop("Submissions"), "submissions", ADMINS, tells=True),
         ],
     ),
     Group(

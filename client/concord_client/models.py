@@ -822,6 +822,19 @@ class StepInput(TypedDict):
     shown: str
 
 
+class SubmissionAnswer(TypedDict):
+    system: str
+    outputs: int
+    message: str
+
+
+class SubmissionInput(TypedDict):
+    system: str
+    contact: str
+    note: NotRequired[str]
+    outputs: dict[str, str]
+
+
 class SystemRow(TypedDict):
     system: str
 

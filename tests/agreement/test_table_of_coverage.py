@@ -26,6 +26,7 @@ ROWS = {
     "agreement/paired_difference.py": "two judges",
     "agreement/ratios.py": "F1 of one category",
     "agreement/rare_values.py": "alpha, nearly all values the same",
+    "agreement/standings.py": "systems of two panels",
     "agreement/severity.py": "severity of raters",
     "agreement/drift.py": "change of severity over time",
     "agreement/summary.py": "standard deviation of a system's scores",

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext, ngettext
 
-from annotate.core.models import DataImport, Export, Project, Round
+from annotate.core.models import DataImport, Export, Project, Round, Submission
 from annotate.disputes.queries.activity import AgeCount
 from annotate.material.import_kinds import KINDS
 from annotate.material.queries.imports import SILENT_FOR, WORKER_SHOULD_TAKE
@@ -28,12 +28,13 @@ Status = DataImport.Status
 def needs_of(
     project: Project, first: RoundProgress | None, second: Round | None, ages: Sequence[AgeCount]
 ) -> list[Need]:
-    """Return what needs an admin now, the most pressing first. Two queries, and those of other apps."""
+    """Return what needs an admin now, the most pressing first. Three queries, and those of other apps."""
     rounds = [round for round in (first.round if first else None, second) if round]
     found = [
         *_imports(project),
         *_rounds(rounds),
         *_webhooks(project),
+        *_submissions(project),
         *(need for watched in WATCHED.values() for need in watched.needs(project)),
         *_deadlines(project, rounds),
         *_people(project, first),
@@ -63,6 +64,16 @@ def _webhooks(project: Project) -> Iterator[Need]:
         page = reverse("webhook", args=[project.slug, webhook.pk])
         message = gettext("The webhook {url} is disabled: {reason}")
         yield Need(message.format(url=webhook.url, reason=webhook.disabled_because), page)
+
+
+def _submissions(project: Project) -> Iterator[Need]:
+    if count := project.submissions.filter(status=Submission.Status.WAITING).count():
+        message = ngettext(
+            "{count} submission to the leaderboard waits for a decision.",
+            "{count} submissions to the leaderboard wait for a decision.",
+            count,
+        )
+        yield Need(message.format(count=count), reverse("submissions", args=[project.slug]))
 
 
 def _rounds(rounds: Sequence[Round]) -> Iterator[Need]:

@@ -1,0 +1,229 @@
+"""Publishing a leaderboard, and what happens to submitted outputs."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from allauth.core.internal.ratelimit import get_ip
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext, ngettext
+
+from annotate.additions.commands import add_systems
+from annotate.core.audit import record
+from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
+from annotate.core.models import (
+    Addition,
+    Document,
+    Item,
+    Project,
+    PublicLeaderboard,
+    Submission,
+    System,
+    User,
+)
+from annotate.core.models.material import text_digest
+from annotate.people.attempts import Limit, count_attempt
+
+MOST_WAITING = 50
+LONGEST_OUTPUT = 100_000  # characters
+LARGEST = 20 * 1024 * 1024  # bytes of one submission
+LISTED = 5  # documents that a message names
+PER_ADDRESS = (Limit("submissions", 5, timedelta(hours=1)), Limit("submissions", 10, timedelta(days=1)))
+Status = Submission.Status
+
+
+class AlreadySubmittedError(DomainError):
+    """The same outputs were submitted before, by somebody else or for another system."""
+
+    code = "already_submitted"
+    status = 409
+
+
+class DecidedError(DomainError):
+    """The submission has been accepted or rejected already."""
+
+    code = "decided"
+    status = 409
+
+
+def publish(
+    *,
+    project: Project,
+    is_public: bool,
+    shows_texts: bool,
+    takes_submissions: bool,
+    metadata_names: list[str],
+    introduction: str,
+    by: User | None,
+) -> PublicLeaderboard:
+    """Change what a project's public page shows, and whether there is one. The key stays."""
+    if takes_submissions and not is_public:
+        raise InvalidValueError(
+            gettext("Submissions need a public page."),
+            fields={"takes_submissions": gettext("Publish the page as well.")},
+        )
+    after = {
+        "is_public": is_public,
+        "shows_texts": shows_texts,
+        "takes_submissions": takes_submissions,
+        "metadata_names": metadata_names,
+        "introduction": introduction,
+    }
+    with transaction.atomic():
+        PublicLeaderboard.objects.get_or_create(project=project)
+        shown = PublicLeaderboard.objects.select_for_update().get(project=project)
+        before = {name: getattr(shown, name) for name in after}
+        for name, value in after.items():
+            setattr(shown, name, value)
+        shown.save(update_fields=list(after))
+        record(project, "leaderboard.changed", project.name, before=before, after=after, by=by)
+    return shown
+
+
+def may_submit(request: HttpRequest) -> bool:
+    """Count a submission from an IP address; return False above the limit."""
+    return count_attempt([limit.of(get_ip(request)) for limit in PER_ADDRESS])
+
+
+def submit_outputs(
+    *, shown: PublicLeaderboard, system: str, contact: str, note: str, outputs: Mapping[str, str]
+) -> Submission:
+    """Keep outputs of a new system, by document key, until an admin decides.
+
+    The same outputs for the same system and contact are kept once. Raises InvalidValueError unless each
+    document has exactly one output, AlreadySubmittedError for outputs of another submission, NotReadyError
+    if the page takes none or many wait.
+    """
+    if not (shown.is_public and shown.takes_submissions):
+        raise NotReadyError(gettext("This benchmark takes no submissions."))
+    project = shown.project
+    _refuse_text(gettext("The system’s name"), system)
+    _refuse_text(gettext("The note"), note)
+    if _is_taken(project, system):
+        raise InvalidValueError(
+            gettext("The benchmark has a system of this name. Choose another one."),
+            fields={"system": gettext("Choose another name.")},
+        )
+    _refuse_outputs(project, outputs)
+    digest = text_digest(sorted(outputs.items()))
+    same = project.submissions.filter(digest=digest).exclude(status=Status.REJECTED).first()
+    if same is None:
+        if project.submissions.filter(status=Status.WAITING).count() >= MOST_WAITING:
+            raise NotReadyError(gettext("Many submissions wait for a decision. Try again in some days."))
+        try:
+            with transaction.atomic():
+                return Submission.objects.create(
+                    project=project,
+                    system=system,
+                    contact=contact,
+                    note=note,
+                    outputs=dict(outputs),
+                    digest=digest,
+                )
+        except IntegrityError:  # sent twice at the same moment
+            same = project.submissions.exclude(status=Status.REJECTED).get(digest=digest)
+    if (same.system, same.contact) != (system, contact):
+        raise AlreadySubmittedError(gettext("These outputs have been submitted already."))
+    return same
+
+
+def _is_taken(project: Project, system: str) -> bool:
+    projects = [project.pk, *Addition.objects.filter(benchmark=project).values_list("project", flat=True)]
+    return System.objects.filter(project__in=projects, name__iexact=system).exists()
+
+
+def _refuse_text(what: str, text: str) -> None:
+    """Raise InvalidValueError for a text with characters that no database or page can show."""
+    if any(each < " " and each not in "\n\r\t" for each in text) or any(
+        "\ud800" <= each <= "\udfff" for each in text
+    ):
+        raise InvalidValueError(gettext("{what} contains control characters.").format(what=what))
+
+
+def _refuse_outputs(project: Project, outputs: Mapping[str, str]) -> None:
+    """Raise InvalidValueError unless there is exactly one usable text for each document. One query."""
+    items = Item.objects.filter(kind=Item.Kind.OUTPUT)
+    documents = Document.objects.filter(project=project, pk__in=items.values("document"))
+    expected = set(documents.values_list("key", flat=True))
+    unknown, missing = sorted(set(outputs) - expected), sorted(expected - set(outputs))
+    if unknown:
+        message = ngettext(
+            "{count} document is not in this benchmark: {names}.",
+            "{count} documents are not in this benchmark: {names}.",
+            len(unknown),
+        )
+        raise InvalidValueError(message.format(count=len(unknown), names=_list(unknown)))
+    if missing:
+        message = ngettext(
+            "{count} document has no output: {names}.",
+            "{count} documents have no output: {names}.",
+            len(missing),
+        )
+        raise InvalidValueError(message.format(count=len(missing), names=_list(missing)))
+    total = 0
+    for key, text in outputs.items():
+        what = gettext("The output for {key}").format(key=key[:80])
+        if not text.strip():
+            raise InvalidValueError(gettext("{what} is empty.").format(what=what))
+        if len(text) > LONGEST_OUTPUT:
+            message = gettext("{what} is longer than {most:,} characters.")
+            raise InvalidValueError(message.format(what=what, most=LONGEST_OUTPUT))
+        _refuse_text(what, text)
+        total += len(text.encode())
+    if total > LARGEST:
+        message = gettext("The outputs are larger than {most} MiB.")
+        raise InvalidValueError(message.format(most=LARGEST // 1024**2))
+
+
+def _list(names: list[str]) -> str:
+    # A lone surrogate, which JSON may have, cannot be sent back.
+    listed = ", ".join(name[:80].encode(errors="replace").decode() for name in names[:LISTED])
+    return f"{listed}, …" if len(names) > LISTED else listed
+
+
+def accept_submission(*, submission: Submission, bridging: int, by: User) -> Submission:
+    """Make an addition of submitted outputs. Raises DecidedError if it is decided."""
+    with transaction.atomic():
+        locked = _lock(submission, Status.ACCEPTED)
+        if locked.status == Status.ACCEPTED:
+            return locked
+        locked.addition = add_systems(
+            project=locked.project, outputs={locked.system: locked.outputs}, bridging=bridging, by=by
+        )
+        _decide(locked, Status.ACCEPTED, by)
+    return locked
+
+
+def reject_submission(*, submission: Submission, reason: str, by: User) -> Submission:
+    """Reject a submission with a reason. Raises DecidedError if it is accepted."""
+    if not reason.strip():
+        raise InvalidValueError(gettext("Give a reason."), fields={"reason": gettext("Give a reason.")})
+    with transaction.atomic():
+        locked = _lock(submission, Status.REJECTED)
+        if locked.status == Status.REJECTED:
+            return locked
+        locked.reason = reason.strip()
+        _decide(locked, Status.REJECTED, by)
+    return locked
+
+
+def _lock(submission: Submission, wanted: str) -> Submission:
+    locked = (
+        Submission.objects.select_for_update(of=("self",)).select_related("project").get(pk=submission.pk)
+    )
+    if locked.status not in (Status.WAITING, wanted):
+        raise DecidedError(gettext("This submission has been decided already."))
+    return locked
+
+
+def _decide(locked: Submission, status: str, by: User) -> None:
+    locked.status, locked.decided_at, locked.decided_by = status, timezone.now(), by
+    locked.save(update_fields=["status", "reason", "addition", "decided_at", "decided_by"])
+    record(
+        locked.project,
+        f"submission.{status}",
+        locked.system,
+        after={"submission": locked.pk, "reason": locked.reason},
+        by=by,
+    )

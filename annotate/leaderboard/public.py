@@ -1,0 +1,185 @@
+"""What the public pages of a leaderboard show: the newest version as it is kept, and nothing else."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote as _quote
+
+from django.urls import reverse
+
+from annotate.core.audit import digest_of
+from annotate.core.models import Document, Item, PublicLeaderboard, Version
+from annotate.core.version import VERSION
+from annotate.exports.citation import Card, bibtex
+from annotate.leaderboard.results import board_table, explain, values_table
+from annotate.leaderboard.standings import Board, Leaderboard
+from annotate.results.shown import Link
+from annotate.results.table import Table
+from annotate.results.text import interval, number
+
+DOCUMENTS_ON_A_PAGE = 200
+
+
+def public_leaderboard(key: str) -> "PublicPage | None":
+    """Return the public page with this key, None unless it is public and has a version. Two queries."""
+    shown = PublicLeaderboard.objects.filter(key=key, is_public=True).select_related("project").first()
+    if shown is None:
+        return None
+    version = Version.objects.filter(project=shown.project_id).select_related("export").first()
+    return PublicPage(shown, version) if version else None
+
+
+@dataclass(frozen=True)
+class ShownRow:
+    """A row of the table: a system, and its cells as texts with the value that sorts them."""
+
+    system: str
+    cells: Sequence[tuple[str, object, str]]
+
+
+class PublicPage:
+    """A public leaderboard with its newest version."""
+
+    def __init__(self, settings: PublicLeaderboard, version: Version) -> None:
+        self.settings, self.version = settings, version
+        self.project = settings.project
+
+    @cached_property
+    def leaderboard(self) -> Leaderboard:
+        """The standings that the version keeps."""
+        return Leaderboard.from_dict(self.version.leaderboard)
+
+    @property
+    def etag(self) -> str:
+        """A word for everything that the page shows."""
+        chosen = self.settings
+        parts = [
+            *(VERSION, self.version.content_hash, self.version.number, self.version.changelog),
+            *(self.project.name, chosen.shows_texts, chosen.takes_submissions, chosen.introduction),
+            *self.metadata_names,
+        ]
+        return f'"{digest_of(repr(parts))[:32]}"'
+
+    @property
+    def metadata_names(self) -> Sequence[str]:
+        """The names of metadata that it shows."""
+        return [str(name) for name in self.settings.metadata_names]
+
+    def board(self, given: Mapping[str, str]) -> Board | None:
+        """Return the board that an address asks for, else the first one."""
+        boards = self.leaderboard.boards
+        return self.leaderboard.board(given.get("dimension", "")) or (boards[0] if boards else None)
+
+    def metadata(self, given: Mapping[str, str], board: Board) -> str:
+        """Return the name of metadata that an address asks for, if it is shown."""
+        name = given.get("metadata", "")
+        return name if name in self.metadata_names and name in board.values else ""
+
+    def table(self, given: Mapping[str, str]) -> Table | None:
+        """Return the chosen table."""
+        board = self.board(given)
+        if board is None:
+            return None
+        name = self.metadata(given, board)
+        return values_table(board, name) if name else board_table(board)
+
+    def context(self, given: Mapping[str, str], site: str) -> dict[str, Any]:
+        """Return what the pages show of the chosen board. site: where the installation is, without a path."""
+        board = self.board(given)
+        name = self.metadata(given, board) if board else ""
+        return {
+            "page": self,
+            "board": board,
+            "says": explain(board) if board else "",
+            "metadata": name,
+            "heads": self._heads(board, name) if board else (),
+            "rows": self._rows(board, name) if board else (),
+            "dimension_links": self._links(board, name) if board else (),
+            "metadata_links": self._metadata_links(board, name) if board else (),
+            "query": f"?dimension={board.key}" if board else "",
+            "citation": self._citation(site),
+        }
+
+    def _heads(self, board: Board, name: str) -> Sequence[str]:
+        shown = values_table(board, name) if name else board_table(board)
+        wanted = [column for column in shown.columns if column.key not in _LEFT_OUT]
+        return [column.name for column in wanted]
+
+    def _rows(self, board: Board, name: str) -> list[ShownRow]:
+        table = values_table(board, name) if name else board_table(board)
+        places = [at for at, column in enumerate(table.columns) if column.key not in _LEFT_OUT]
+        found = []
+        for row in table.rows:
+            cells: list[tuple[str, object, str]] = []
+            for at in places[1:]:
+                cell, column = row[at], table.columns[at]
+                if isinstance(cell.value, str) or cell.value is None:
+                    cells.append((cell.value or "–", "", cell.reason))
+                else:
+                    ends = interval(cell, column) if cell.low is not None else ""
+                    shown = f"{number(cell.value, column)} {ends}".strip()
+                    cells.append((shown, cell.value, cell.interval_reason))
+            found.append(ShownRow(str(row[0].value), cells))
+        return found
+
+    def _links(self, board: Board, name: str) -> list[Link]:
+        more = f"&metadata={_quote(name)}" if name else ""
+        return [
+            Link(each.name, f"?dimension={_quote(each.key)}{more}", each is board)
+            for each in self.leaderboard.boards
+        ]
+
+    def _metadata_links(self, board: Board, name: str) -> list[Link]:
+        names = [each for each in self.metadata_names if each in board.values]
+        start = f"?dimension={_quote(board.key)}"
+        return [Link(each, f"{start}&metadata={_quote(each)}", each == name) for each in names]
+
+    def _citation(self, site: str) -> str:
+        card = Card.from_dict(self.version.export.card if self.version.export else {})
+        name = f"{self.project.name}, version {self.version.number}"
+        address = site + reverse("public_page", args=[self.settings.key])
+        found = bibtex(self.project.slug, name, card, self.version.created_at)
+        year = f"{self.version.created_at:%Y}"
+        return found or f"{name} ({year}). {address}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all boards as plain values for JSON, without metadata that is not shown."""
+        found = self.leaderboard.as_dict()
+        for board in found["boards"]:
+            board["values"] = {
+                name: own for name, own in board["values"].items() if name in self.metadata_names
+            }
+        return {
+            "name": self.project.name,
+            "version": self.version.number,
+            "date": self.version.created_at.date().isoformat(),
+            "changelog": self.version.changelog,
+            "content_hash": self.version.content_hash,
+            **found,
+        }
+
+    def documents(self, number: int) -> tuple[list[dict[str, Any]], bool]:
+        """Return a page of documents, from 1, and whether there are more. Two queries at most.
+
+        Keys and titles; texts and outputs only if they are released. Gold items are left out.
+        """
+        listed = Document.objects.filter(project=self.project).order_by("key")
+        start = (number - 1) * DOCUMENTS_ON_A_PAGE
+        if not self.settings.shows_texts:
+            rows = list(listed.values("key", "title")[start : start + DOCUMENTS_ON_A_PAGE + 1])
+            return [dict(each) for each in rows[:DOCUMENTS_ON_A_PAGE]], len(rows) > DOCUMENTS_ON_A_PAGE
+        documents = list(listed[start : start + DOCUMENTS_ON_A_PAGE + 1])
+        shown = documents[:DOCUMENTS_ON_A_PAGE]
+        outputs: dict[int, dict[str, str]] = {}
+        items = Item.objects.filter(document__in=shown, kind=Item.Kind.OUTPUT, gold=None).order_by("pk")
+        for document, system, text in items.values_list("document", "system__name", "text"):
+            outputs.setdefault(document, {})[system] = text
+        found = [
+            {"key": each.key, "title": each.title, "parts": each.parts, "outputs": outputs.get(each.pk, {})}
+            for each in shown
+        ]
+        return found, len(documents) > DOCUMENTS_ON_A_PAGE
+
+
+_LEFT_OUT = ("addition", "severity")

@@ -1,0 +1,183 @@
+"""Public pages of benchmarks: read-only, without an account, a session or a cookie."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from allauth.core.internal.ratelimit import get_ip
+from django.core.cache import caches
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+from django.utils.cache import get_conditional_response
+from django.utils.translation import gettext
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods, require_safe
+from rest_framework.throttling import SimpleRateThrottle
+
+from annotate.core.errors import DomainError
+from annotate.core.response_headers import content_policy
+from annotate.leaderboard.commands import may_submit, submit_outputs
+from annotate.leaderboard.forms import SubmissionForm
+from annotate.leaderboard.public import PublicPage, public_leaderboard
+from annotate.results.text import comma_separated
+
+FRESH = 300  # seconds for which caches need not ask
+View = Callable[..., HttpResponse]
+
+
+class PublicThrottle(SimpleRateThrottle):
+    """Counts the requests of an IP address in each process: a GET writes nothing into the database."""
+
+    scope = "public"
+    rate = "120/min"
+    cache = caches["process"]
+
+    def get_cache_key(self, request: HttpRequest, _view: object) -> str:
+        """Return under what the requests of an address are counted."""
+        return f"public-{get_ip(request)}"
+
+
+def _public(view: Callable[[HttpRequest, PublicPage], HttpResponse]) -> View:
+    """Find the page of a key; answer 304, 404 or 429 instead. Unknown and hidden pages look the same."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, key: str) -> HttpResponse:
+        throttle = PublicThrottle()
+        if not throttle.allow_request(request, None):  # type: ignore[arg-type]
+            return _refuse(429, gettext("Too many requests. Wait a minute."), throttle.wait())
+        page = public_leaderboard(key)
+        if page is None:
+            return _refuse(404, gettext("There is no such benchmark, or it is not public."))
+        if request.method == "POST":
+            return view(request, page)
+        if fresh := get_conditional_response(request, etag=page.etag):
+            return _share(fresh, page)
+        return _share(view(request, page), page)
+
+    return answer
+
+
+def _share(response: HttpResponse, page: PublicPage) -> HttpResponse:
+    """Let caches keep an answer, and search engines leave it out.
+
+    noindex: a link that somebody shares on purpose should not be found by accident, and an old copy in a
+    search engine would outlive a page that is withdrawn.
+    """
+    response.headers.setdefault("ETag", page.etag)
+    if response.status_code in (200, 304):
+        response.headers.setdefault("Cache-Control", f"public, max-age={FRESH}")
+    response.headers["X-Robots-Tag"] = "noindex"
+    return response
+
+
+def _refuse(status: int, message: str, wait: float | None = None) -> HttpResponse:
+    response = HttpResponse(_render("not_there", {"message": message}), status=status)
+    if wait is not None:
+        response.headers["Retry-After"] = str(max(1, round(wait)))
+    response.headers["X-Robots-Tag"] = "noindex"
+    return response
+
+
+def _render(name: str, context: dict[str, Any]) -> str:
+    # Without the request: a template that names its user or token would make a session or a cookie.
+    return render_to_string(f"leaderboard/{name}.html", context)
+
+
+def _context(request: HttpRequest, page: PublicPage) -> dict[str, Any]:
+    return page.context(request.GET.dict(), request.build_absolute_uri("/").rstrip("/"))
+
+
+@require_safe
+@_public
+def page(request: HttpRequest, page: PublicPage) -> HttpResponse:
+    """Show the newest version's standings, with what is needed to read and cite them."""
+    return HttpResponse(_render("public", _context(request, page)))
+
+
+@xframe_options_exempt
+@require_safe
+@_public
+def embed(request: HttpRequest, page: PublicPage) -> HttpResponse:
+    """Show the table alone. This is the only page that others may frame."""
+    response = HttpResponse(_render("embed", _context(request, page)))
+    policy = content_policy().replace("frame-ancestors 'none'", "frame-ancestors *")
+    response.headers["Content-Security-Policy"] = policy
+    return _let_others_read(response)
+
+
+@require_safe
+@_public
+def as_json(_request: HttpRequest, page: PublicPage) -> HttpResponse:
+    """Give all boards as JSON."""
+    return _let_others_read(JsonResponse(page.as_dict(), json_dumps_params={"ensure_ascii": False}))
+
+
+@require_safe
+@_public
+def as_csv(request: HttpRequest, page: PublicPage) -> HttpResponse:
+    """Give the chosen table as CSV, in which spreadsheets compute nothing."""
+    table = page.table(request.GET.dict())
+    content = comma_separated(table, defuses_formulas=True) if table else ""
+    response = HttpResponse(content, content_type="text/csv; charset=utf-8")
+    response.headers["Content-Disposition"] = 'attachment; filename="leaderboard.csv"'
+    return _let_others_read(response)
+
+
+@require_safe
+@_public
+def documents(request: HttpRequest, page: PublicPage) -> HttpResponse:
+    """Give a page of documents as JSON: keys and titles, and texts if they are released."""
+    asked = request.GET.get("page", "1")
+    number = int(asked) if asked.isascii() and asked.isdigit() and 0 < len(asked) < 7 else 1
+    found, has_more = page.documents(max(number, 1))
+    following = f"{request.path}?page={max(number, 1) + 1}" if has_more else None
+    content = {"documents": found, "next": following}
+    return _let_others_read(JsonResponse(content, json_dumps_params={"ensure_ascii": False}))
+
+
+def _let_others_read(response: HttpResponse) -> HttpResponse:
+    """Let scripts and pages of other sites read a public answer."""
+    response.headers["Access-Control-Allow-Origin"] = "*"
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    return response
+
+
+# There is no account whose rights a forged request could use, so the form has no token, which would need a
+# cookie. Forms of other sites are refused all the same: they would use up their visitors' submissions.
+@csrf_exempt
+@require_http_methods(["GET", "HEAD", "POST"])
+@_public
+def submit(request: HttpRequest, page: PublicPage) -> HttpResponse:
+    """Take outputs of a new system, about which an admin decides."""
+    if not page.settings.takes_submissions:
+        return _refuse(404, gettext("This benchmark takes no submissions."))
+    form = SubmissionForm(None, None)
+    status, received = 200, None
+    if request.method == "POST":
+        if not _is_own_form(request):
+            return _refuse(
+                403, gettext("This form was sent from another site. Open its page and send it again.")
+            )
+        form, status = SubmissionForm(request.POST, request.FILES), 422
+        try:
+            if form.is_valid():
+                if not may_submit(request):
+                    return _refuse(429, gettext("Too many submissions today. Try again tomorrow."), 24 * 3600)
+                received = submit_outputs(shown=page.settings, **form.submitted)
+                status = 201
+        except DomainError as error:
+            form.add_error(None, error.message)
+            status = error.status
+    context = {"page": page, "form": form, "received": received}
+    response = HttpResponse(_render("submit", context), status=status)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _is_own_form(request: HttpRequest) -> bool:
+    """Return whether a form comes from a page of this site, as far as the browser tells."""
+    if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
+        return False
+    origin = request.headers.get("Origin")
+    return origin is None or origin == f"{request.scheme}://{request.get_host()}"

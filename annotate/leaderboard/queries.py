@@ -1,0 +1,292 @@
+"""The leaderboard of a benchmark with its finished additions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from django.db.models import Count, Sum
+from django.utils.translation import gettext
+
+from agreement import CrossedModelError, SystemDifference, crossed_differences
+from agreement.data import FloatArray
+from agreement.standings import PanelOffset, Standing, compare_panels, panel_mean
+from annotate.core.errors import UndefinedResultError
+from annotate.core.guideline import FrozenDimension
+from annotate.core.metadata import metadata_text
+from annotate.core.models import Addition, Document, Project, Rating, Round
+from annotate.leaderboard.registry import JUDGED
+from annotate.leaderboard.standings import (
+    ALL,
+    CORRECTED,
+    PEOPLE,
+    Board,
+    Leaderboard,
+    ListedSystem,
+    Part,
+)
+from annotate.results.queries.by_system import mean_over_raters
+from annotate.results.queries.drawn import unequally_drawn
+from annotate.results.queries.material import RatedRound, items_of, rated_rounds
+
+MOST_METADATA_VALUES = 20
+SECONDS_OF_AN_HOUR = 3600
+
+
+@dataclass(frozen=True, eq=False)
+class _Panel:
+    """A project's systems as its own raters rate them.
+
+    values: by dimension key (raters, documents, systems), NaN for gaps. scores: (documents, systems), the
+    mean over raters, or on the dimensions of `corrected` scores of a judge. offsets: by dimension key.
+    """
+
+    project: Project
+    addition: int | None
+    rated: RatedRound
+    systems: Sequence[str]
+    values: Mapping[str, FloatArray]
+    scores: Mapping[str, FloatArray]
+    corrected: frozenset[str]
+    offsets: Mapping[str, PanelOffset] = field(default_factory=dict)
+
+
+def finished_additions(project: Project) -> list[Addition]:
+    """Return the additions whose Round I is closed, in order. One query."""
+    return list(
+        project.additions.filter(project__rounds__number=1, project__rounds__status=Round.Status.CLOSED)
+        .select_related("project")
+        .order_by("number")
+        .distinct()
+    )
+
+
+def leaderboard_of(project: Project) -> Leaderboard:
+    """Return the standings by dimension and, if scales agree, over all dimensions.
+
+    Means of people are those at the end of the last round. An addition counts once its Round I is closed.
+    Raises UndefinedResultError before Round I and without a dimension that has means.
+    """
+    documents = dict(Document.objects.filter(project=project).order_by("key").values_list("key", "metadata"))
+    position_of = {key: position for position, key in enumerate(documents)}
+    own = _panel_of(project, None, position_of)
+    if own is None:
+        raise UndefinedResultError(gettext("A leaderboard needs ratings. Open Round I and collect some."))
+    dimensions = [each for each in own.rated.dimensions if not each.is_named]
+    if not dimensions:
+        raise UndefinedResultError(gettext("A leaderboard needs a dimension with amounts, not names."))
+    found = [own]
+    for addition in finished_additions(project):
+        panel = _panel_of(addition.project, addition.number, position_of, _offsets_of(addition))
+        found.extend([panel] if panel else [])
+    panels = _name_apart(found)
+    labels = _metadata_labels(documents)
+    boards = [_board(panels, each.key, each.name, [each], labels) for each in dimensions]
+    scales = {(each.scale_minimum, each.scale_maximum) for each in dimensions}
+    if len(dimensions) > 1 and len(scales) == 1:
+        boards.append(_board(panels, ALL, gettext("All dimensions"), dimensions, labels))
+    return Leaderboard(
+        boards, [_part_of(each) for each in panels], len(documents), _notes(panels, dimensions)
+    )
+
+
+def _notes(panels: Sequence[_Panel], dimensions: Sequence[FrozenDimension]) -> list[str]:
+    """Return sentences about means that a reader must not take as they are."""
+    own, notes = panels[0], []
+    unequal = unequally_drawn(own.rated, items_of(own.project))
+    named = [each.name for each in dimensions if unequal[each.key] and each.key not in own.corrected]
+    if named:
+        says = gettext("{names}: people rated units that were chosen with different probabilities.")
+        notes.append(says.format(names=", ".join(named)))
+    if len({each.rated.round.is_independent for each in panels}) > 1:
+        notes.append(
+            gettext(
+                "Some values follow a discussion and others do not, because not every addition has a Round "
+                "II. Severity is that of Round I."
+            )
+        )
+    return notes
+
+
+def _panel_of(
+    project: Project,
+    addition: int | None,
+    position_of: Mapping[str, int],
+    offsets: Mapping[str, PanelOffset] | None = None,
+) -> _Panel | None:
+    """Return a project's systems on the benchmark's documents, None before Round I. Seven queries."""
+    rounds = rated_rounds(project, "documents")
+    if not rounds:
+        return None
+    rated, items = rounds[-1], items_of(project)
+    systems = sorted({system for item, system in items.systems.items() if item not in items.gold})
+    column_of = {system: column for column, system in enumerate(systems)}
+
+    def place_of(item: int) -> tuple[int, int] | None:
+        # Copies that link panels are gold items, and a document of an addition may be new.
+        document = position_of.get(items.documents[item])
+        return None if item in items.gold or document is None else (document, column_of[items.systems[item]])
+
+    judged: dict[str, Mapping[int, float]] = {}
+    for source in JUDGED.values():
+        judged.update(source.scores(project))
+    all_values, scores = {}, {}
+    for dimension in rated.dimensions:
+        if dimension.is_named:
+            continue
+        own = rated.rated[dimension.key]
+        values = np.full((len(own.data.values), len(position_of), len(systems)), np.nan)
+        for at, item in enumerate(own.items.tolist()):
+            if place := place_of(item):
+                values[:, *place] = own.data.values[:, at]
+        table = mean_over_raters(values)
+        for item, score in judged.get(dimension.key, {}).items():
+            if place := place_of(item):
+                table[place] = score
+        all_values[dimension.key], scores[dimension.key] = values, table
+    corrected = frozenset(judged) & frozenset(scores)
+    return _Panel(project, addition, rated, systems, all_values, scores, corrected, offsets or {})
+
+
+def _offsets_of(addition: Addition) -> Mapping[str, PanelOffset]:  # noqa: ARG001
+    """Return by dimension how much higher the addition's raters rate than the first ones."""
+    return {}
+
+
+def _name_apart(panels: Sequence[_Panel]) -> list[_Panel]:
+    """Return the panels with systems of one name told apart by their addition."""
+    taken: set[str] = set()
+    found = []
+    for panel in panels:
+        names = [f"{name} ({panel.addition})" if name in taken else name for name in panel.systems]
+        taken.update(names)
+        found.append(_Panel(**{**vars(panel), "systems": names}))
+    return found
+
+
+def _metadata_labels(documents: Mapping[str, Mapping[str, object]]) -> dict[str, Sequence[str | None]]:
+    """Return by name of metadata its value on each document, without names with one value or very many."""
+    names = sorted({name for metadata in documents.values() for name in metadata})
+    found: dict[str, Sequence[str | None]] = {}
+    for name in names:
+        labels = [
+            metadata_text(metadata[name]) if metadata.get(name) is not None else None
+            for metadata in documents.values()
+        ]
+        if 1 < len({each for each in labels if each is not None}) <= MOST_METADATA_VALUES:
+            found[name] = labels
+    return found
+
+
+def _board(
+    panels: Sequence[_Panel],
+    key: str,
+    name: str,
+    dimensions: Sequence[FrozenDimension],
+    labels: Mapping[str, Sequence[str | None]],
+) -> Board:
+    """Return the standings on the mean of these dimensions, which have one scale."""
+    of_system = [(panel, place) for panel in panels for place in range(len(panel.systems))]
+    names = [panel.systems[place] for panel, place in of_system]
+    columns = [
+        np.mean([_scores(panel, each.key)[:, place] for each in dimensions], axis=0)
+        for panel, place in of_system
+    ]
+    scores = np.column_stack(columns) if columns else np.empty((0, 0))
+    offsets = [_offset(panel, dimensions) for panel in panels]
+    within: dict[tuple[str, str], SystemDifference] = {}
+    for panel in panels:
+        within.update(_differences_within(panel, dimensions, len(names) * (len(names) - 1) // 2))
+    scale = float(dimensions[0].scale_minimum), float(dimensions[0].scale_maximum)
+    places = [panels.index(panel) for panel, _ in of_system]
+    facts: Mapping[str, dict[str, Any]] = {
+        system: {
+            "ratings": sum(
+                int((~np.isnan(panel.values[each.key][:, :, place])).sum())
+                for each in dimensions
+                if each.key in panel.values
+            ),
+            "source": CORRECTED if panel.corrected & {each.key for each in dimensions} else PEOPLE,
+            "addition": panel.addition,
+            "severity": offsets[at].value if panel.addition else None,
+        }
+        for system, (panel, place), at in zip(names, of_system, places, strict=True)
+    }
+
+    def listed(standings: Sequence[Standing]) -> list[ListedSystem]:
+        return [ListedSystem(**vars(each), **facts[each.system]) for each in standings]
+
+    def means(chosen: FloatArray) -> list[ListedSystem]:
+        found = [
+            panel_mean(chosen[:, index], names[index], scale, offsets[at]) for index, at in enumerate(places)
+        ]
+        return listed(sorted(found, key=lambda each: (each.mean is None, -(each.mean or 0.0), each.system)))
+
+    return Board(
+        key=key,
+        name=name,
+        definition=dimensions[0].definition if key != ALL else "",
+        least=scale[0],
+        most=scale[1],
+        systems=listed(compare_panels(scores, names, scale, places, offsets, within=within)),
+        values={
+            column: {
+                value: means(scores[[label == value for label in own]])
+                for value in sorted({each for each in own if each is not None})
+            }
+            for column, own in labels.items()
+        },
+    )
+
+
+def _differences_within(
+    panel: _Panel, dimensions: Sequence[FrozenDimension], tests: int
+) -> dict[tuple[str, str], SystemDifference]:
+    """Return a panel's pairs by the crossed model, whose raters are a sample; none if it cannot be fitted.
+
+    Of several dimensions each rater's mean counts. tests: how many pairs simultaneous intervals hold for.
+    """
+    keys = [each.key for each in dimensions]
+    if panel.corrected & set(keys) or not set(keys) <= set(panel.values):
+        return {}
+    values = np.mean([panel.values[key] for key in keys], axis=0)
+    values = values[:, ~np.isnan(values).all(axis=(0, 2)), :]
+    try:
+        found = crossed_differences(values, panel.systems, tests=tests)
+    except CrossedModelError:
+        return {}
+    return {(each.first, each.second): each for each in found.differences}
+
+
+def _scores(panel: _Panel, key: str) -> FloatArray:
+    if key in panel.scores:
+        return panel.scores[key]
+    shape = next(iter(panel.scores.values())).shape if panel.scores else (0, len(panel.systems))
+    return np.full(shape, np.nan)
+
+
+def _offset(panel: _Panel, dimensions: Sequence[FrozenDimension]) -> PanelOffset:
+    """Return the mean offset on these dimensions, with the longest interval that it can have.
+
+    The same raters err on all of them, so errors may go together: reaches are averaged, not their squares.
+    """
+    if panel.addition is None:
+        return PanelOffset()
+    own = [panel.offsets.get(each.key, PanelOffset(None, None)) for each in dimensions]
+    if not all(each.is_known for each in own):
+        return PanelOffset(None, None)
+    return PanelOffset(
+        sum(each.value or 0.0 for each in own) / len(own), sum(each.reach or 0.0 for each in own) / len(own)
+    )
+
+
+def _part_of(panel: _Panel) -> Part:
+    """Return what a panel's part of the leaderboard took. Two queries."""
+    ratings = Rating.objects.filter(assignment__round__project=panel.project)
+    found = ratings.aggregate(
+        seconds=Sum("active_seconds"), raters=Count("assignment__annotator", distinct=True)
+    )
+    money = sum((each.money(panel.project) for each in JUDGED.values()), Decimal(0))
+    hours = round((found["seconds"] or 0) / SECONDS_OF_AN_HOUR, 2)
+    return Part(panel.addition, list(panel.systems), found["raters"], hours, f"{money:.2f}")

@@ -1,0 +1,111 @@
+"""What a leaderboard is, and the JSON that versions keep of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+FORMAT = 1
+ALL = "all"
+"""The key of the board over all dimensions."""
+PEOPLE, CORRECTED = "people", "judge corrected by people"
+
+
+@dataclass(frozen=True)
+class ListedSystem:
+    """A system on a board. Its mean is on the scale of the benchmark's own raters.
+
+    source: PEOPLE or CORRECTED. addition: the number of the addition that it came with, None for the
+    benchmark's own. severity: what was subtracted, because the addition's raters rate higher by it. best,
+    worst: possible ranks, 0 if no pair was compared. reason: why there is no mean or interval.
+    """
+
+    system: str
+    mean: float | None
+    low: float | None
+    high: float | None
+    documents: int
+    ratings: int
+    source: str = PEOPLE
+    addition: int | None = None
+    severity: float | None = None
+    best: int = 0
+    worst: int = 0
+    letters: str = ""
+    reason: str = ""
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a judge rated a part of its outputs."""
+        return self.source == CORRECTED
+
+
+@dataclass(frozen=True)
+class Board:
+    """The systems on a dimension, or over all, the highest mean first.
+
+    values: by name of metadata and then by value the systems on the documents with that value.
+    """
+
+    key: str
+    name: str
+    definition: str
+    least: float
+    most: float
+    systems: Sequence[ListedSystem]
+    values: Mapping[str, Mapping[str, Sequence[ListedSystem]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The benchmark (addition None) or an addition: its raters, their active hours, money spent on judges."""
+
+    addition: int | None
+    systems: Sequence[str]
+    raters: int
+    hours: float
+    money: str
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """The standings of a benchmark. notes: sentences about what is missing."""
+
+    boards: Sequence[Board]
+    parts: Sequence[Part]
+    documents: int
+    notes: Sequence[str] = ()
+
+    def board(self, key: str) -> Board | None:
+        """Return the board with this key."""
+        return next((each for each in self.boards if each.key == key), None)
+
+    @property
+    def hours(self) -> float:
+        """The active hours of all raters."""
+        return sum(each.hours for each in self.parts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the same as plain values for JSON."""
+        return {"format": FORMAT, **asdict(self)}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "Leaderboard":
+        """Return the leaderboard that `as_dict` gave."""
+        boards = [
+            Board(
+                **{
+                    **each,
+                    "systems": _systems(each["systems"]),
+                    "values": {
+                        name: {value: _systems(own) for value, own in by_value.items()}
+                        for name, by_value in each["values"].items()
+                    },
+                }
+            )
+            for each in plain["boards"]
+        ]
+        return cls(boards, [Part(**each) for each in plain["parts"]], plain["documents"], plain["notes"])
+
+
+def _systems(plain: Sequence[Mapping[str, Any]]) -> list[ListedSystem]:
+    return [ListedSystem(**each) for each in plain]

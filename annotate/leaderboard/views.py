@@ -1,0 +1,113 @@
+"""Pages of admins about the public leaderboard and about submissions."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotate.core.access import project_for_admin
+from annotate.core.errors import DomainError
+from annotate.core.metadata import metadata_names
+from annotate.core.models import Project, PublicLeaderboard, Submission
+from annotate.core.page import Request, render_in_project, request_user
+from annotate.leaderboard.commands import accept_submission, publish, reject_submission
+from annotate.leaderboard.forms import AcceptForm, PublicPageForm, RejectForm
+
+ON_A_PAGE = 50
+LONGEST_SHOWN = 2_000  # characters of an output
+OUTPUTS_SHOWN = 20
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def public_page(request: Request, slug: str) -> HttpResponse:
+    """Show and change what the public page shows, with its link and the code that embeds it."""
+    project, status = project_for_admin(request.user, slug), 200
+    shown = PublicLeaderboard.objects.filter(project=project).first() or PublicLeaderboard(project=project)
+    names = metadata_names(project, of_items=False)
+    form = PublicPageForm(request.POST if request.method == "POST" else None, shown=shown, names=names)
+    if request.method == "POST":
+        status = 422
+        try:
+            if form.is_valid():
+                publish(project=project, by=request_user(request), **form.cleaned_data)
+                messages.success(request, gettext("The public page is saved."))
+                return redirect("public_leaderboard", slug)
+        except DomainError as error:
+            form.add_error(None, error.message)
+            status = error.status
+    context = {
+        "form": form,
+        "shown": shown if shown.pk and shown.is_public else None,
+        "site": request.build_absolute_uri("/").rstrip("/"),
+        "version": project.versions.first(),
+    }
+    return render_in_project(request, project, "leaderboard/settings.html", context, status=status)
+
+
+@login_required
+@require_GET
+def submissions(request: Request, slug: str) -> HttpResponse:
+    """List submitted outputs, those that wait first."""
+    project = project_for_admin(request.user, slug)
+    listed = project.submissions.defer("outputs").order_by("decided_at", "-pk")
+    waiting = [each for each in listed if each.status == Submission.Status.WAITING]
+    decided = [each for each in reversed(listed) if each.status != Submission.Status.WAITING]
+    page = Paginator([*waiting, *decided], ON_A_PAGE).get_page(request.GET.get("page"))
+    takes = PublicLeaderboard.objects.filter(project=project, takes_submissions=True).exists()
+    context = {"page": page, "takes": takes}
+    return render_in_project(request, project, "leaderboard/submissions.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def submission(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Show submitted outputs; a POST accepts or rejects them."""
+    project, status = project_for_admin(request.user, slug), 200
+    found = project.submissions.select_related("addition__project", "decided_by").filter(pk=pk).first()
+    if found is None:
+        raise Http404(gettext("There is no such submission."))
+    is_rejecting = "reject" in request.POST
+    accepting = AcceptForm(request.POST if request.method == "POST" and not is_rejecting else None)
+    rejecting = RejectForm(request.POST if is_rejecting else None)
+    if request.method == "POST":
+        form, status = (rejecting if is_rejecting else accepting), 422
+        try:
+            if form.is_valid():
+                return _decide(request, project, found, is_rejecting=is_rejecting, given=form.cleaned_data)
+        except DomainError as error:
+            form.add_error(None, error.message)
+            status = error.status
+    lengths = sorted(len(text) for text in found.outputs.values())
+    context = {
+        "submission": found,
+        "accepting": accepting,
+        "rejecting": rejecting,
+        "is_waiting": found.status == Submission.Status.WAITING,
+        "outputs": [
+            (key, text[:LONGEST_SHOWN]) for key, text in sorted(found.outputs.items())[:OUTPUTS_SHOWN]
+        ],
+        "lengths": {"least": lengths[0], "middle": lengths[len(lengths) // 2], "most": lengths[-1]}
+        if lengths
+        else None,
+    }
+    return render_in_project(request, project, "leaderboard/submission.html", context, status=status)
+
+
+def _decide(
+    request: Request, project: Project, found: Submission, *, is_rejecting: bool, given: dict[str, object]
+) -> HttpResponse:
+    by = request_user(request)
+    if is_rejecting:
+        reject_submission(submission=found, reason=str(given["reason"]), by=by)
+        messages.success(request, gettext("The submission is rejected."))
+        return redirect("submissions", project.slug)
+    done = accept_submission(submission=found, bridging=int(str(given["bridging"])), by=by)
+    messages.success(request, gettext("The submission is accepted."))
+    if done.addition is not None:
+        return redirect(reverse("project", args=[done.addition.project.slug]))
+    return redirect("submissions", project.slug)

@@ -1,0 +1,81 @@
+"""What leaderboards show of judges: scores of units that a judge decides, and money."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+import numpy as np
+from django.db.models import Sum
+
+from agreement.data import FloatArray
+from agreement.reliability import RatedSample
+from annotate.core.models import Project
+from annotate.core.rounds import last_round
+from annotate.leaderboard.registry import JudgedScores
+from judges.core.models import Drafting, RoutingPolicy, Run
+from judges.results.queries.comparison import guideline_of
+from judges.results.queries.sampling import drawn_units
+from judges.results.queries.scores import material_of, samples_of, scores_of
+from judges.results.tables.version import version_of_judges
+
+
+def corrected_scores(project: Project) -> Mapping[str, Mapping[int, float]]:
+    """Return scores by item on dimensions of which a routed policy left a part to its judge.
+
+    The score of a unit is f + (y - f) / pi if people rated it and f if not, with f the judge's value, y
+    people's mean and pi the probability that people rate it. The mean of a system's scores is an unbiased
+    estimate of people's mean. NaN for a system as long as people have rated no unit of those that its judge
+    decides, or of the others. Seven queries, two without a policy.
+    """
+    policy = (
+        RoutingPolicy.objects.filter(project=project, status=RoutingPolicy.Status.ROUTED)
+        .select_related("rts")
+        .order_by("pk")
+        .last()
+    )
+    round = last_round(project)
+    if policy is None or round is None:
+        return {}
+    material = material_of(project, round, guideline_of(project, round))
+    drawn = drawn_units(round, material)
+    samples = samples_of([policy.rts], material)
+    found = {}
+    for dimension in material.dimensions:
+        if dimension.id not in drawn.by_dimension or dimension.is_named:
+            continue
+        scores = scores_of(material, dimension.key, samples[policy.rts_id, dimension.key])
+        values = np.full(len(material.items), np.nan)
+        for place in range(len(scores.system_names)):
+            own = scores.systems == place
+            own_sample = drawn.sample(scores, dimension.id, own & ~material.in_development)
+            values[own & ~material.in_development] = increments(own_sample)
+        given = np.flatnonzero(~material.in_development)
+        found[dimension.key] = dict(zip(material.items[given].tolist(), values[given].tolist(), strict=True))
+    return found
+
+
+def increments(sample: RatedSample) -> FloatArray:
+    """Return the score of each unit (units,). Sources: Horvitz and Thompson 1952; Zrnic and Candes 2024.
+
+    NaN if people have rated no unit of a stratum.
+    """
+    if sample.probabilities is None:
+        return sample.human
+    if sample.strata is not None and set(sample.strata) - set(sample.strata[sample.rated]):
+        return np.full(sample.units, np.nan)
+    errors = (sample.human - sample.judge) / sample.probabilities
+    return np.asarray(sample.judge + np.where(sample.rated, errors, 0.0))
+
+
+def money_spent(project: Project) -> Decimal:
+    """Return the money spent on a project's judges, drafts included. Two queries."""
+    runs = Run.objects.filter(project=project).aggregate(spent=Sum("spent"))["spent"]
+    drafts = Drafting.objects.filter(judge__project=project).aggregate(spent=Sum("spent"))["spent"]
+    return (runs or Decimal(0)) + (drafts or Decimal(0))
+
+
+def _version(project: Project) -> Sequence[object]:
+    routed = RoutingPolicy.objects.filter(project=project, status=RoutingPolicy.Status.ROUTED)
+    return [*version_of_judges(project), list(routed.order_by("pk").values_list("pk", flat=True))]
+
+
+JUDGED_SCORES = JudgedScores(corrected_scores, money_spent, _version)

@@ -1,0 +1,54 @@
+"""Standings of systems of several panels."""
+
+import numpy as np
+import pytest
+
+from agreement.standings import UNKNOWN_SEVERITY, PanelOffset, compare_panels
+from agreement.system_differences import system_differences
+
+pytestmark = pytest.mark.fast
+SCALE = (1.0, 5.0)
+
+
+def test_one_panel_is_compared_by_document() -> None:
+    random = np.random.default_rng(1)
+    scores = np.clip(random.normal([2, 3.5, 3.6], 0.8, (40, 3)), 1, 5)
+    found = {each.system: each for each in compare_panels(scores, "ABC", SCALE, [0] * 3, [PanelOffset()])}
+    pairs = system_differences(scores, "ABC")
+    sure = {(each.first, each.second): each.adjusted_p_value or 0.0 for each in pairs}
+    assert sure["A", "B"] < 0.05 < sure["B", "C"]
+    assert not set(found["A"].letters) & set(found["B"].letters)
+    assert set(found["B"].letters) & set(found["C"].letters)
+    assert (found["A"].best, found["A"].worst) == (3, 3)
+
+
+def test_offset_moves_the_mean_and_widens_its_interval() -> None:
+    scores = np.array([[2.0], [3.0], [4.0], [3.0]])
+    (plain,) = compare_panels(scores, ["A"], SCALE, [0], [PanelOffset()])
+    (moved,) = compare_panels(scores, ["A"], SCALE, [1], [PanelOffset(), PanelOffset(0.5, 0.4)])
+    assert plain.mean and plain.high and moved.mean and moved.high
+    assert moved.mean == pytest.approx(plain.mean - 0.5)
+    assert moved.high - moved.mean == pytest.approx(np.hypot(plain.high - plain.mean, 0.4))
+
+
+def test_unknown_offset_compares_with_no_other_panel() -> None:
+    scores = np.tile([[1.0, 5.0, 4.9]], (20, 1)) + np.random.default_rng(2).normal(0, 0.1, (20, 3))
+    found = compare_panels(scores, "ABC", SCALE, [0, 0, 1], [PanelOffset(), PanelOffset(None, None)])
+    by_name = {each.system: each for each in found}
+    assert (by_name["C"].mean, by_name["C"].reason) == (None, UNKNOWN_SEVERITY)
+    assert (by_name["B"].letters, by_name["A"].letters) == ("a", "b")
+
+
+@pytest.mark.parametrize("error", [0.0, 0.3])
+def test_pairs_of_two_panels_differ_by_chance_in_one_of_twenty(error: float) -> None:
+    random = np.random.default_rng(3)
+    times, wrong = 600, 0
+    for _ in range(times):
+        shared = random.normal(3, 0.5, 30)
+        true = 0.4 + random.normal(0, error)
+        own = shared + random.normal(0, 0.5, 30)
+        other = shared + random.normal(0, 0.5, 30) + true
+        offset = PanelOffset(0.4, 1.96 * error)
+        found = compare_panels(np.column_stack([own, other]), "AB", (-9, 9), [0, 1], [PanelOffset(), offset])
+        wrong += found[0].letters != found[1].letters
+    assert wrong / times == pytest.approx(0.05, abs=0.03)

@@ -1,0 +1,71 @@
+"""Scores of a leaderboard where a judge decides a part of the units."""
+
+import numpy as np
+import pytest
+from django.utils import timezone
+
+from agreement.reliability import RatedSample
+from annotate.core.models import AssignedUnit, Assignment, Rating
+from annotate.leaderboard.queries import leaderboard_of
+from annotate.leaderboard.standings import CORRECTED
+from judges.core.models import RoutingPolicy
+from judges.results.queries.leaderboard import increments
+from judges.routing.commands.policies import make_policy, route
+from tests.factories import Cast
+from tests.judges.certified import numbers_of
+from tests.judges.routing.project import DOCUMENTS, TRUSTED, routing_project, spec_of
+
+pytestmark = pytest.mark.django_db
+
+
+def test_mean_of_increments_is_unbiased_over_samples() -> None:
+    random = np.random.default_rng(5)
+    people = random.integers(1, 6, 400).astype(float)
+    judge = np.clip(people + random.integers(0, 3, 400), 1, 5).astype(float)
+    chances = np.where(np.arange(400) < 100, 1.0, 0.25)
+    means = [
+        increments(
+            RatedSample(
+                judge=judge,
+                human=np.where(random.random(400) < chances, people, np.nan),
+                probabilities=chances,
+            )
+        ).mean()
+        for _ in range(300)
+    ]
+    error = np.std(means) / np.sqrt(len(means))
+    assert np.mean(means) == pytest.approx(people.mean(), abs=4 * error)
+
+
+def test_routed_systems_have_a_mean_once_people_rated_of_each_part() -> None:
+    cast = routing_project()
+    policy = make_policy(project=cast.project, spec=spec_of(cast), by=cast.admin)
+    policy = route(policy=policy, by=cast.admin)
+    board = leaderboard_of(cast.project).board("fluency")
+    assert board is not None
+    assert {(each.source, each.mean) for each in board.systems} == {(CORRECTED, None)}
+    _rate_sent_units(cast, policy)
+    board = leaderboard_of(cast.project).board("fluency")
+    assert board is not None
+    # People give 5 to every unit. The judge gives the trusted system 1 to 5 in turn and keeps a part of it.
+    trusted = next(each for each in board.systems if each.system == TRUSTED)
+    audited = policy.units.filter(item__system__name=TRUSTED, dimension__key="fluency", why="audit")
+    numbers = numbers_of(cast)
+    errors = [5 - (numbers[unit.item_id] % 5 + 1) for unit in audited]
+    assert trusted.documents == DOCUMENTS
+    assert trusted.mean == pytest.approx(3 + sum(errors) / 0.2 / DOCUMENTS)
+    assert {each.mean for each in board.systems if each.system != TRUSTED} == {5}
+
+
+def _rate_sent_units(cast: Cast, policy: RoutingPolicy) -> None:
+    """Let people give 5 to every unit that they were sent."""
+    now = timezone.now()
+    places = list(Assignment.objects.filter(round=policy.round).order_by("item", "slot"))
+    for position, each in enumerate(places, start=1):
+        each.annotator = cast.annotators[each.slot % len(cast.annotators)]
+        each.position, each.started_at = position, now
+    Assignment.objects.bulk_update(places, ["annotator", "position", "started_at"])
+    Rating.objects.bulk_create(
+        Rating(assignment=unit.assignment, dimension=unit.dimension, value=5, created_at=now, updated_at=now)
+        for unit in AssignedUnit.objects.filter(assignment__in=places).select_related("assignment")
+    )

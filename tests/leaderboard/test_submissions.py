@@ -1,0 +1,204 @@
+"""Submitted outputs: what is taken, what is refused, and what an admin decides."""
+
+import csv
+import gzip
+import io
+import json
+from typing import Any
+
+import pytest
+from django.core.cache import caches
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from annotate.core.errors import DomainError
+from annotate.core.models import AuditEntry, Item, PublicLeaderboard, Submission
+from annotate.leaderboard.commands import accept_submission, reject_submission, submit_outputs
+from annotate.rating.commands.rounds import close_round_one
+from tests.factories import Cast
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _no_earlier_requests() -> None:
+    caches["process"].clear()
+
+
+def outputs_of(cast: Cast, text: str = "A new output") -> dict[str, str]:
+    return {key: f"{text} for {key}." for key in cast.project.documents.values_list("key", flat=True)}
+
+
+def as_file(outputs: dict[str, str], name: str = "outputs.csv") -> SimpleUploadedFile:
+    written = io.StringIO()
+    rows = csv.writer(written)
+    rows.writerows([("document", "output"), *outputs.items()])
+    return SimpleUploadedFile(name, written.getvalue().encode())
+
+
+def send(client: Client, shown: PublicLeaderboard, file: SimpleUploadedFile, **more: Any) -> Any:
+    fields = {"system": "New system", "contact": "team@example.org", "note": "", "file": file}
+    headers = more.pop("headers", {})
+    return client.post(reverse("public_submit", args=[shown.key]), {**fields, **more}, headers=headers)
+
+
+def submit(shown: PublicLeaderboard, outputs: dict[str, str], **more: str) -> Submission:
+    fields = {"system": "New system", "contact": "team@example.org", "note": "", **more}
+    return submit_outputs(shown=shown, outputs=outputs, **fields)
+
+
+def test_file_becomes_a_submission_that_admins_see(
+    client: Client, cast: Cast, shown: PublicLeaderboard
+) -> None:
+    attack = "<img src=x onerror=alert(1)>"
+    answer = send(client, shown, as_file(outputs_of(cast, attack)), system=f"S{attack}", note=f"**{attack}**")
+    assert answer.status_code == 201
+    assert "An admin of the benchmark decides" in answer.content.decode()
+    assert not answer.cookies
+    client.force_login(cast.admin)
+    found = Submission.objects.get()
+    for route, args in (("submissions", []), ("submission", [found.pk]), ("project", [])):
+        page = client.get(reverse(route, args=[cast.project.slug, *args])).content.decode()
+        assert "<img src=x" not in page
+        assert "submission" in page.lower()
+    assert "1 submission to the leaderboard waits" in page
+    assert f"S{attack}" not in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        (SimpleUploadedFile("a.csv", b""), "empty"),
+        (SimpleUploadedFile("a.csv", b"key,text\n1,2\n"), "needs"),
+        (SimpleUploadedFile("a.exe", b"document,output\n1,2\n"), "CSV or JSONL"),
+        (SimpleUploadedFile("a.jsonl.gz", gzip.compress(b"x" * 10_000_000)), "CSV or JSONL"),
+        (SimpleUploadedFile("a.csv", gzip.compress(b"x" * 10_000_000)), ""),
+        (SimpleUploadedFile("a.jsonl", b'{"document": ' + b"[" * 200_000), "JSON"),
+        (SimpleUploadedFile("a.jsonl", b'{"document": {"a": 1}, "output": "x"}'), "needs"),
+        (SimpleUploadedFile("a.csv", b"document,output\nnowhere,x\n"), "not in this benchmark"),
+        (SimpleUploadedFile("a.jsonl", b'{"document": "\\ud800", "output": "x"}'), "not in this benchmark"),
+        (SimpleUploadedFile("a.csv", b"document,output\n\xff,x\n"), "UTF-8"),
+    ],
+)
+def test_unusable_file_is_refused_in_a_sentence(
+    client: Client, shown: PublicLeaderboard, file: SimpleUploadedFile, message: str
+) -> None:
+    file.seek(0)
+    answer = send(client, shown, file)
+    assert answer.status_code == 422
+    assert message in answer.content.decode()
+    assert not Submission.objects.exists()
+
+
+def test_each_document_needs_one_usable_output(cast: Cast, shown: PublicLeaderboard) -> None:
+    whole = outputs_of(cast)
+    first = next(iter(whole))
+    cases = {
+        "has no output": {key: text for key, text in whole.items() if key != first},
+        "is empty": {**whole, first: " \n"},
+        "control characters": {**whole, first: "a\x00b"},
+        "longer than": {**whole, first: "x" * 100_001},
+    }
+    for message, outputs in cases.items():
+        with pytest.raises(DomainError, match=message):
+            submit(shown, outputs)
+    for more in ({"system": "System-1"}, {"system": "a\x00"}, {"note": "\ud800"}):
+        with pytest.raises(DomainError):
+            submit(shown, whole, **more)
+    assert not Submission.objects.exists()
+
+
+def test_same_outputs_are_kept_once(cast: Cast, shown: PublicLeaderboard) -> None:
+    first = submit(shown, outputs_of(cast))
+    assert submit(shown, outputs_of(cast)) == first
+    with pytest.raises(DomainError, match="already"):
+        submit(shown, outputs_of(cast), contact="other@example.org")
+
+
+def test_page_without_submissions_takes_none(client: Client, cast: Cast, shown: PublicLeaderboard) -> None:
+    PublicLeaderboard.objects.update(takes_submissions=False)
+    assert send(client, shown, as_file(outputs_of(cast))).status_code == 404
+    shown.refresh_from_db()
+    with pytest.raises(DomainError):
+        submit(shown, outputs_of(cast))
+
+
+def test_form_of_another_site_is_refused(cast: Cast, shown: PublicLeaderboard) -> None:
+    client = Client(enforce_csrf_checks=True)
+    for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
+        assert send(client, shown, as_file(outputs_of(cast)), headers=headers).status_code == 403
+    own = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
+    assert send(client, shown, as_file(outputs_of(cast)), headers=own).status_code == 201
+
+
+def test_submissions_of_an_address_are_limited(client: Client, cast: Cast, shown: PublicLeaderboard) -> None:
+    codes = [
+        send(client, shown, as_file(outputs_of(cast, f"Text {number}"))).status_code for number in range(7)
+    ]
+    assert codes == [201] * 5 + [429] * 2
+
+
+def test_rejected_submission_keeps_its_reason(client: Client, cast: Cast, shown: PublicLeaderboard) -> None:
+    found = submit(shown, outputs_of(cast))
+    client.force_login(cast.admin)
+    page = reverse("submission", args=[cast.project.slug, found.pk])
+    assert client.post(page, {"reject": "1", "reason": " "}).status_code == 422
+    assert client.post(page, {"reject": "1", "reason": "No paper."}).status_code == 302
+    found.refresh_from_db()
+    assert (found.status, found.reason, found.decided_by) == ("rejected", "No paper.", cast.admin)
+    assert reject_submission(submission=found, reason="Again.", by=cast.admin).reason == "No paper."
+    assert AuditEntry.objects.filter(project=cast.project, act="submission.rejected").count() == 1
+    client.force_login(cast.researcher)
+    assert client.get(page).status_code == 404
+
+
+def test_admin_publishes_with_link_and_code(client: Client, cast: Cast) -> None:
+    client.force_login(cast.admin)
+    page = reverse("public_leaderboard", args=[cast.project.slug])
+    assert "has no version yet" in client.get(page).content.decode()
+    assert client.post(page, {"takes_submissions": "on"}).status_code == 422
+    assert client.post(page, {"is_public": "on", "metadata_names": ["genre"]}).status_code == 302
+    shown = PublicLeaderboard.objects.get(project=cast.project)
+    assert (shown.is_public, shown.shows_texts, shown.metadata_names) == (True, False, ["genre"])
+    content = client.get(page).content.decode()
+    assert f"/benchmarks/{shown.key}/embed/" in content
+    assert AuditEntry.objects.filter(project=cast.project, act="leaderboard.changed").count() == 1
+
+
+def test_api_takes_outputs_without_an_account(client: Client, cast: Cast, shown: PublicLeaderboard) -> None:
+    url = f"/api/v1/benchmarks/{shown.key}/submissions/"
+    body = {"system": "New", "contact": "team@example.org", "outputs": outputs_of(cast)}
+    answer = client.post(url, json.dumps(body), content_type="application/json")
+    assert answer.status_code == 201, answer.content
+    assert "admin" in answer.json()["message"]
+    bad = {**body, "contact": "nobody"}
+    assert client.post(url, json.dumps(bad), content_type="application/json").status_code == 422
+    assert client.post(url, "[" * 100_000, content_type="application/json").status_code == 400
+    assert client.post(url, "x", content_type="text/plain").status_code == 415
+    hidden = client.post(
+        "/api/v1/benchmarks/nowhere/submissions/", json.dumps(body), content_type="application/json"
+    )
+    assert hidden.status_code == 404
+
+
+def test_accepted_submission_becomes_an_addition(
+    client: Client, cast: Cast, shown: PublicLeaderboard
+) -> None:
+    found = submit(shown, outputs_of(cast))
+    client.force_login(cast.admin)
+    page = reverse("submission", args=[cast.project.slug, found.pk])
+    assert client.post(page, {"accept": "", "bridging": "2"}).status_code == 409  # Round I is open
+    found.refresh_from_db()
+    assert found.status == Submission.Status.WAITING
+    close_round_one(project=cast.project, by=cast.admin)
+    assert client.post(page, {"accept": "", "bridging": "2"}).status_code == 302
+    found.refresh_from_db()
+    assert found.status == Submission.Status.ACCEPTED
+    assert found.addition
+    items = Item.objects.filter(document__project=found.addition.project, gold=None)
+    assert dict(items.values_list("document__key", "text")) == found.outputs
+    again = accept_submission(submission=found, bridging=2, by=cast.admin)
+    assert again.addition == found.addition
+    with pytest.raises(DomainError, match="decided"):
+        reject_submission(submission=found, reason="Too late.", by=cast.admin)
