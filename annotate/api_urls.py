@@ -16,6 +16,7 @@ from annotate.rating.api import rounds as rounds_api
 from annotate.rating.api import work as work_api
 from annotate.results import api as results_api
 from annotate.setup import api as setup_api
+from annotate.versions import api as versions_api
 from annotate.watching import api as watching_api
 from annotate.webhooks import api as webhooks_api
 
@@ -75,6 +76,7 @@ urlpatterns = [
     path(f"{P}disputes/<int:number>/thread/", disputes_api.ThreadOfDispute.as_view(), name="thread"),
     path(f"{P}disputes/<int:number>/decision/", disputes_api.DecisionOnDispute.as_view(), name="decision"),
     path(f"{P}datasheet/", exports_api.DatasheetOfProject.as_view(), name="datasheet"),
+    path(f"{P}versions/", versions_api.Versions.as_view(), name="versions"),
     path(f"{P}exports/", exports_api.Exports.as_view(), name="exports"),
     path(f"{P}exports/<int:pk>/", exports_api.OneExport.as_view(), name="export"),
     path(f"{P}exports/<int:pk>/pushes/", exports_api.Pushes.as_view(), name="pushes"),

@@ -49,6 +49,7 @@ class AnnotateConfig(AppConfig):
         from annotate.results.queries.spreads import SPREADS
         from annotate.results.reproduction.summeval_op import SUMMEVAL_OP
         from annotate.setup.queries import setup_on_page
+        from annotate.versions.commands import VERSION_JOB
         from annotate.watching.heartbeat import Heartbeat
         from annotate.watching.queries.needs import work_waits
         from annotate.webhooks.commands import DELIVERY_JOB
@@ -73,6 +74,7 @@ class AnnotateConfig(AppConfig):
                 app="annotate",
                 jobs=[
                     *(PREVIEW_JOB, IMPORT_JOB, ROUND_JOB, EXPORT_JOB, PUSH_JOB, RESULT_JOB, DELIVERY_JOB),
+                    VERSION_JOB,
                     *(INVITATION_MAIL, NUDGE_MAIL, NOTICE_MAIL, ACCOUNT_MAIL, DIGEST_MAIL),
                 ],
                 import_kinds=[MATERIAL_KIND],

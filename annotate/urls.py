@@ -17,6 +17,7 @@ from annotate.rating import views as rating_views
 from annotate.rating.steps import STEPS
 from annotate.results import views as results_views
 from annotate.setup import views as setup_views
+from annotate.versions import views as version_views
 from annotate.watching import views as watching_views
 from annotate.webhooks import views as webhooks_views
 
@@ -150,6 +151,8 @@ urlpatterns = [
     path("benchmarks/<slug:key>/documents.json", benchmark_views.documents, name="public_documents"),
     path("benchmarks/<slug:key>/submit/", benchmark_views.submit, name="public_submit"),
     path("projects/<slug:slug>/public-page/", leaderboard_views.public_page, name="public_leaderboard"),
+    path("projects/<slug:slug>/versions/", version_views.versions, name="versions"),
+    path("projects/<slug:slug>/versions/edition/", version_views.new_edition, name="new_edition"),
     path("projects/<slug:slug>/submissions/", leaderboard_views.submissions, name="submissions"),
     path("projects/<slug:slug>/submissions/<int:pk>/", leaderboard_views.submission, name="submission"),
     path("projects/<slug:slug>/calibration/", calibration_views.sessions, name="calibration"),

@@ -74,6 +74,9 @@ ar    POST      {home}export/{export}/again/
 ar    POST      {home}export/{export}/delete/
 a     POST      {home}export/{export}/push/
 ar    GET       {home}export/ratings.csv
+ar    GET       {home}versions/
+a         POST  {home}versions/
+a         POST  {home}versions/edition/
 a     GET POST  {home}public-page/
 a     GET       {home}submissions/
 a     GET POST  {home}submissions/{submission}/
@@ -309,6 +312,8 @@ n     POST   {home}disputes/{dispute}/thread/
 aj    POST   {home}disputes/{dispute}/decision/
 ar    GET    {home}datasheet/
 a     PATCH  {home}datasheet/
+ar    GET    {home}versions/
+a     POST   {home}versions/
 ar    GET    {home}exports/
 ar    POST   {home}exports/
 ar    GET    {home}exports/{export}/

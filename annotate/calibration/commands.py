@@ -17,19 +17,16 @@ from annotate.core.configuration import lock_project
 from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
 from annotate.core.models import (
     AssignmentPlan,
-    ComparisonSide,
     Dimension,
-    Item,
-    ItemPart,
     Membership,
     Project,
     Role,
     Round,
-    System,
     User,
 )
 from annotate.core.rounds import rounds_of
 from annotate.core.scale import SMALLEST_STEP
+from annotate.material.commands.copying import copy_documents
 from annotate.people.commands import add_member
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_one, open_round_two
@@ -65,7 +62,7 @@ def start_session(
         )
     with transaction.atomic():
         session = _make_session(project, raters, by)
-        _copy_documents(project, session, documents)
+        copy_documents(project, session, documents)
     open_round_one(project=session, by=by)
     return session
 
@@ -89,39 +86,6 @@ def _make_session(project: Project, raters: Sequence[Membership], by: User | Non
     choose_plan(project=session, kind=AssignmentPlan.Kind.EVERYONE)
     record(project, "calibration.started", session.name, after={"raters": len(raters)}, by=by)
     return session
-
-
-def _copy_documents(project: Project, session: Project, keys: Sequence[int]) -> None:
-    """Copy documents with their outputs, comparisons and parts; system names are as in the project."""
-    documents = {}
-    for document in project.documents.filter(pk__in=keys).order_by("pk"):
-        old = document.pk
-        document.pk, document.project, document.brought_by = None, session, None
-        document._state.adding = True
-        document.save()
-        documents[old] = document
-    items = Item.objects.filter(document__in=documents, gold__isnull=True).order_by("pk")
-    old_items = list(items.select_related("system"))
-    systems = {
-        name: System.objects.create(project=session, name=name, compares=compares)
-        for name, compares in dict.fromkeys((each.system.name, each.system.compares) for each in old_items)
-    }
-    made = {
-        each.pk: Item.objects.create(
-            document=documents[each.document_id],
-            system=systems[each.system.name],
-            **{name: getattr(each, name) for name in ("kind", "text", "digest", "format", "metadata")},
-        )
-        for each in old_items
-    }
-    ComparisonSide.objects.bulk_create(
-        ComparisonSide(item=made[side.item_id], position=side.position, output=made[side.output_id])
-        for side in ComparisonSide.objects.filter(item__in=made, output__in=made)
-    )
-    ItemPart.objects.bulk_create(
-        ItemPart(item=made[part.item_id], position=part.position, text=part.text)
-        for part in ItemPart.objects.filter(item__in=made)
-    )
 
 
 def reveal_session(*, session: Project, by: User | None) -> None:

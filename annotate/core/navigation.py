@@ -105,6 +105,7 @@ GROUPS = [
             Page(gettext_noop("Leaderboard"), "results_page", READERS, ("leaderboard",), tells=True),
             Page(gettext_noop("Disagreements"), "disagreements", READERS, tells=True),
             Page(gettext_noop("Export"), "exports", READERS, tells=True),
+            Page(gettext_noop("Versions"), "versions", READERS, tells=True),
             Page(gettext_noop("Public page"), "public_leaderboard", ADMINS, tells=True),
             Page(gettext_noop("Submissions"), "submissions", ADMINS, tells=True),
         ],

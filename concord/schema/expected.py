@@ -33,6 +33,7 @@ TRIGGERS = [
         (f"judges_{name}", f"judges_{name}_append_only")
         for name in ("certificate", "judgmentchange", "calibration")
     ),
+    ("annotate_version", "annotate_version_append_only"),
     *(
         (f"annotate_{name}", f"annotate_{name}_counted_{act}")
         for name in ("rating", "revisedvalue", "dispute")

@@ -94,7 +94,7 @@ preview/ settings/ as-template/ rounds/1/ items/ items/{item}/
 dimensions/ dimensions/fluency/ comparisons/ parts/ guideline-versions/ images/ imports/
 imports/{upload}/ annotator-quality/ annotator-quality/{rater}/ assignment-plan/
 people/ people/{rater}/ people/outside/ results/so-far/
-rounds/1/deadline/ export/ export/datasheet/ export/{export}/ audit/ delete/
+rounds/1/deadline/ versions/ export/ export/datasheet/ export/{export}/ audit/ delete/
 webhooks/ webhooks/{webhook}/
 results/ results/agreement/ results/agreement/?part=severity results/systems/ results/systems/means/
 results/metadata/ results/questions/ results/disagreements/

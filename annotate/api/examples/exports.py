@@ -30,6 +30,23 @@ EXAMPLES = {
         "tables": {"items": 500, "ratings": 1500},
         "created_at": "2026-11-20T09:00:00Z",
     },
+    "VersionInput": {"changelog": "With two more systems."},
+    "VersionRow": {
+        "number": "1.1",
+        "changelog": "With two more systems.",
+        "additions": [1],
+        "content_hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "leaderboard": {"format": 1, "documents": 32, "boards": [], "parts": [], "notes": []},
+        "export": 2,
+        "created_at": "2026-11-20T09:00:00Z",
+    },
+    "VersionRequestRow": {
+        "id": 3,
+        "changelog": "With two more systems.",
+        "status": "waiting",
+        "message": "",
+        "created_at": "2026-11-20T09:00:00Z",
+    },
     "PushInput": {"repository": "example/reviews-of-boots", "private": True},
     "PushRow": {
         "id": 1,

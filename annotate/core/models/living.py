@@ -167,3 +167,34 @@ class Submission(models.Model):
 
     def __str__(self) -> str:
         return self.system
+
+
+class VersionRequest(models.Model):
+    """A version that a worker makes: a job, see docs/reference/jobs.md."""
+
+    class Status(models.TextChoices):
+        WAITING = "waiting", _("waiting for a worker")
+        MAKING = "making", _("being made")
+        READY = "ready", _("ready")
+        STOPPED = "stopped", _("stopped")
+
+    project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="version_requests")
+    changelog = models.TextField()
+    status = models.CharField(max_length=7, choices=Status.choices, default=Status.WAITING)
+    message = models.TextField(blank=True, help_text="Why it stopped.")
+    lease = models.UUIDField(null=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    version = models.ForeignKey(Version, models.SET_NULL, null=True, related_name="+")
+    created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    touched_at = models.DateTimeField(help_text="When status or heartbeat changed last.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                "project", condition=Q(status__in=["waiting", "making"]), name="one_version_at_a_time"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"request {self.pk} of a version"

@@ -13,6 +13,7 @@ from django.utils.translation import gettext, ngettext
 
 from annotate.core.models import DataImport, Export, Project, Round, Submission
 from annotate.disputes.queries.activity import AgeCount
+from annotate.leaderboard.queries import finished_additions
 from annotate.material.import_kinds import KINDS
 from annotate.material.queries.imports import SILENT_FOR, WORKER_SHOULD_TAKE
 from annotate.watching.queries.round_progress import RaterProgress, RoundProgress
@@ -28,13 +29,14 @@ Status = DataImport.Status
 def needs_of(
     project: Project, first: RoundProgress | None, second: Round | None, ages: Sequence[AgeCount]
 ) -> list[Need]:
-    """Return what needs an admin now, the most pressing first. Three queries, and those of other apps."""
+    """Return what needs an admin now, the most pressing first. Five queries, and those of other apps."""
     rounds = [round for round in (first.round if first else None, second) if round]
     found = [
         *_imports(project),
         *_rounds(rounds),
         *_webhooks(project),
         *_submissions(project),
+        *_versions(project),
         *(need for watched in WATCHED.values() for need in watched.needs(project)),
         *_deadlines(project, rounds),
         *_people(project, first),
@@ -74,6 +76,19 @@ def _submissions(project: Project) -> Iterator[Need]:
             count,
         )
         yield Need(message.format(count=count), reverse("submissions", args=[project.slug]))
+
+
+def _versions(project: Project) -> Iterator[Need]:
+    additions = finished_additions(project)
+    newest = project.versions.first() if additions else None
+    new = sum(each.number not in newest.additions for each in additions) if newest else 0
+    if new:
+        message = ngettext(
+            "{count} finished addition is in no version.",
+            "{count} finished additions are in no version.",
+            new,
+        )
+        yield Need(message.format(count=new), reverse("versions", args=[project.slug]))
 
 
 def _rounds(rounds: Sequence[Round]) -> Iterator[Need]:

@@ -1,0 +1,33 @@
+"""The content hash of a benchmark: the same wherever it is restored, another where anything in it is."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+
+from annotate.core.models import Project
+from annotate.exports.registry import TABLES, ExportTable, ValueKind
+
+CONTENT = ("guidelines", "documents", "items", "comparisons", "parts", "ratings", "disputes")
+
+
+def content_hash(projects: list[Project]) -> str:
+    """Return a SHA-256 over the content of a benchmark and its additions, in this order.
+
+    It covers guidelines, texts, ratings and disputes, not times, the project's names or the order of rows.
+    """
+    found = hashlib.sha256()
+    for project in projects:
+        for name in CONTENT:
+            found.update(f"{name}\n".encode())
+            # Rows come in the order of identifiers, which a restored project has anew.
+            for digest in sorted(_digests(TABLES[name], project)):
+                found.update(digest)
+    return found.hexdigest()
+
+
+def _digests(table: ExportTable, project: Project) -> Iterator[bytes]:
+    names = [each.name for each in table.columns if each.kind != ValueKind.TIME and not each.lost]
+    for row in table.rows(project):
+        values = [row[name] for name in names]
+        line = json.dumps(values, ensure_ascii=False, sort_keys=True, default=str)
+        yield hashlib.sha256(line.encode()).digest()

@@ -1,0 +1,15 @@
+"""What pages about versions send."""
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+
+class VersionForm(forms.Form):
+    """What a version contains."""
+
+    changelog = forms.CharField(
+        max_length=5_000,
+        label=_("Changes since the last version"),
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("The public page shows it. It stays as it is."),
+    )

@@ -1,0 +1,98 @@
+"""The versions of a benchmark and of its editions, and whether a new one can be made."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Q
+from django.utils.translation import gettext
+
+from annotate.core.access import SomeUser, projects_of
+from annotate.core.models import Edition, Project, Role, Round, Version, VersionRequest
+from annotate.core.rounds import rounds_of
+from annotate.exports.citation import Card, bibtex
+from annotate.leaderboard.queries import finished_additions
+
+UNDER_WAY = (VersionRequest.Status.WAITING, VersionRequest.Status.MAKING)
+
+
+@dataclass(frozen=True)
+class ShownVersion:
+    """A version as its page shows it. bibtex: empty where nobody said who the authors are."""
+
+    version: Version
+    systems: int
+    bibtex: str
+
+
+@dataclass(frozen=True)
+class NextVersion:
+    """What the next version would be. refusal: why none can be made now."""
+
+    number: str
+    additions: Sequence[int]
+    refusal: str = ""
+
+
+def first_edition(project: Project) -> Project:
+    """Return the project whose items this one rates anew, itself for a first edition."""
+    edition = Edition.objects.select_related("follows").filter(project=project).first()
+    return edition.follows if edition else project
+
+
+def editions_of(project: Project, user: SomeUser) -> list[Project]:
+    """Return the editions of a benchmark that this person may read, the first one first."""
+    first = first_edition(project)
+    readable = projects_of(user).filter(
+        memberships__user=user, memberships__active=True, memberships__role__in=[Role.ADMIN, Role.RESEARCHER]
+    )
+    family = readable.filter(Q(pk=first.pk) | Q(edition__follows=first)).distinct()
+    return list(family.select_related("edition").order_by("edition__number", "pk"))
+
+
+def versions_of(project: Project) -> list[ShownVersion]:
+    """Return the versions of an edition, the newest first. One query."""
+    card = Card.from_dict(project_card(project))
+    found = project.versions.select_related("export", "created_by")
+    return [
+        ShownVersion(
+            each,
+            sum(len(part["systems"]) for part in each.leaderboard["parts"]),
+            bibtex(
+                f"{project.slug}-{each.number}",
+                f"{project.name}, version {each.number}, SHA-256 {each.content_hash[:12]}",
+                card,
+                each.created_at,
+            ),
+        )
+        for each in found
+    ]
+
+
+def project_card(project: Project) -> dict[str, object]:
+    """Return what the authors said of the data set at its last export that has a card."""
+    return next((each for each in project.exports.values_list("card", flat=True) if each), {})
+
+
+def next_version(project: Project) -> NextVersion:
+    """Return the number and additions of the next version, or why there is none. Four queries."""
+    newest = project.versions.first()
+    edition = Edition.objects.filter(project=project).first()
+    additions = [each.number for each in finished_additions(project)]
+    major = edition.number if edition else 1
+    number = f"{major}.{newest.minor + 1 if newest else 0}"
+    rounds = rounds_of(project)
+    refusal = ""
+    if hasattr(project, "addition"):
+        refusal = gettext("An addition belongs to the versions of its benchmark.")
+    elif 1 not in rounds:
+        refusal = gettext("A version needs ratings. Open Round I and close it.")
+    elif any(round.status == Round.Status.OPEN for round in rounds.values()):
+        refusal = gettext("A round is open. Close it before you make a version.")
+    return NextVersion(number, additions, refusal)
+
+
+def request_under_way(project: Project) -> VersionRequest | None:
+    """Return the newest request while a worker has to make it, or where it stopped."""
+    newest = project.version_requests.order_by("-pk").first()
+    is_shown = newest is not None and newest.status != VersionRequest.Status.READY
+    return newest if is_shown else None

@@ -1,0 +1,155 @@
+"""Versions: what they keep, that they never change, and their content hash."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.db import DatabaseError, transaction
+from django.test import Client
+from django.urls import reverse
+
+from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.jobs import run_job
+from annotate.core.models import Edition, Item, Project, Rating, Role, Version, VersionRequest
+from annotate.exports.choice import ExportChoice, Format
+from annotate.exports.files import write_file
+from annotate.rating.commands.rounds import close_round_one, open_round_one
+from annotate.setup.commands import delete_project
+from annotate.versions.commands import request_version, start_edition
+from annotate.versions.content import content_hash
+from annotate.versions.queries import editions_of, next_version
+from tests.additions.scenes import make_addition, make_benchmark, make_new_raters, rate_all
+from tests.factories import Cast, make_member
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def benchmark() -> Cast:
+    return make_benchmark()
+
+
+def make_version(project: Project, changelog: str = "What is new.") -> VersionRequest:
+    request = request_version(project=project, changelog=changelog, by=None)
+    run_job("version", request.pk)
+    request.refresh_from_db()
+    return request
+
+
+def test_a_version_keeps_the_standings_and_never_changes(benchmark: Cast) -> None:
+    made = make_version(benchmark.project).version
+    assert made is not None
+    assert (made.number, made.additions, len(made.content_hash)) == ("1.0", [], 64)
+    assert {each["key"] for each in made.leaderboard["boards"]} >= {benchmark.dimensions[0].key}
+    assert made.export is not None
+    assert made.export.format == Format.JSONL
+    with pytest.raises(DatabaseError), transaction.atomic():
+        Version.objects.filter(pk=made.pk).update(changelog="Another story.")
+    Version.objects.filter(pk=made.pk).update(export=None)
+
+
+def test_without_a_change_there_is_no_second_version(benchmark: Cast) -> None:
+    first = make_version(benchmark.project).version
+    assert make_version(benchmark.project, "Nothing.").version == first
+    Item.objects.filter(pk=benchmark.items[0].pk).update(text="Another text.")
+    again = make_version(benchmark.project, "A corrected text.").version
+    assert again is not None
+    assert again.number == "1.1"
+
+
+def test_an_addition_makes_the_next_version(benchmark: Cast) -> None:
+    make_version(benchmark.project)
+    addition = make_addition(benchmark)
+    raters = make_new_raters(addition)
+    round = open_round_one(project=addition.project, by=None)
+    for rater in raters:
+        rate_all(round, rater, lambda _assignment: 3)
+    assert next_version(benchmark.project).additions == []
+    close_round_one(project=addition.project, by=None)
+    made = make_version(benchmark.project, "One more system.").version
+    assert made is not None
+    assert (made.number, made.additions) == ("1.1", [addition.number])
+    systems = {each["system"] for each in made.leaderboard["boards"][0]["systems"]}
+    assert "newcomer" in systems
+    with pytest.raises(NotReadyError, match="belongs to the versions of its benchmark"):
+        request_version(project=addition.project, changelog="Alone.", by=None)
+
+
+def test_a_restored_project_has_the_same_content_hash(benchmark: Cast, tmp_path: Path) -> None:
+    before = content_hash([benchmark.project])
+    write_file(benchmark.project, ExportChoice(Format.JSONL), tmp_path / "export.zip")
+    delete_project(project=benchmark.project, by=benchmark.admin, name=benchmark.project.name)
+    call_command("import_export", tmp_path / "export.zip", stdout=StringIO())
+    restored = Project.objects.get()
+    assert content_hash([restored]) == before
+    rating = Rating.objects.order_by("pk").first()
+    assert rating is not None
+    Rating.objects.filter(pk=rating.pk).update(value=1 if rating.value != 1 else 2)
+    assert content_hash([restored]) != before
+
+
+def test_a_version_needs_closed_rounds_and_a_changelog(benchmark: Cast) -> None:
+    with pytest.raises(InvalidValueError, match="Describe what this version contains"):
+        request_version(project=benchmark.project, changelog=" ", by=None)
+    benchmark.project.rounds.update(status="open", closed_at=None)
+    with pytest.raises(NotReadyError, match="A round is open"):
+        request_version(project=benchmark.project, changelog="Early.", by=None)
+
+
+def test_requests_are_made_once(benchmark: Cast) -> None:
+    first = request_version(project=benchmark.project, changelog="One.", by=None)
+    assert request_version(project=benchmark.project, changelog="Two.", by=None) == first
+    run_job("version", first.pk)
+    run_job("version", first.pk)
+    assert Version.objects.count() == 1
+
+
+def test_an_edition_rates_the_same_items_anew(benchmark: Cast) -> None:
+    researcher = make_member(benchmark.project, Role.RESEARCHER)
+    edition = start_edition(project=benchmark.project, by=benchmark.admin)
+    copied = Item.objects.filter(document__project=edition.project)
+    assert sorted(copied.values_list("document__key", "system__name", "digest")) == sorted(
+        Item.objects.filter(document__project=benchmark.project).values_list(
+            "document__key", "system__name", "digest"
+        )
+    )
+    assert not edition.project.rounds.exists()
+    assert edition.project.memberships.filter(user=researcher.user, role=Role.RESEARCHER).exists()
+    assert next_version(edition.project).number == "2.0"
+    third = start_edition(project=benchmark.project, by=benchmark.admin)
+    assert (third.number, third.follows) == (3, benchmark.project)
+    assert editions_of(third.project, benchmark.admin) == [
+        benchmark.project,
+        edition.project,
+        third.project,
+    ]
+    assert editions_of(benchmark.project, benchmark.annotators[0].user) == []
+
+
+def test_the_page_makes_a_version_and_shows_it(benchmark: Cast, client: Client) -> None:
+    client.force_login(benchmark.admin)
+    page = reverse("versions", args=[benchmark.project.slug])
+    assert "Make version 1.0" in client.get(page).content.decode()
+    assert client.post(page, {"changelog": ""}).status_code == 422
+    client.post(page, {"changelog": "First <b>release</b>."})
+    run_job("version", VersionRequest.objects.get().pk)
+    shown = client.get(page).content.decode()
+    assert "First &lt;b&gt;release&lt;/b&gt;." in shown
+    assert Version.objects.get().content_hash in shown
+    assert "Make version 1.1" in shown
+    client.post(reverse("new_edition", args=[benchmark.project.slug]))
+    assert Edition.objects.get().project.name in client.get(page).content.decode()
+    client.force_login(benchmark.annotators[0].user)
+    assert client.get(page).status_code in (403, 404)
+
+
+def test_a_stopped_request_says_why(benchmark: Cast, client: Client) -> None:
+    request = request_version(project=benchmark.project, changelog="One.", by=None)
+    benchmark.project.rounds.update(status="open", closed_at=None)
+    run_job("version", request.pk)
+    request.refresh_from_db()
+    assert (request.status, Version.objects.exists()) == (VersionRequest.Status.STOPPED, False)
+    client.force_login(benchmark.admin)
+    shown = client.get(reverse("versions", args=[benchmark.project.slug])).content.decode()
+    assert "The version was not made. A round is open." in shown
