@@ -6,6 +6,26 @@ from django.conf import settings
 from django.db import migrations, models
 
 
+NEVER_CHANGED = ("project_id", "major", "minor", "changelog", "additions", "content_hash", "leaderboard", "created_at")
+SQLITE = (
+    "CREATE TRIGGER annotate_version_append_only BEFORE UPDATE ON annotate_version WHEN NOT ({same})"
+    " BEGIN SELECT RAISE(ABORT, 'A version is never rewritten.'); END"
+)
+POSTGRESQL = (
+    "CREATE TRIGGER annotate_version_append_only BEFORE UPDATE ON annotate_version"
+    " FOR EACH ROW WHEN (NOT ({same})) EXECUTE FUNCTION annotate_refuse_rewriting()"
+)
+
+
+def guard(apps, schema_editor):
+    if schema_editor.connection.vendor == "postgresql":
+        same = " AND ".join(f"OLD.{name} IS NOT DISTINCT FROM NEW.{name}" for name in NEVER_CHANGED)
+        schema_editor.execute(POSTGRESQL.format(same=same))
+    else:
+        same = " AND ".join(f"OLD.{name} IS NEW.{name}" for name in NEVER_CHANGED)
+        schema_editor.execute(SQLITE.format(same=same))
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -23,6 +43,9 @@ class Migration(migrations.Migration):
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('project', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='addition', to='annotate.project')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(models.F('benchmark'), models.F('number'), name='addition_number_once_in_benchmark'), models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='additions_begin_with_one'), models.CheckConstraint(condition=models.Q(('project', models.F('benchmark')), _negated=True), name='nothing_adds_to_itself')],
+            },
         ),
         migrations.CreateModel(
             name='BridgingItem',
@@ -42,6 +65,9 @@ class Migration(migrations.Migration):
                 ('follows', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='next_editions', to='annotate.project')),
                 ('project', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='edition', to='annotate.project')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(models.F('follows'), models.F('number'), name='edition_number_once'), models.CheckConstraint(condition=models.Q(('number__gte', 2)), name='next_editions_begin_with_two'), models.CheckConstraint(condition=models.Q(('project', models.F('follows')), _negated=True), name='nothing_follows_itself')],
+            },
         ),
         migrations.CreateModel(
             name='PublicLeaderboard',
@@ -55,6 +81,9 @@ class Migration(migrations.Migration):
                 ('introduction', models.TextField(blank=True, help_text='Markdown.')),
                 ('project', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='public_leaderboard', to='annotate.project')),
             ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('takes_submissions', False), ('is_public', True), _connector='OR'), name='submissions_need_a_public_page')],
+            },
         ),
         migrations.CreateModel(
             name='Submission',
@@ -73,6 +102,9 @@ class Migration(migrations.Migration):
                 ('decided_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='submissions', to='annotate.project')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(models.F('project'), models.F('digest'), condition=models.Q(('status', 'rejected'), _negated=True), name='outputs_are_submitted_once'), models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', True), ('status', 'waiting')), models.Q(models.Q(('status', 'waiting'), _negated=True), ('decided_at__isnull', False)), _connector='OR'), name='decided_submissions_say_when'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'rejected'), _negated=True), ('reason__gt', ''), _connector='OR'), name='rejected_submissions_say_why')],
+            },
         ),
         migrations.CreateModel(
             name='Version',
@@ -90,51 +122,28 @@ class Migration(migrations.Migration):
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='versions', to='annotate.project')),
             ],
             options={
+                'constraints': [models.UniqueConstraint(models.F('project'), models.F('major'), models.F('minor'), name='version_once_in_project')],
                 'ordering': ['-major', '-minor'],
             },
         ),
-        migrations.AddConstraint(
-            model_name='addition',
-            constraint=models.UniqueConstraint(models.F('benchmark'), models.F('number'), name='addition_number_once_in_benchmark'),
+        migrations.CreateModel(
+            name='VersionRequest',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('changelog', models.TextField()),
+                ('status', models.CharField(choices=[('waiting', 'waiting for a worker'), ('making', 'made by a worker'), ('ready', 'ready'), ('stopped', 'stopped')], default='waiting', max_length=7)),
+                ('message', models.TextField(blank=True, help_text='Why it stopped.')),
+                ('lease', models.UUIDField(null=True)),
+                ('attempts', models.PositiveSmallIntegerField(default=0)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('touched_at', models.DateTimeField(help_text='When status or heartbeat changed last.')),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='version_requests', to='annotate.project')),
+                ('version', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotate.version')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(models.F('project'), condition=models.Q(('status__in', ['waiting', 'making'])), name='one_version_at_a_time')],
+            },
         ),
-        migrations.AddConstraint(
-            model_name='addition',
-            constraint=models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='additions_begin_with_one'),
-        ),
-        migrations.AddConstraint(
-            model_name='addition',
-            constraint=models.CheckConstraint(condition=models.Q(('project', models.F('benchmark')), _negated=True), name='nothing_adds_to_itself'),
-        ),
-        migrations.AddConstraint(
-            model_name='edition',
-            constraint=models.UniqueConstraint(models.F('follows'), models.F('number'), name='edition_number_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='edition',
-            constraint=models.CheckConstraint(condition=models.Q(('number__gte', 2)), name='next_editions_begin_with_two'),
-        ),
-        migrations.AddConstraint(
-            model_name='edition',
-            constraint=models.CheckConstraint(condition=models.Q(('project', models.F('follows')), _negated=True), name='nothing_follows_itself'),
-        ),
-        migrations.AddConstraint(
-            model_name='publicleaderboard',
-            constraint=models.CheckConstraint(condition=models.Q(('takes_submissions', False), ('is_public', True), _connector='OR'), name='submissions_need_a_public_page'),
-        ),
-        migrations.AddConstraint(
-            model_name='submission',
-            constraint=models.UniqueConstraint(models.F('project'), models.F('digest'), condition=models.Q(('status', 'rejected'), _negated=True), name='outputs_are_submitted_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='submission',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', True), ('status', 'waiting')), models.Q(models.Q(('status', 'waiting'), _negated=True), ('decided_at__isnull', False)), _connector='OR'), name='decided_submissions_say_when'),
-        ),
-        migrations.AddConstraint(
-            model_name='submission',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'rejected'), _negated=True), ('reason__gt', ''), _connector='OR'), name='rejected_submissions_say_why'),
-        ),
-        migrations.AddConstraint(
-            model_name='version',
-            constraint=models.UniqueConstraint(models.F('project'), models.F('major'), models.F('minor'), name='version_once_in_project'),
-        ),
+        migrations.RunPython(guard, migrations.RunPython.noop),
     ]

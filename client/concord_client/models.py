@@ -887,6 +887,29 @@ class VariantRow(TypedDict):
     name: str
 
 
+class VersionInput(TypedDict):
+    changelog: str
+
+
+VersionRequestRowStatusEnum: TypeAlias = Literal["waiting", "making", "ready", "stopped"]
+
+
+class VersionRow(TypedDict):
+    number: str
+    changelog: NotRequired[str]
+    additions: list[int]
+    content_hash: str
+    leaderboard: dict[str, Any]
+    export: NotRequired[int | None]
+    created_at: datetime
+
+
+class VersionRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[VersionRow]
+
+
 class WebhookInput(TypedDict):
     url: str
     events: list[str]
@@ -1801,6 +1824,14 @@ class UseRow(TypedDict):
     use: UseRowUseEnum
     shown: ShownEnum
     says: str
+
+
+class VersionRequestRow(TypedDict):
+    id: int
+    changelog: str
+    status: NotRequired[VersionRequestRowStatusEnum]
+    message: NotRequired[str]
+    created_at: datetime
 
 
 class AskedDimension(TypedDict):

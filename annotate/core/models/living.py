@@ -174,7 +174,7 @@ class VersionRequest(models.Model):
 
     class Status(models.TextChoices):
         WAITING = "waiting", _("waiting for a worker")
-        MAKING = "making", _("being made")
+        MAKING = "making", _("made by a worker")
         READY = "ready", _("ready")
         STOPPED = "stopped", _("stopped")
 
