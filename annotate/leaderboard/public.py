@@ -15,7 +15,7 @@ from annotate.exports.citation import Card, bibtex
 from annotate.leaderboard.results import board_table, explain, values_table
 from annotate.leaderboard.standings import Board, Leaderboard
 from annotate.results.shown import Link
-from annotate.results.table import Table
+from annotate.results.table import ColumnKind, Table
 from annotate.results.text import interval, number
 
 DOCUMENTS_ON_A_PAGE = 200
@@ -101,10 +101,10 @@ class PublicPage:
             "citation": self._citation(site),
         }
 
-    def _heads(self, board: Board, name: str) -> Sequence[str]:
+    def _heads(self, board: Board, name: str) -> list[tuple[str, bool]]:
         shown = values_table(board, name) if name else board_table(board)
         wanted = [column for column in shown.columns if column.key not in _LEFT_OUT]
-        return [column.name for column in wanted]
+        return [(column.name, column.kind is not ColumnKind.TEXT) for column in wanted]
 
     def _rows(self, board: Board, name: str) -> list[ShownRow]:
         table = values_table(board, name) if name else board_table(board)

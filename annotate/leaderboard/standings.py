@@ -56,7 +56,7 @@ class Board:
 
 
 @dataclass(frozen=True)
-class Part:
+class Effort:
     """The benchmark (addition None) or an addition: its raters, their active hours, money spent on judges."""
 
     addition: int | None
@@ -71,7 +71,7 @@ class Leaderboard:
     """The standings of a benchmark. notes: sentences about what is missing."""
 
     boards: Sequence[Board]
-    parts: Sequence[Part]
+    parts: Sequence[Effort]
     documents: int
     notes: Sequence[str] = ()
 
@@ -104,7 +104,7 @@ class Leaderboard:
             )
             for each in plain["boards"]
         ]
-        return cls(boards, [Part(**each) for each in plain["parts"]], plain["documents"], plain["notes"])
+        return cls(boards, [Effort(**each) for each in plain["parts"]], plain["documents"], plain["notes"])
 
 
 def _systems(plain: Sequence[Mapping[str, Any]]) -> list[ListedSystem]:

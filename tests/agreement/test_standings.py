@@ -26,7 +26,7 @@ def test_offset_moves_the_mean_and_widens_its_interval() -> None:
     scores = np.array([[2.0], [3.0], [4.0], [3.0]])
     (plain,) = compare_panels(scores, ["A"], SCALE, [0], [PanelOffset()])
     (moved,) = compare_panels(scores, ["A"], SCALE, [1], [PanelOffset(), PanelOffset(0.5, 0.4)])
-    assert plain.mean and plain.high and moved.mean and moved.high
+    assert None not in (plain.mean, plain.high, moved.mean, moved.high)
     assert moved.mean == pytest.approx(plain.mean - 0.5)
     assert moved.high - moved.mean == pytest.approx(np.hypot(plain.high - plain.mean, 0.4))
 
