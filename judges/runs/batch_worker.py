@@ -20,7 +20,7 @@ from judges.core.errors import KeyMissingError
 from judges.core.models import Batch, Run
 from judges.endpoints.dialects import DIALECTS
 from judges.endpoints.dialects.base import Dialect
-from judges.endpoints.dialects.batches import BatchClient, RemoteBatch, BatchSubmission
+from judges.endpoints.dialects.batches import BatchClient, BatchSubmission, RemoteBatch
 from judges.endpoints.failures import BatchUnknown, RequestFailed
 from judges.endpoints.keys import server_of
 from judges.runs.batch_lines import portions, write_requests

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from annotate.core.lazy_module import LazyModule
 from judges.endpoints.connections import client_of_one
 from judges.endpoints.dialects.anthropic_messages import AnthropicMessages
-from judges.endpoints.dialects.batches import PIECE, BatchClient, RemoteBatch, BatchSubmission
+from judges.endpoints.dialects.batches import PIECE, BatchClient, BatchSubmission, RemoteBatch
 from judges.endpoints.failures import BatchUnknown, RequestFailed
 from judges.endpoints.questions import Server
 

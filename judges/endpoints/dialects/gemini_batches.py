@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 
 from annotate.core.lazy_module import LazyModule
 from judges.endpoints.connections import client_of_one
-from judges.endpoints.dialects.batches import BatchClient, RemoteBatch, BatchSubmission
+from judges.endpoints.dialects.batches import BatchClient, BatchSubmission, RemoteBatch
 from judges.endpoints.dialects.gemini import Gemini
 from judges.endpoints.failures import BatchUnknown, RequestFailed
 from judges.endpoints.questions import Server
