@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from agreement import CrossedModelError, SystemDifference, crossed_differences
 from agreement.data import FloatArray
 from agreement.standings import PanelOffset, SystemStanding, compare_panels, panel_mean
+from annotate.additions.queries import severity_of
 from annotate.core.errors import UndefinedResultError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.metadata import metadata_text
@@ -148,9 +149,14 @@ def _panel_of(
     return _RatedSystems(project, addition, rated, systems, all_values, scores, corrected, offsets or {})
 
 
-def _offsets_of(addition: Addition) -> Mapping[str, PanelOffset]:  # noqa: ARG001
+def _offsets_of(addition: Addition) -> Mapping[str, PanelOffset]:
     """Return by dimension how much higher the addition's raters rate than the first ones."""
-    return {}
+    found = {}
+    for key, bridge in severity_of(addition).items():
+        if bridge.offset is not None and bridge.offset.interval is not None:
+            interval = bridge.offset.interval
+            found[key] = PanelOffset(bridge.offset.value, (interval.high - interval.low) / 2)
+    return found
 
 
 def _metadata_labels(documents: Mapping[str, Mapping[str, object]]) -> dict[str, Sequence[str | None]]:
