@@ -17,11 +17,12 @@ from rest_framework.throttling import SimpleRateThrottle
 
 from annotate.core.errors import DomainError
 from annotate.core.response_headers import content_policy
-from annotate.leaderboard.commands import may_submit, submit_outputs
+from annotate.leaderboard.commands import LARGEST, may_submit, submit_outputs
 from annotate.leaderboard.forms import SubmissionForm
 from annotate.leaderboard.public import PublicPage, public_leaderboard
 from annotate.results.text import comma_separated
 
+MORE_IN_FORM = 1024**2  # bytes besides the file
 FRESH = 300  # seconds for which caches need not ask
 View = Callable[..., HttpResponse]
 
@@ -159,6 +160,10 @@ def submit(request: HttpRequest, page: PublicPage) -> HttpResponse:
             return _refuse(
                 403, gettext("This form was sent from another site. Open its page and send it again.")
             )
+        if _body_size(request) > LARGEST + MORE_IN_FORM:  # before the body is read
+            return _refuse(
+                413, gettext("The file is larger than {most} MiB.").format(most=LARGEST // 1024**2)
+            )
         form, status = SubmissionForm(request.POST, request.FILES), 422
         try:
             if form.is_valid():
@@ -173,6 +178,11 @@ def submit(request: HttpRequest, page: PublicPage) -> HttpResponse:
     response = HttpResponse(_render("submit", context), status=status)
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def _body_size(request: HttpRequest) -> int:
+    size = request.headers.get("Content-Length", "")
+    return int(size) if size.isascii() and size.isdigit() else 0
 
 
 def _is_own_form(request: HttpRequest) -> bool:

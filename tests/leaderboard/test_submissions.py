@@ -91,6 +91,16 @@ def test_unusable_file_is_refused_in_a_sentence(
     assert not Submission.objects.exists()
 
 
+def test_huge_body_is_refused_before_it_is_read(client: Client, shown: PublicLeaderboard) -> None:
+    answer = client.post(
+        reverse("public_submit", args=[shown.key]),
+        b"",
+        "multipart/form-data; boundary=x",
+        CONTENT_LENGTH=10**10,
+    )
+    assert answer.status_code == 413
+
+
 def test_each_document_needs_one_usable_output(cast: Cast, shown: PublicLeaderboard) -> None:
     whole = outputs_of(cast)
     first = next(iter(whole))
