@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 from django.utils.functional import Promise
 
+from annotate.additions.registry import SECTIONS, AdditionPart
 from annotate.core.jobs import JOB_KINDS, JobKind
-from annotate.core.models import Project, Round
+from annotate.core.models import Addition, Project, Round
 from annotate.core.navigation import NewPages, add_pages
 from annotate.exports.checklist import CHECKLIST_LINES, ChecklistLines
 from annotate.exports.formats.datasheet import COLLECTION_LINES, DatasheetLines
@@ -38,8 +39,8 @@ class Extension:
     item_marks: by which items are found.
     item_lead: what may be done with them.
     collection_lines: of the data sheet. checklist_lines: of the reporting checklist. paper_section: of the
-    report in LaTeX. judge_scores: of the table of items. judged: what
-    leaderboards show of judges. restorer: restores the app's export tables.
+    report in LaTeX. judge_scores: of the table of items. judged: what leaderboards show of judges.
+    addition_section: of the page of an addition. restorer: restores the app's export tables.
     finish_round_one: writes the app's assignments of an open Round I in steps. events: of webhooks, with the
     content of each.
     """
@@ -62,6 +63,7 @@ class Extension:
     paper_section: PaperSection | None = None
     judge_scores: Callable[[Project], ByItem] | None = None
     judged: JudgedScores | None = None
+    addition_section: Callable[[Addition], AdditionPart] | None = None
     restorer: Restorer | None = None
     finish_round_one: Callable[[Round], bool] | None = None
     watched: Watched | None = None
@@ -96,6 +98,8 @@ def extend(extension: Extension) -> None:
         JUDGE_SCORES[app] = extension.judge_scores
     if extension.judged:
         JUDGED[app] = extension.judged
+    if extension.addition_section:
+        SECTIONS[app] = extension.addition_section
     if extension.restorer:
         RESTORERS[app] = extension.restorer
     if extension.finish_round_one and extension.finish_round_one not in FINISHERS:

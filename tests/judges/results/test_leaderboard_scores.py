@@ -8,11 +8,18 @@ from agreement.reliability import RatedSample
 from annotate.core.models import AssignedUnit, Assignment, Rating
 from annotate.leaderboard.queries import leaderboard_of
 from annotate.leaderboard.standings import CORRECTED
+from annotate.rating.commands.rounds import close_round_one
 from judges.core.models import RoutingPolicy
 from judges.results.queries.leaderboard import increments
 from judges.routing.commands.policies import make_policy, route
 from tests.factories import Cast
-from tests.judges.certified import numbers_of
+from tests.judges.additions.test_route import (
+    benchmark_with_certificate,
+    number_of,
+    rate_everything,
+    routed,
+)
+from tests.judges.certified import numbers_of, people_say
 from tests.judges.routing.project import DOCUMENTS, TRUSTED, routing_project, spec_of
 
 pytestmark = pytest.mark.django_db
@@ -69,3 +76,16 @@ def _rate_sent_units(cast: Cast, policy: RoutingPolicy) -> None:
         Rating(assignment=unit.assignment, dimension=unit.dimension, value=5, created_at=now, updated_at=now)
         for unit in AssignedUnit.objects.filter(assignment__in=places).select_related("assignment")
     )
+
+
+def test_addition_that_a_judge_scores_in_part_has_people_s_mean() -> None:
+    cast = benchmark_with_certificate()
+    addition, policy = routed(cast)
+    rate_everything(addition, lambda item, key: people_say(number_of(item), key))
+    close_round_one(project=addition.project, by=cast.admin)
+    board = leaderboard_of(cast.project).board("fluency")
+    assert board is not None
+    new = next(each for each in board.systems if each.addition == 1)
+    assert policy.units.filter(dimension__key="fluency").count() < 60 == new.documents
+    assert (new.source, new.severity) == (CORRECTED, pytest.approx(0, abs=0.01))
+    assert new.mean == pytest.approx(np.mean([people_say(each, "fluency") for each in range(60)]), abs=0.02)
