@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.utils.functional import Promise
 
@@ -86,25 +87,21 @@ def extend(extension: Extension) -> None:
     if extension.unit_part:
         UNIT_PARTS[app] = extension.unit_part
     SOURCES.update({source.name: source for source in extension.disagreements})
-    if extension.item_lead:
-        LEADS[app] = extension.item_lead
-    if extension.collection_lines:
-        COLLECTION_LINES[app] = extension.collection_lines
-    if extension.checklist_lines:
-        CHECKLIST_LINES[app] = extension.checklist_lines
-    if extension.paper_section:
-        PAPER_SECTIONS[app] = extension.paper_section
-    if extension.judge_scores:
-        JUDGE_SCORES[app] = extension.judge_scores
-    if extension.judged:
-        JUDGED[app] = extension.judged
-    if extension.addition_section:
-        SECTIONS[app] = extension.addition_section
-    if extension.restorer:
-        RESTORERS[app] = extension.restorer
+    one_of_each: Sequence[tuple[dict[str, Any], Any]] = (
+        (LEADS, extension.item_lead),
+        (COLLECTION_LINES, extension.collection_lines),
+        (CHECKLIST_LINES, extension.checklist_lines),
+        (PAPER_SECTIONS, extension.paper_section),
+        (JUDGE_SCORES, extension.judge_scores),
+        (JUDGED, extension.judged),
+        (SECTIONS, extension.addition_section),
+        (RESTORERS, extension.restorer),
+        (WATCHED, extension.watched),
+    )
+    for registry, part in one_of_each:
+        if part:
+            registry[app] = part
     if extension.finish_round_one and extension.finish_round_one not in FINISHERS:
         FINISHERS.append(extension.finish_round_one)
-    if extension.watched:
-        WATCHED[app] = extension.watched
     for pages in extension.pages:
         add_pages(pages)

@@ -181,7 +181,7 @@ def submit(request: HttpRequest, page: PublicPage) -> HttpResponse:
 
 
 def _body_size(request: HttpRequest) -> int:
-    size = request.headers.get("Content-Length", "")
+    size = str(request.META.get("CONTENT_LENGTH") or "")
     return int(size) if size.isascii() and size.isdigit() else 0
 
 
