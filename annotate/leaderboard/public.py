@@ -1,4 +1,4 @@
-"""What the public pages of a leaderboard show: the newest version as it is kept, and nothing else."""
+"""The content of the public pages of a leaderboard: the newest version, as it was stored."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ class PublicPage:
 
     @property
     def etag(self) -> str:
-        """A word for everything that the page shows."""
+        """A digest of everything that the page shows."""
         chosen = self.settings
         parts = [
             *(VERSION, self.version.content_hash, self.version.number, self.version.changelog),
@@ -67,12 +67,12 @@ class PublicPage:
         return [str(name) for name in self.settings.metadata_names]
 
     def board(self, given: Mapping[str, str]) -> Board | None:
-        """Return the board that an address asks for, else the first one."""
+        """Return the chosen board, else the first one."""
         boards = self.leaderboard.boards
         return self.leaderboard.board(given.get("dimension", "")) or (boards[0] if boards else None)
 
     def metadata(self, given: Mapping[str, str], board: Board) -> str:
-        """Return the name of metadata that an address asks for, if it is shown."""
+        """Return the chosen metadata; empty if the page does not show it."""
         name = given.get("metadata", "")
         return name if name in self.metadata_names and name in board.values else ""
 
@@ -85,7 +85,7 @@ class PublicPage:
         return values_table(board, name) if name else board_table(board)
 
     def context(self, given: Mapping[str, str], site: str) -> dict[str, Any]:
-        """Return what the pages show of the chosen board. site: where the installation is, without a path."""
+        """Return the context of the templates. site: the URL of the installation, without a path."""
         board = self.board(given)
         name = self.metadata(given, board) if board else ""
         return {

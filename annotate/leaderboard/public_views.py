@@ -35,7 +35,7 @@ class PublicThrottle(SimpleRateThrottle):
     cache = caches["process"]
 
     def get_cache_key(self, request: HttpRequest, _view: object) -> str:
-        """Return under what the requests of an address are counted."""
+        """Return the key of an address in the cache."""
         return f"public-{get_ip(request)}"
 
 

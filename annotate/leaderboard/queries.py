@@ -92,7 +92,7 @@ def leaderboard_of(project: Project) -> Leaderboard:
 
 
 def _notes(panels: Sequence[_RatedSystems], dimensions: Sequence[FrozenDimension]) -> list[str]:
-    """Return sentences about means that a reader must not take as they are."""
+    """Return cautions about the means."""
     own, notes = panels[0], []
     unequal = unequally_drawn(own.rated, items_of(own.project))
     named = [each.name for each in dimensions if unequal[each.key] and each.key not in own.corrected]
@@ -280,7 +280,7 @@ def _offset(panel: _RatedSystems, dimensions: Sequence[FrozenDimension]) -> Pane
 
 
 def _part_of(panel: _RatedSystems) -> Effort:
-    """Return what a panel's part of the leaderboard took. Two queries."""
+    """Return the hours and money of a panel. Three queries."""
     ratings = Rating.objects.filter(assignment__round__project=panel.project)
     found = ratings.aggregate(
         seconds=Sum("active_seconds"), raters=Count("assignment__annotator", distinct=True)

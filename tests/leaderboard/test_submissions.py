@@ -1,4 +1,4 @@
-"""Submitted outputs: what is taken, what is refused, and what an admin decides."""
+"""Submitted outputs: checks of files, limits, and the decision of an admin."""
 
 import csv
 import gzip
