@@ -1,4 +1,4 @@
-"""Scoring an addition by the route of its benchmark: judges are copied, asked, and decide by its certificates."""
+"""Scoring an addition by the route of its benchmark: its judges are copied and asked, and then decide."""
 
 from collections.abc import Mapping
 from dataclasses import fields, replace

@@ -35,7 +35,7 @@ class BenchmarkRoute:
 
 
 def route_of(benchmark: Project) -> BenchmarkRoute:
-    """Return the route of a benchmark: of its routed policy by certificates, else of its last certificates."""
+    """Return the route of a benchmark: its routed policy by certificates, else its last certificates."""
     policy = (
         RoutingPolicy.objects.filter(
             project=benchmark, status=RoutingPolicy.Status.ROUTED, calibration__isnull=False
@@ -67,7 +67,7 @@ def settings_by_key(judge: Judge) -> dict[str, Any]:
 
 
 def own_stages(addition: Addition, calibration: Calibration) -> list[JudgeStage]:
-    """Return the stages of the benchmark's calibration with the addition's copies; none without all copies."""
+    """Return the stages of the benchmark's calibration with the addition's judges; none if any is missing."""
     judges = Judge.objects.filter(project=addition.project).select_related(
         "endpoint", "template", "reference"
     )

@@ -1,6 +1,4 @@
-"""An addition scored by the route of its benchmark: from the copied judges to an audit that contradicts them."""
-
-from collections.abc import Callable
+"""An addition scored by the route of its benchmark, from copied judges to an audit that contradicts them."""
 
 import pytest
 from django.test import Client
@@ -8,7 +6,7 @@ from django.urls import reverse
 
 from annotate.additions.commands import add_systems
 from annotate.additions.queries import bridging_items
-from annotate.core.models import Addition, Assignment, Item, Rating, Round
+from annotate.core.models import Addition, Assignment, Item, Round
 from annotate.rating.commands.rounds import close_round_one
 from judges.additions.commands import copy_judges, follow_route
 from judges.additions.queries import addition_route, find_outside, route_of
@@ -33,15 +31,11 @@ from tests.judges.certified import (
 from tests.judges.factories import make_answers
 
 pytestmark = pytest.mark.django_db
+DOCUMENTS = 30
 
 
-@pytest.fixture
-def cast() -> Cast:
-    return benchmark_with_certificate()
-
-
-def benchmark_with_certificate() -> Cast:
-    """Return a finished benchmark with a certificate on fluency and none on coherence."""
+def finished_benchmark() -> Cast:
+    """Make a finished benchmark with a certificate on fluency and none on coherence."""
     cast = calibrated_project()
     calibration = draw_calibration(project=cast.project, spec=calibration_spec(cast), by=cast.admin)
     rate_sample(cast, calibration)
@@ -50,8 +44,13 @@ def benchmark_with_certificate() -> Cast:
     return cast
 
 
-def added(cast: Cast, *, words: int = 6) -> Addition:
-    keys = list(cast.project.documents.order_by("pk").values_list("key", flat=True))
+@pytest.fixture
+def cast() -> Cast:
+    return finished_benchmark()
+
+
+def added(cast: Cast, *, documents: int = DOCUMENTS, words: int = 6) -> Addition:
+    keys = list(cast.project.documents.order_by("pk").values_list("key", flat=True)[:documents])
     outputs = {"newcomer": {key: f"{key} " + "word " * (words - 1) for key in keys}}
     return add_systems(project=cast.project, outputs=outputs, bridging=6, by=cast.admin)
 
@@ -74,24 +73,12 @@ def answer(addition: Addition) -> None:
         make_answers(judge, ((item, one, says(number_of(item), "", one.key)) for item, one in units))
 
 
-def routed(cast: Cast) -> tuple[Addition, RoutingPolicy]:
-    addition = added(cast)
+def routed(cast: Cast, *, documents: int = DOCUMENTS) -> tuple[Addition, RoutingPolicy]:
+    addition = added(cast, documents=documents)
     copy_judges(addition=addition, by=cast.admin)
     answer(addition)
     policy = follow_route(addition=addition, by=cast.admin)
     return addition, route(policy=policy, by=cast.admin)
-
-
-def rate_everything(addition: Addition, value_of: Callable[[Item, str], float]) -> None:
-    """Let two new raters rate what they are asked for, and bridging items as the first raters did."""
-    round = Round.objects.get(project=addition.project, number=1)
-    keys = dict(addition.project.dimensions.values_list("pk", "key"))
-    for rater in make_new_raters(addition):
-        for assignment in rate_all(round, rater, lambda _: 3):
-            item = assignment.item
-            for rating in Rating.objects.filter(assignment=assignment):
-                rating.value = value_of(item, keys[rating.dimension_id])
-                rating.save(update_fields=["value"])
 
 
 def test_judges_are_copied_with_prompts_keys_and_prices(cast: Cast) -> None:
@@ -112,31 +99,23 @@ def test_judges_are_copied_with_prompts_keys_and_prices(cast: Cast) -> None:
 def test_certified_units_stay_and_people_get_the_rest_and_an_audit(cast: Cast) -> None:
     addition, policy = routed(cast)
     learned, own = route_of(cast.project).calibration, policy.calibration
-    assert learned and own
+    assert learned
+    assert own
     assert own.learned_in == learned
     keys = {each.pk: each.key for each in addition.project.dimensions.all()}
     found = {keys[each.dimension_id]: each for each in own.certificates.all()}
     original = {each.dimension.key: each for each in learned.certificates.select_related("dimension")}
     assert found["fluency"].threshold == original["fluency"].threshold
-    assert (found["fluency"].units, found["fluency"].kept, found["fluency"].rated) == (60, 36, 0)
+    assert (found["fluency"].units, found["fluency"].kept, found["fluency"].rated) == (30, 18, 0)
     assert found["coherence"].threshold is None
-    # 24 unsure units and 20 audited ones on fluency, all units on coherence; no bridging item among them.
+    # On fluency 12 unsure units and all 18 others as the audit, all on coherence, and no bridging item.
     whys = list(policy.units.values_list("dimension__key", "why"))
-    assert whys.count(("fluency", "audit")) == 20
-    assert whys.count(("fluency", "unsure")) == 24
-    assert whys.count(("coherence", "abstained")) == 60
+    assert whys.count(("fluency", "audit")) == 18
+    assert whys.count(("fluency", "unsure")) == 12
+    assert whys.count(("coherence", "abstained")) == 30
     assert not RoutedUnit.objects.filter(policy=policy, item__gold__isnull=False).exists()
     assert routing_plan(policy, addition.project).verdict is None
     assert follow_route(addition=addition, by=cast.admin) == policy
-
-
-def test_raters_meet_bridging_items_among_routed_units(cast: Cast) -> None:
-    addition, _ = routed(cast)
-    round = Round.objects.get(project=addition.project, number=1)
-    (rater,) = make_new_raters(addition, 1)
-    plans = [each.plan for each in rate_all(round, rater, lambda _: 3)]
-    assert plans.count(Assignment.Plan.GOLD) == bridging_items(addition).count() == 6
-    assert Assignment.Plan.GOLD in plans[:2]
 
 
 @pytest.mark.parametrize(("shift", "contradicts"), [(0, False), (2, True)])
@@ -144,11 +123,16 @@ def test_the_audit_of_the_addition_tests_the_certificate(
     cast: Cast, shift: int, *, contradicts: bool
 ) -> None:
     addition, policy = routed(cast)
-    rate_everything(addition, lambda item, key: people_say(number_of(item), key) + shift)
+    round = Round.objects.get(project=addition.project, number=1)
+    for rater in make_new_raters(addition):
+        met = rate_all(round, rater, lambda each, key: min(people_say(number_of(each.item), key) + shift, 5))
+    plans = [each.plan for each in met]
+    assert plans.count(Assignment.Plan.GOLD) == bridging_items(addition).count() == 6
+    assert Assignment.Plan.GOLD in plans[:2]
     state = routing_state(policy, addition.project)
     assert state
     (fluency, _) = state.audit_by_dimension
-    assert (fluency.rated, fluency.contradicts) == (20, contradicts)
+    assert (fluency.rated, fluency.contradicts) == (18, contradicts)
     assert bool(state.verdict.refusal) is contradicts
 
 
@@ -176,8 +160,8 @@ def test_systems_outside_the_calibrated_ones_are_named(cast: Cast) -> None:
     long = add_systems(project=cast.project, outputs=outputs, bridging=0, by=cast.admin)
     (found,) = find_outside(long, calibration)
     assert found.sentence == (
-        "wordy: its mean of words is 90; those of the calibrated systems are 5 to 7. 100 % of its outputs lie "
-        "beyond all calibrated outputs. The certificate does not speak of such texts."
+        "wordy: its mean of words is 90; those of the calibrated systems are 5 to 7. 100 % of its outputs "
+        "lie beyond all calibrated outputs. The certificate does not speak of such texts."
     )
     assert not find_outside(short, calibration)[0].found.is_outside
 
@@ -188,7 +172,7 @@ def test_an_admin_goes_from_page_to_page(client: Client, cast: Cast) -> None:
     page, slug = reverse("addition", args=[cast.project.slug, 1]), addition.project.slug
     assert "These were learned on" in client.get(page).content.decode()
     copied = client.post(reverse("addition_step", args=[slug, "copy"]), follow=True).content.decode()
-    assert "must judge 60 units before you can continue" in copied
+    assert "must judge 30 units before you can continue" in copied
     answer(addition)
     assert "The judges have answered." in client.get(page).content.decode()
     done = client.post(reverse("addition_step", args=[slug, "follow"]), follow=True).content.decode()

@@ -15,7 +15,7 @@ from judges.routing.commands.policies import make_policy, route
 from tests.additions.scenes import make_new_raters
 from tests.factories import Cast
 from tests.judges.additions.test_route import (
-    benchmark_with_certificate,
+    finished_benchmark,
     number_of,
     routed,
 )
@@ -79,7 +79,7 @@ def _rate_sent_units(cast: Cast, policy: RoutingPolicy) -> None:
 
 
 def test_addition_that_a_judge_scores_in_part_has_people_s_mean() -> None:
-    cast = benchmark_with_certificate()
+    cast = finished_benchmark()
     addition, policy = routed(cast)
     round = Round.objects.get(project=addition.project, number=1)
     for rater in make_new_raters(addition):
