@@ -80,7 +80,7 @@ def _rate_sent_units(cast: Cast, policy: RoutingPolicy) -> None:
 
 def test_addition_that_a_judge_scores_in_part_has_people_s_mean() -> None:
     cast = finished_benchmark()
-    addition, policy = routed(cast)
+    addition, policy = routed(cast, documents=60)
     round = Round.objects.get(project=addition.project, number=1)
     for rater in make_new_raters(addition):
         reserve_items(round=round, annotator=rater, how_many=100)
