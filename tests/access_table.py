@@ -185,6 +185,7 @@ ar    GET       {home}results/trust/
 ar    GET       {home}results/verdicts/
 ar    GET       {home}results/routes/
 ar    GET       {home}judges/pilot/
+-     POST      {home}judges/addition/copy/
 ar    GET       {home}judges/certificates/
 a     GET POST  {home}judges/certificates/new/
 ar    GET       {home}judges/certificates/{calibration}/

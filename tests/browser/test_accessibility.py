@@ -15,6 +15,7 @@ from playwright.sync_api import BrowserContext, Page
 
 import annotate.urls
 import judges.urls
+from annotate.additions.commands import add_systems
 from annotate.calibration.commands import start_session
 from annotate.core.audit import record
 from annotate.core.jobs import run_job
@@ -116,6 +117,7 @@ results/disagreements/{item}/fluency/
 disputes/ adjudication/ dispute-rules/ disputes/{dispute}/
 """
 OF_JUDGES = """
+additions/ additions/{addition}/
 judges/ judges/new/ judges/{judge}/ judges/{judge}/?part=self-consistency
 judges/{judge}/judgments/failed/ judges/judgment/{judgment}/
 judges/judgments/ judges/read-again/ judges/read-again/{rereading}/
@@ -259,6 +261,9 @@ def judges_with_people() -> Scene:
         "endpoint": judge.endpoint_id,
         "prompt": judge.template_id,
         "run": run.pk,
+        "addition": add_systems(
+            project=cast.project, outputs={"new": {"product-1": "A text."}}, bridging=2, by=cast.admin
+        ).number,
         "judgment": judge.judgments.order_by("pk")[0].pk,
         **learning_of(cast, judge),
     }

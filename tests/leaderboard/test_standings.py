@@ -54,12 +54,12 @@ def test_addition_is_on_the_scale_of_the_first_raters_once_closed() -> None:
     strict, mild = make_new_raters(addition)
     round = open_round_one(project=addition.project, by=cast.admin)
 
-    def one_less(assignment: Assignment) -> float:
+    def one_less(assignment: Assignment, _: str) -> float:
         gold = GoldValue.objects.filter(gold__item=assignment.item).first()
         return 3 if gold is None else gold.value - 1
 
     rate_all(round, strict, one_less)
-    rate_all(round, mild, lambda each: one_less(each) + 1)
+    rate_all(round, mild, lambda each, key: one_less(each, key) + 1)
     before = leaderboard_of(cast.project)
     assert [each.addition for each in before.boards[0].systems] == [None, None]
     close_round_one(project=addition.project, by=cast.admin)
@@ -78,7 +78,7 @@ def test_addition_without_bridging_items_has_no_mean() -> None:
     cast = make_benchmark()
     addition = make_addition(cast, bridging=0)
     (rater,) = make_new_raters(addition, 1)
-    rate_all(open_round_one(project=addition.project, by=cast.admin), rater, lambda _: 5)
+    rate_all(open_round_one(project=addition.project, by=cast.admin), rater, lambda *_: 5)
     close_round_one(project=addition.project, by=cast.admin)
     last = leaderboard_of(cast.project).boards[0].systems[-1]
     assert (last.system, last.mean, last.letters) == ("newcomer", None, "")

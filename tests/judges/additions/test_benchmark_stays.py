@@ -7,7 +7,7 @@ import pytest
 from annotate.additions.queries import severity_of
 from annotate.core.models import Project, Round
 from annotate.rating.commands.rounds import close_round_one
-from annotate.results.columns import sections_to
+from annotate.results.queries.kept import sections_to
 from annotate.results.registry import PAGES, result_of, version_of
 from tests.additions.scenes import make_new_raters, rate_all
 from tests.exports.test_importing_exports import exported
@@ -21,7 +21,8 @@ def everything(project: Project, path: Path) -> list[object]:
     """Return the export, tables on people, and the version of every result, from which its numbers follow."""
     people = [result_of(project, name) for name in ("agreement", "systems")]
     tables = [sections_to(each.page.sections(project, each.chosen)) for each in people]
-    versions = [version_of(result_of(project, page), project) for page in PAGES]
+    listed = [page for page in PAGES.values() if page.is_listed(project)]
+    versions = [version_of(result_of(project, page), project) for page in listed]
     return [exported(project, path), tables, versions]
 
 
