@@ -43,7 +43,7 @@ class PanelOffset:
 
 
 @dataclass(frozen=True)
-class Standing:
+class SystemStanding:
     """A system among the others: its mean with interval, possible ranks, and the letters of its groups.
 
     reason: why there is no mean or no interval. Ranks are 0 and letters empty if no pair can be compared.
@@ -69,7 +69,7 @@ def compare_panels(
     *,
     within: Mapping[tuple[str, str], SystemDifference] | None = None,
     confidence_level: float = 0.95,
-) -> tuple[Standing, ...]:
+) -> tuple[SystemStanding, ...]:
     """Return the systems, the highest mean first, with ranks and groups over all pairs.
 
     scores: (documents, systems), NaN for gaps. panels: (systems,), positions in `offsets`, whose first is 0.
@@ -129,13 +129,15 @@ def panel_mean(
     offset: PanelOffset,
     *,
     confidence_level: float = 0.95,
-) -> Standing:
+) -> SystemStanding:
     """Return a system's mean as `compare_panels` has it, without ranks and groups. scores: (documents,)."""
     documents = int((~np.isnan(scores)).sum())
     # Only uncorrected means are cut to the scale: a correction may move one beyond its ends.
     ends = scale if offset == PanelOffset() else (-math.inf, math.inf)
     found = mean_score(scores, ends, confidence_level=confidence_level)
-    plain = Standing(system, found.value, None, None, found.reason or found.interval_reason or "", documents)
+    plain = SystemStanding(
+        system, found.value, None, None, found.reason or found.interval_reason or "", documents
+    )
     if found.value is None:
         return plain
     if not offset.is_known:

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.utils.functional import Promise
 
+from annotate.additions.registry import SECTIONS, AdditionPart
 from annotate.core.jobs import JOB_KINDS, JobKind
-from annotate.core.models import Project, Round
+from annotate.core.models import Addition, Project, Round
 from annotate.core.navigation import NewPages, add_pages
 from annotate.exports.checklist import CHECKLIST_LINES, ChecklistLines
 from annotate.exports.formats.datasheet import COLLECTION_LINES, DatasheetLines
@@ -38,8 +40,8 @@ class Extension:
     item_marks: by which items are found.
     item_lead: what may be done with them.
     collection_lines: of the data sheet. checklist_lines: of the reporting checklist. paper_section: of the
-    report in LaTeX. judge_scores: of the table of items. judged: what
-    leaderboards show of judges. restorer: restores the app's export tables.
+    report in LaTeX. judge_scores: of the table of items. judged: what leaderboards show of judges.
+    addition_section: of the page of an addition. restorer: restores the app's export tables.
     finish_round_one: writes the app's assignments of an open Round I in steps. events: of webhooks, with the
     content of each.
     """
@@ -62,6 +64,7 @@ class Extension:
     paper_section: PaperSection | None = None
     judge_scores: Callable[[Project], ByItem] | None = None
     judged: JudgedScores | None = None
+    addition_section: Callable[[Addition], AdditionPart] | None = None
     restorer: Restorer | None = None
     finish_round_one: Callable[[Round], bool] | None = None
     watched: Watched | None = None
@@ -84,23 +87,21 @@ def extend(extension: Extension) -> None:
     if extension.unit_part:
         UNIT_PARTS[app] = extension.unit_part
     SOURCES.update({source.name: source for source in extension.disagreements})
-    if extension.item_lead:
-        LEADS[app] = extension.item_lead
-    if extension.collection_lines:
-        COLLECTION_LINES[app] = extension.collection_lines
-    if extension.checklist_lines:
-        CHECKLIST_LINES[app] = extension.checklist_lines
-    if extension.paper_section:
-        PAPER_SECTIONS[app] = extension.paper_section
-    if extension.judge_scores:
-        JUDGE_SCORES[app] = extension.judge_scores
-    if extension.judged:
-        JUDGED[app] = extension.judged
-    if extension.restorer:
-        RESTORERS[app] = extension.restorer
+    one_of_each: Sequence[tuple[dict[str, Any], Any]] = (
+        (LEADS, extension.item_lead),
+        (COLLECTION_LINES, extension.collection_lines),
+        (CHECKLIST_LINES, extension.checklist_lines),
+        (PAPER_SECTIONS, extension.paper_section),
+        (JUDGE_SCORES, extension.judge_scores),
+        (JUDGED, extension.judged),
+        (SECTIONS, extension.addition_section),
+        (RESTORERS, extension.restorer),
+        (WATCHED, extension.watched),
+    )
+    for registry, part in one_of_each:
+        if part:
+            registry[app] = part
     if extension.finish_round_one and extension.finish_round_one not in FINISHERS:
         FINISHERS.append(extension.finish_round_one)
-    if extension.watched:
-        WATCHED[app] = extension.watched
     for pages in extension.pages:
         add_pages(pages)

@@ -115,6 +115,9 @@ ar    GET       {home}items/
 a     POST      {home}items/
 ar    GET       {home}items/{item}/
 a     GET POST  {home}gold/
+ar    GET       {home}additions/
+a     POST      {home}additions/
+ar    GET       {home}additions/{addition}/
 a     GET POST  {home}calibration/
 a     GET POST  {home}calibration/{calibration_session}/
 a     POST      {home}gold/bar/
@@ -185,6 +188,7 @@ ar    GET       {home}results/trust/
 ar    GET       {home}results/verdicts/
 ar    GET       {home}results/routes/
 ar    GET       {home}judges/pilot/
+-     POST      {home}judges/addition/copy/
 ar    GET       {home}judges/certificates/
 a     GET POST  {home}judges/certificates/new/
 ar    GET       {home}judges/certificates/{calibration}/

@@ -18,6 +18,7 @@ from django.utils import timezone
 from annotate.api.commands import SCOPES, make_token
 from annotate.api.documentation import schema
 from annotate.core.models import (
+    Addition,
     GoldItem,
     GoldValue,
     Membership,
@@ -144,6 +145,9 @@ def scene(db: None) -> Scene:
             project=project, system="New", contact="team@example.org", outputs={"d": "Fine."}, digest="0" * 64
         ).pk,
         "calibration_session": Project.objects.create(slug="first", name="First", calibrates=project).pk,
+        "addition": Addition.objects.create(
+            benchmark=project, project=Project.objects.create(slug="more", name="More"), number=1
+        ).number,
         "upload": upload.pk,
         "judgments": judgments.pk,
         "metrics": metrics.pk,

@@ -8,11 +8,23 @@ import numpy as np
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
+from agreement import Bridge, Offset, bridge
 from agreement.streams import Stream
 from annotate.core.errors import NotReadyError
-from annotate.core.guideline import FrozenGuideline
-from annotate.core.guidelines import guideline_of
-from annotate.core.models import Addition, GoldItem, Item, Project, Round
+from annotate.core.guideline import FrozenDimension, FrozenGuideline
+from annotate.core.guidelines import current_guideline, guideline_of
+from annotate.core.models import (
+    Addition,
+    Assignment,
+    GoldItem,
+    GoldValue,
+    Item,
+    Membership,
+    Project,
+    Rating,
+    Role,
+    Round,
+)
 from annotate.core.rounds import rounds_of
 from annotate.results.queries.reliability_data import rated_items
 
@@ -111,3 +123,128 @@ def bridging_items(addition: Addition) -> QuerySet[GoldItem]:
     """Return the gold items of an addition that bridge to its benchmark."""
     found = GoldItem.objects.filter(item__document__project=addition.project, bridging__isnull=False)
     return found.select_related("item").order_by("item")
+
+
+@dataclass(frozen=True)
+class DimensionSeverity:
+    """The severity of an addition's raters on a dimension: a sentence, and each rater's offset."""
+
+    dimension: FrozenDimension
+    bridge: Bridge
+    raters: Sequence[tuple[Membership, Offset | None]]
+
+    @property
+    def sentence(self) -> str:
+        """What the raters give beside the first raters, and what is left with their severity removed."""
+        offset, name = self.bridge.offset, self.dimension.name
+        if offset is None:
+            return f"{name}: {self.bridge.reason}"
+        says = (
+            gettext("The new raters give {value} less on {name} {interval}.")
+            if offset.value < 0
+            else gettext("The new raters give {value} more on {name} {interval}.")
+        )
+        interval = _magnitudes(offset)
+        found = says.format(value=without_zero(abs(offset.value)), name=name, interval=interval)
+        before, after = self.bridge.before, self.bridge.after
+        if before is None or after is None:
+            return found
+        rest = gettext(
+            "With their severity removed they differ by {after} instead of {before} from the first raters on "
+            "items that they share."
+        )
+        return f"{found} {rest.format(after=without_zero(after), before=without_zero(before))}"
+
+
+def severity_of(addition: Addition) -> Mapping[str, Bridge]:
+    """Return the severity of an addition's raters on the scale of the first raters, by dimension key.
+
+    Only scales that have means. Three queries.
+    """
+    return {each.dimension.key: each.bridge for each in load_severity(addition)}
+
+
+def load_severity(addition: Addition) -> list[DimensionSeverity]:
+    """Return the severity of an addition's raters on each dimension, with theirs. Four queries.
+
+    Raters whom an admin excluded are left out.
+    """
+    project = addition.project
+    gold = GoldValue.objects.filter(gold__bridging__isnull=False, gold__item__document__project=project)
+    rows = gold.order_by("gold__item").values_list(
+        "dimension__key", "gold__item", "gold__item__document", "value"
+    )
+    known: dict[str, list[tuple[int, int, float]]] = {}
+    for key, item, document, value in rows:
+        known.setdefault(key, []).append((item, document, value))
+    ratings = Rating.objects.filter(
+        assignment__round__project=project,
+        assignment__round__number=Round.CHECKS,
+        assignment__plan=Assignment.Plan.GOLD,
+        assignment__annotator__counted=True,
+        assignment__item__gold__bridging__isnull=False,
+        value__isnull=False,
+    ).order_by()
+    given = {
+        (rater, item, key): value
+        for rater, item, key, value in ratings.values_list(
+            "assignment__annotator", "assignment__item", "dimension__key", "value"
+        )
+    }
+    members = list(Membership.objects.filter(pk__in={rater for rater, _, _ in given}).order_by("pk"))
+    found = []
+    for dimension in current_guideline(project).scales:
+        if not dimension.has_mean:
+            continue
+        items = known.get(dimension.key, [])
+        values = np.array(
+            [
+                [given.get((member.pk, item, dimension.key), np.nan) for item, _, _ in items]
+                for member in members
+            ]
+        ).reshape(len(members), len(items))
+        old, documents = [value for _, _, value in items], [document for _, document, _ in items]
+        bridged = bridge(values, old, documents)
+        found.append(DimensionSeverity(dimension, bridged, list(zip(members, bridged.by_rater, strict=True))))
+    return found
+
+
+def _magnitudes(offset: Offset) -> str:
+    """Return the interval in brackets, in the direction in which the sentence counts."""
+    if offset.interval is None:
+        return ""
+    ends = offset.interval.low, offset.interval.high
+    low, high = ends if offset.value >= 0 else (-ends[1], -ends[0])
+    return f"[{without_zero(low)}, {without_zero(high)}]"
+
+
+def without_zero(value: float) -> str:
+    """Return a number with two decimals and without the zero before the point."""
+    return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
+
+
+@dataclass(frozen=True)
+class AdditionState:
+    """An addition as its page shows it."""
+
+    addition: Addition
+    systems: Sequence[str]
+    outputs: int
+    bridging: int
+    round: Round | None
+    raters: int
+    severity: Sequence[DimensionSeverity]
+
+
+def addition_state(addition: Addition) -> AdditionState:
+    """Return the state of an addition. Ten queries."""
+    outputs = Item.objects.filter(document__project=addition.project, gold__isnull=True)
+    return AdditionState(
+        addition=addition,
+        systems=new_systems_of(addition),
+        outputs=outputs.count(),
+        bridging=bridging_items(addition).count(),
+        round=rounds_of(addition.project).get(1),
+        raters=addition.project.memberships.filter(role=Role.ANNOTATOR, active=True).count(),
+        severity=load_severity(addition),
+    )

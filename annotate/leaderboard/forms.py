@@ -122,7 +122,7 @@ def _read_row(row: Record) -> tuple[str, str]:
     return key, text
 
 
-class AcceptForm(forms.Form):
+class AcceptSubmissionForm(forms.Form):
     """How an accepted submission is linked with the first raters."""
 
     bridging = forms.IntegerField(
@@ -134,7 +134,7 @@ class AcceptForm(forms.Form):
     )
 
 
-class RejectForm(forms.Form):
+class RejectSubmissionForm(forms.Form):
     """Why a submission is rejected."""
 
     reason = forms.CharField(

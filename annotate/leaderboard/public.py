@@ -1,4 +1,4 @@
-"""What the public pages of a leaderboard show: the newest version as it is kept, and nothing else."""
+"""The content of the public pages of a leaderboard: the newest version, as it was stored."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from annotate.exports.citation import Card, bibtex
 from annotate.leaderboard.results import board_table, explain, values_table
 from annotate.leaderboard.standings import Board, Leaderboard
 from annotate.results.shown import Link
-from annotate.results.table import Table
+from annotate.results.table import ColumnKind, Table
 from annotate.results.text import interval, number
 
 DOCUMENTS_ON_A_PAGE = 200
@@ -52,7 +52,7 @@ class PublicPage:
 
     @property
     def etag(self) -> str:
-        """A word for everything that the page shows."""
+        """A digest of everything that the page shows."""
         chosen = self.settings
         parts = [
             *(VERSION, self.version.content_hash, self.version.number, self.version.changelog),
@@ -67,12 +67,12 @@ class PublicPage:
         return [str(name) for name in self.settings.metadata_names]
 
     def board(self, given: Mapping[str, str]) -> Board | None:
-        """Return the board that an address asks for, else the first one."""
+        """Return the chosen board, else the first one."""
         boards = self.leaderboard.boards
         return self.leaderboard.board(given.get("dimension", "")) or (boards[0] if boards else None)
 
     def metadata(self, given: Mapping[str, str], board: Board) -> str:
-        """Return the name of metadata that an address asks for, if it is shown."""
+        """Return the chosen metadata; empty if the page does not show it."""
         name = given.get("metadata", "")
         return name if name in self.metadata_names and name in board.values else ""
 
@@ -85,7 +85,7 @@ class PublicPage:
         return values_table(board, name) if name else board_table(board)
 
     def context(self, given: Mapping[str, str], site: str) -> dict[str, Any]:
-        """Return what the pages show of the chosen board. site: where the installation is, without a path."""
+        """Return the context of the templates. site: the URL of the installation, without a path."""
         board = self.board(given)
         name = self.metadata(given, board) if board else ""
         return {
@@ -101,10 +101,10 @@ class PublicPage:
             "citation": self._citation(site),
         }
 
-    def _heads(self, board: Board, name: str) -> Sequence[str]:
+    def _heads(self, board: Board, name: str) -> list[tuple[str, bool]]:
         shown = values_table(board, name) if name else board_table(board)
         wanted = [column for column in shown.columns if column.key not in _LEFT_OUT]
-        return [column.name for column in wanted]
+        return [(column.name, column.kind is not ColumnKind.TEXT) for column in wanted]
 
     def _rows(self, board: Board, name: str) -> list[ShownRow]:
         table = values_table(board, name) if name else board_table(board)

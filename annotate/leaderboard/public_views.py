@@ -17,11 +17,12 @@ from rest_framework.throttling import SimpleRateThrottle
 
 from annotate.core.errors import DomainError
 from annotate.core.response_headers import content_policy
-from annotate.leaderboard.commands import may_submit, submit_outputs
+from annotate.leaderboard.commands import LARGEST, may_submit, submit_outputs
 from annotate.leaderboard.forms import SubmissionForm
 from annotate.leaderboard.public import PublicPage, public_leaderboard
 from annotate.results.text import comma_separated
 
+MORE_IN_FORM = 1024**2  # bytes besides the file
 FRESH = 300  # seconds for which caches need not ask
 View = Callable[..., HttpResponse]
 
@@ -34,7 +35,7 @@ class PublicThrottle(SimpleRateThrottle):
     cache = caches["process"]
 
     def get_cache_key(self, request: HttpRequest, _view: object) -> str:
-        """Return under what the requests of an address are counted."""
+        """Return the key of an address in the cache."""
         return f"public-{get_ip(request)}"
 
 
@@ -95,15 +96,25 @@ def page(request: HttpRequest, page: PublicPage) -> HttpResponse:
     return HttpResponse(_render("public", _context(request, page)))
 
 
-@xframe_options_exempt
+def _may_be_framed(view: View) -> View:
+    """Let other sites frame every answer of a view. A browser takes the headers of a 304, too."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, key: str) -> HttpResponse:
+        response = view(request, key)
+        policy = content_policy().replace("frame-ancestors 'none'", "frame-ancestors *")
+        response.headers["Content-Security-Policy"] = policy
+        return response
+
+    return xframe_options_exempt(answer)
+
+
 @require_safe
+@_may_be_framed
 @_public
 def embed(request: HttpRequest, page: PublicPage) -> HttpResponse:
     """Show the table alone. This is the only page that others may frame."""
-    response = HttpResponse(_render("embed", _context(request, page)))
-    policy = content_policy().replace("frame-ancestors 'none'", "frame-ancestors *")
-    response.headers["Content-Security-Policy"] = policy
-    return _let_others_read(response)
+    return _let_others_read(HttpResponse(_render("embed", _context(request, page))))
 
 
 @require_safe
@@ -159,6 +170,10 @@ def submit(request: HttpRequest, page: PublicPage) -> HttpResponse:
             return _refuse(
                 403, gettext("This form was sent from another site. Open its page and send it again.")
             )
+        if _body_size(request) > LARGEST + MORE_IN_FORM:  # before the body is read
+            return _refuse(
+                413, gettext("The file is larger than {most} MiB.").format(most=LARGEST // 1024**2)
+            )
         form, status = SubmissionForm(request.POST, request.FILES), 422
         try:
             if form.is_valid():
@@ -173,6 +188,11 @@ def submit(request: HttpRequest, page: PublicPage) -> HttpResponse:
     response = HttpResponse(_render("submit", context), status=status)
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def _body_size(request: HttpRequest) -> int:
+    size = str(request.META.get("CONTENT_LENGTH") or "")
+    return int(size) if size.isascii() and size.isdigit() else 0
 
 
 def _is_own_form(request: HttpRequest) -> bool:

@@ -11,7 +11,8 @@ from django.utils.translation import gettext
 
 from agreement import CrossedModelError, SystemDifference, crossed_differences
 from agreement.data import FloatArray
-from agreement.standings import PanelOffset, Standing, compare_panels, panel_mean
+from agreement.standings import PanelOffset, SystemStanding, compare_panels, panel_mean
+from annotate.additions.queries import severity_of
 from annotate.core.errors import UndefinedResultError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.metadata import metadata_text
@@ -22,9 +23,9 @@ from annotate.leaderboard.standings import (
     CORRECTED,
     PEOPLE,
     Board,
+    Effort,
     Leaderboard,
     ListedSystem,
-    Part,
 )
 from annotate.results.queries.by_system import mean_over_raters
 from annotate.results.queries.drawn import unequally_drawn
@@ -35,11 +36,11 @@ SECONDS_OF_AN_HOUR = 3600
 
 
 @dataclass(frozen=True, eq=False)
-class _Panel:
+class _RatedSystems:
     """A project's systems as its own raters rate them.
 
     values: by dimension key (raters, documents, systems), NaN for gaps. scores: (documents, systems), the
-    mean over raters, or on the dimensions of `corrected` scores of a judge. offsets: by dimension key.
+    mean over raters, or for the systems of `corrected`, likewise by key, scores of a judge. offsets: by key.
     """
 
     project: Project
@@ -48,7 +49,7 @@ class _Panel:
     systems: Sequence[str]
     values: Mapping[str, FloatArray]
     scores: Mapping[str, FloatArray]
-    corrected: frozenset[str]
+    corrected: Mapping[str, frozenset[str]]
     offsets: Mapping[str, PanelOffset] = field(default_factory=dict)
 
 
@@ -76,11 +77,10 @@ def leaderboard_of(project: Project) -> Leaderboard:
     dimensions = [each for each in own.rated.dimensions if not each.is_named]
     if not dimensions:
         raise UndefinedResultError(gettext("A leaderboard needs a dimension with amounts, not names."))
-    found = [own]
+    panels = [own]
     for addition in finished_additions(project):
         panel = _panel_of(addition.project, addition.number, position_of, _offsets_of(addition))
-        found.extend([panel] if panel else [])
-    panels = _name_apart(found)
+        panels.extend([panel] if panel else [])
     labels = _metadata_labels(documents)
     boards = [_board(panels, each.key, each.name, [each], labels) for each in dimensions]
     scales = {(each.scale_minimum, each.scale_maximum) for each in dimensions}
@@ -91,8 +91,8 @@ def leaderboard_of(project: Project) -> Leaderboard:
     )
 
 
-def _notes(panels: Sequence[_Panel], dimensions: Sequence[FrozenDimension]) -> list[str]:
-    """Return sentences about means that a reader must not take as they are."""
+def _notes(panels: Sequence[_RatedSystems], dimensions: Sequence[FrozenDimension]) -> list[str]:
+    """Return cautions about the means."""
     own, notes = panels[0], []
     unequal = unequally_drawn(own.rated, items_of(own.project))
     named = [each.name for each in dimensions if unequal[each.key] and each.key not in own.corrected]
@@ -114,7 +114,7 @@ def _panel_of(
     addition: int | None,
     position_of: Mapping[str, int],
     offsets: Mapping[str, PanelOffset] | None = None,
-) -> _Panel | None:
+) -> _RatedSystems | None:
     """Return a project's systems on the benchmark's documents, None before Round I. Seven queries."""
     rounds = rated_rounds(project, "documents")
     if not rounds:
@@ -145,23 +145,17 @@ def _panel_of(
             if place := place_of(item):
                 table[place] = score
         all_values[dimension.key], scores[dimension.key] = values, table
-    corrected = frozenset(judged) & frozenset(scores)
-    return _Panel(project, addition, rated, systems, all_values, scores, corrected, offsets or {})
+    corrected = {key: frozenset(items.systems[item] for item in own) for key, own in judged.items()}
+    return _RatedSystems(project, addition, rated, systems, all_values, scores, corrected, offsets or {})
 
 
-def _offsets_of(addition: Addition) -> Mapping[str, PanelOffset]:  # noqa: ARG001
+def _offsets_of(addition: Addition) -> Mapping[str, PanelOffset]:
     """Return by dimension how much higher the addition's raters rate than the first ones."""
-    return {}
-
-
-def _name_apart(panels: Sequence[_Panel]) -> list[_Panel]:
-    """Return the panels with systems of one name told apart by their addition."""
-    taken: set[str] = set()
-    found = []
-    for panel in panels:
-        names = [f"{name} ({panel.addition})" if name in taken else name for name in panel.systems]
-        taken.update(names)
-        found.append(_Panel(**{**vars(panel), "systems": names}))
+    found = {}
+    for key, bridge in severity_of(addition).items():
+        if bridge.offset is not None and bridge.offset.interval is not None:
+            interval = bridge.offset.interval
+            found[key] = PanelOffset(bridge.offset.value, (interval.high - interval.low) / 2)
     return found
 
 
@@ -180,7 +174,7 @@ def _metadata_labels(documents: Mapping[str, Mapping[str, object]]) -> dict[str,
 
 
 def _board(
-    panels: Sequence[_Panel],
+    panels: Sequence[_RatedSystems],
     key: str,
     name: str,
     dimensions: Sequence[FrozenDimension],
@@ -207,21 +201,25 @@ def _board(
                 for each in dimensions
                 if each.key in panel.values
             ),
-            "source": CORRECTED if panel.corrected & {each.key for each in dimensions} else PEOPLE,
+            "source": CORRECTED
+            if any(system in panel.corrected.get(each.key, ()) for each in dimensions)
+            else PEOPLE,
             "addition": panel.addition,
             "severity": offsets[at].value if panel.addition else None,
         }
         for system, (panel, place), at in zip(names, of_system, places, strict=True)
     }
 
-    def listed(standings: Sequence[Standing]) -> list[ListedSystem]:
+    def list_systems(standings: Sequence[SystemStanding]) -> list[ListedSystem]:
         return [ListedSystem(**vars(each), **facts[each.system]) for each in standings]
 
     def means(chosen: FloatArray) -> list[ListedSystem]:
         found = [
             panel_mean(chosen[:, index], names[index], scale, offsets[at]) for index, at in enumerate(places)
         ]
-        return listed(sorted(found, key=lambda each: (each.mean is None, -(each.mean or 0.0), each.system)))
+        return list_systems(
+            sorted(found, key=lambda each: (each.mean is None, -(each.mean or 0.0), each.system))
+        )
 
     return Board(
         key=key,
@@ -229,7 +227,7 @@ def _board(
         definition=dimensions[0].definition if key != ALL else "",
         least=scale[0],
         most=scale[1],
-        systems=listed(compare_panels(scores, names, scale, places, offsets, within=within)),
+        systems=list_systems(compare_panels(scores, names, scale, places, offsets, within=within)),
         values={
             column: {
                 value: means(scores[[label == value for label in own]])
@@ -241,14 +239,14 @@ def _board(
 
 
 def _differences_within(
-    panel: _Panel, dimensions: Sequence[FrozenDimension], tests: int
+    panel: _RatedSystems, dimensions: Sequence[FrozenDimension], tests: int
 ) -> dict[tuple[str, str], SystemDifference]:
     """Return a panel's pairs by the crossed model, whose raters are a sample; none if it cannot be fitted.
 
     Of several dimensions each rater's mean counts. tests: how many pairs simultaneous intervals hold for.
     """
     keys = [each.key for each in dimensions]
-    if panel.corrected & set(keys) or not set(keys) <= set(panel.values):
+    if panel.corrected.keys() & set(keys) or not set(keys) <= set(panel.values):
         return {}
     values = np.mean([panel.values[key] for key in keys], axis=0)
     values = values[:, ~np.isnan(values).all(axis=(0, 2)), :]
@@ -259,14 +257,14 @@ def _differences_within(
     return {(each.first, each.second): each for each in found.differences}
 
 
-def _scores(panel: _Panel, key: str) -> FloatArray:
+def _scores(panel: _RatedSystems, key: str) -> FloatArray:
     if key in panel.scores:
         return panel.scores[key]
     shape = next(iter(panel.scores.values())).shape if panel.scores else (0, len(panel.systems))
     return np.full(shape, np.nan)
 
 
-def _offset(panel: _Panel, dimensions: Sequence[FrozenDimension]) -> PanelOffset:
+def _offset(panel: _RatedSystems, dimensions: Sequence[FrozenDimension]) -> PanelOffset:
     """Return the mean offset on these dimensions, with the longest interval that it can have.
 
     The same raters err on all of them, so errors may go together: reaches are averaged, not their squares.
@@ -281,12 +279,12 @@ def _offset(panel: _Panel, dimensions: Sequence[FrozenDimension]) -> PanelOffset
     )
 
 
-def _part_of(panel: _Panel) -> Part:
-    """Return what a panel's part of the leaderboard took. Two queries."""
+def _part_of(panel: _RatedSystems) -> Effort:
+    """Return the hours and money of a panel. Three queries."""
     ratings = Rating.objects.filter(assignment__round__project=panel.project)
     found = ratings.aggregate(
         seconds=Sum("active_seconds"), raters=Count("assignment__annotator", distinct=True)
     )
     money = sum((each.money(panel.project) for each in JUDGED.values()), Decimal(0))
     hours = round((found["seconds"] or 0) / SECONDS_OF_AN_HOUR, 2)
-    return Part(panel.addition, list(panel.systems), found["raters"], hours, f"{money:.2f}")
+    return Effort(panel.addition, list(panel.systems), found["raters"], hours, f"{money:.2f}")

@@ -40,7 +40,7 @@ SAYS_JUDGED = gettext_lazy(
 
 
 def explain(board: Board) -> str:
-    """Return what must be known to read a board."""
+    """Return how to read a board."""
     parts = [SAYS]
     if any(each.addition for each in board.systems):
         parts.append(SAYS_ADDITIONS)
@@ -71,7 +71,7 @@ VALUES = Parameter("metadata", gettext_lazy("Means by"), _metadata)
 
 
 def leaderboard_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return the chosen board, the means by metadata if they were chosen, and what the ratings took."""
+    """Return the chosen board, its means by the chosen metadata, and the hours and money."""
     found = leaderboard_of(project)
     board = found.board(chosen[BOARD.name])
     if board is None:

@@ -1,4 +1,4 @@
-"""What a leaderboard is, and the JSON that versions keep of it."""
+"""A leaderboard, and the JSON that versions store of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -15,7 +15,7 @@ class ListedSystem:
     """A system on a board. Its mean is on the scale of the benchmark's own raters.
 
     source: PEOPLE or CORRECTED. addition: the number of the addition that it came with, None for the
-    benchmark's own. severity: what was subtracted, because the addition's raters rate higher by it. best,
+    benchmark's own. severity: the offset of the addition's raters, which was subtracted. best,
     worst: possible ranks, 0 if no pair was compared. reason: why there is no mean or interval.
     """
 
@@ -56,7 +56,7 @@ class Board:
 
 
 @dataclass(frozen=True)
-class Part:
+class Effort:
     """The benchmark (addition None) or an addition: its raters, their active hours, money spent on judges."""
 
     addition: int | None
@@ -68,10 +68,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """The standings of a benchmark. notes: sentences about what is missing."""
+    """The standings of a benchmark. notes: cautions about the means."""
 
     boards: Sequence[Board]
-    parts: Sequence[Part]
+    parts: Sequence[Effort]
     documents: int
     notes: Sequence[str] = ()
 
@@ -104,7 +104,7 @@ class Leaderboard:
             )
             for each in plain["boards"]
         ]
-        return cls(boards, [Part(**each) for each in plain["parts"]], plain["documents"], plain["notes"])
+        return cls(boards, [Effort(**each) for each in plain["parts"]], plain["documents"], plain["notes"])
 
 
 def _systems(plain: Sequence[Mapping[str, Any]]) -> list[ListedSystem]:

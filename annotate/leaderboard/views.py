@@ -15,7 +15,7 @@ from annotate.core.metadata import metadata_names
 from annotate.core.models import Project, PublicLeaderboard, Submission
 from annotate.core.page import Request, render_in_project, request_user
 from annotate.leaderboard.commands import accept_submission, publish, reject_submission
-from annotate.leaderboard.forms import AcceptForm, PublicPageForm, RejectForm
+from annotate.leaderboard.forms import AcceptSubmissionForm, PublicPageForm, RejectSubmissionForm
 
 ON_A_PAGE = 50
 LONGEST_SHOWN = 2_000  # characters of an output
@@ -72,8 +72,8 @@ def submission(request: Request, slug: str, pk: int) -> HttpResponse:
     if found is None:
         raise Http404(gettext("There is no such submission."))
     is_rejecting = "reject" in request.POST
-    accepting = AcceptForm(request.POST if request.method == "POST" and not is_rejecting else None)
-    rejecting = RejectForm(request.POST if is_rejecting else None)
+    accepting = AcceptSubmissionForm(request.POST if request.method == "POST" and not is_rejecting else None)
+    rejecting = RejectSubmissionForm(request.POST if is_rejecting else None)
     if request.method == "POST":
         form, status = (rejecting if is_rejecting else accepting), 422
         try:

@@ -20,7 +20,7 @@ from judges.core.errors import KeyMissingError
 from judges.core.models import Batch, Run
 from judges.endpoints.dialects import DIALECTS
 from judges.endpoints.dialects.base import Dialect
-from judges.endpoints.dialects.batches import BatchClient, RemoteBatch, Submission
+from judges.endpoints.dialects.batches import BatchClient, BatchSubmission, RemoteBatch
 from judges.endpoints.failures import BatchUnknown, RequestFailed
 from judges.endpoints.keys import server_of
 from judges.runs.batch_lines import portions, write_requests
@@ -109,12 +109,12 @@ def _dialect(batch: Batch) -> Dialect:
 def _create(batch: Batch, client: BatchClient) -> RemoteBatch:
     """Submit a batch; where nothing was uploaded, its requests are written once more, in the same order."""
     if client.uploads:
-        return client.create(batch.input_file, str(batch.pk), Submission(batch.model))
+        return client.create(batch.input_file, str(batch.pk), BatchSubmission(batch.model))
     judgments = list(batches.judgments_in(batch).order_by("pk").values_list("pk", flat=True))
     with TemporaryFile() as file:
         write_requests(judgments, file, _dialect(batch), str(batch.pk))
         file.seek(0)
-        return client.create(batch.input_file, str(batch.pk), Submission(batch.model, file))
+        return client.create(batch.input_file, str(batch.pk), BatchSubmission(batch.model, file))
 
 
 def _submit(batch: Batch, client: BatchClient) -> bool:

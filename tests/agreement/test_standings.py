@@ -26,9 +26,9 @@ def test_offset_moves_the_mean_and_widens_its_interval() -> None:
     scores = np.array([[2.0], [3.0], [4.0], [3.0]])
     (plain,) = compare_panels(scores, ["A"], SCALE, [0], [PanelOffset()])
     (moved,) = compare_panels(scores, ["A"], SCALE, [1], [PanelOffset(), PanelOffset(0.5, 0.4)])
-    assert plain.mean and plain.high and moved.mean and moved.high
-    assert moved.mean == pytest.approx(plain.mean - 0.5)
-    assert moved.high - moved.mean == pytest.approx(np.hypot(plain.high - plain.mean, 0.4))
+    own, other = ((each.low or 0.0, each.mean or 0.0, each.high or 0.0) for each in (plain, moved))
+    assert other[1] == pytest.approx(own[1] - 0.5)
+    assert other[2] - other[1] == pytest.approx(np.hypot(own[2] - own[1], 0.4))
 
 
 def test_unknown_offset_compares_with_no_other_panel() -> None:

@@ -15,14 +15,27 @@ from playwright.sync_api import BrowserContext, Page
 
 import annotate.urls
 import judges.urls
+from annotate.additions.commands import add_systems
 from annotate.calibration.commands import start_session
 from annotate.core.audit import record
 from annotate.core.jobs import run_job
-from annotate.core.models import Delivery, Document, GoldItem, Project, Role, User, Webhook
+from annotate.core.models import (
+    Delivery,
+    Document,
+    GoldItem,
+    Project,
+    PublicLeaderboard,
+    Role,
+    Submission,
+    User,
+    Version,
+    Webhook,
+)
 from annotate.core.raters import disputes_of
 from annotate.disputes.commands.disputes import post_message
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands.exports import start_export
+from annotate.leaderboard.queries import leaderboard_of
 from annotate.people.commands import invite
 from annotate.quality.commands import RightValue, describe_gold, mark_gold, set_practice_bar
 from annotate.rating.commands.rounds import close_round_one, open_round_two
@@ -66,6 +79,7 @@ NO_PAGES = {
         "document_end",
     ),
     *("practice", "practice_item", "practice_feedback"),
+    *("public_json", "public_csv", "public_documents"),
     *("keys", "preferences", "own_data", "digest_stop", "invitation", "join", "outside_end"),
     *(
         "address",
@@ -98,10 +112,12 @@ rounds/1/deadline/ versions/ export/ export/datasheet/ export/{export}/ audit/ d
 webhooks/ webhooks/{webhook}/
 results/ results/agreement/ results/agreement/?part=severity results/systems/ results/systems/means/
 results/metadata/ results/questions/ results/disagreements/
+results/leaderboard/ public-page/ submissions/ submissions/{submission}/
 results/disagreements/{item}/fluency/
 disputes/ adjudication/ dispute-rules/ disputes/{dispute}/
 """
 OF_JUDGES = """
+additions/ additions/{addition}/
 judges/ judges/new/ judges/{judge}/ judges/{judge}/?part=self-consistency
 judges/{judge}/judgments/failed/ judges/judgment/{judgment}/
 judges/judgments/ judges/read-again/ judges/read-again/{rereading}/
@@ -133,6 +149,7 @@ BEFORE_ROUND_ONE = (
     "calibration/{session}/",
 )
 REPRODUCTION = "reproduction/"
+PUBLIC = ("", "embed/", "submit/")
 WHILE_RATED = ("", "results/so-far/", "annotator-quality/")
 
 
@@ -183,6 +200,13 @@ def people_at_work() -> Scene:
         "item": discussed.items[0].pk,
         "export": export.pk,
         "webhook": failing_webhook(discussed),
+        "submission": Submission.objects.create(
+            project=discussed.project,
+            system="New",
+            contact="team@example.org",
+            outputs={"product-1": "Fine."},
+            digest="0" * 64,
+        ).pk,
     }
     return Scene(
         admin,
@@ -190,11 +214,22 @@ def people_at_work() -> Scene:
             *(f"/{each.format(person=admin.pk)}" for each in ANYWHERE),
             home(discussed),
             *(home(discussed, each.format(**keys)) for each in OF_PEOPLE.split()),
+            *public_pages(discussed),
             *(home(rated, each) for each in WHILE_RATED),
             f"/projects/{paper_project(admin).slug}/{REPRODUCTION}",
             *(home(fresh, each.format(gold=gold.pk, session=session.pk)) for each in BEFORE_ROUND_ONE),
         ],
     )
+
+
+def public_pages(cast: Cast) -> list[str]:
+    """Publish a version of the leaderboard."""
+    standings = leaderboard_of(cast.project).as_dict()
+    Version.objects.create(project=cast.project, major=1, minor=0, content_hash="0", leaderboard=standings)
+    key = PublicLeaderboard.objects.create(
+        project=cast.project, is_public=True, takes_submissions=True, metadata_names=["genre"]
+    ).key
+    return [f"/benchmarks/{key}/{each}" for each in PUBLIC]
 
 
 def judges_with_people() -> Scene:
@@ -226,6 +261,9 @@ def judges_with_people() -> Scene:
         "endpoint": judge.endpoint_id,
         "prompt": judge.template_id,
         "run": run.pk,
+        "addition": add_systems(
+            project=cast.project, outputs={"new": {"product-1": "A text."}}, bridging=2, by=cast.admin
+        ).number,
         "judgment": judge.judgments.order_by("pk")[0].pk,
         **learning_of(cast, judge),
     }
@@ -314,7 +352,11 @@ def test_a_new_page_must_be_looked_at(client: Client) -> None:
     """Fail for a route that answers GET and is neither visited nor known to be no page."""
     client.force_login(make_user())
     inside = [*OF_PEOPLE.split(), *OF_JUDGES.split(), *BEFORE_ROUND_ONE, *WHILE_RATED, REPRODUCTION]
-    named = [*ANYWHERE, *(f"projects/x/{each}" for each in inside)]
+    named = [
+        *ANYWHERE,
+        *(f"projects/x/{each}" for each in inside),
+        *(f"benchmarks/x/{each}" for each in PUBLIC),
+    ]
     paths = [re.sub(r"\{\w+\}", "1", f"/{each}").partition("?")[0] for each in named]
     visited = {resolve(path).route for path in paths}
     routes = [(str(each.pattern), each.name) for each in annotate.urls.urlpatterns + judges.urls.urlpatterns]

@@ -85,6 +85,10 @@ def test_only_the_embedded_table_may_be_framed(client: Client, shown: PublicLead
         if name == "embed":
             assert "X-Frame-Options" not in answer
             assert "frame-ancestors *" in answer["Content-Security-Policy"]
+            same = client.get(url(shown, name), headers={"If-None-Match": answer["ETag"]})
+            assert same.status_code == 304
+            assert "frame-ancestors *" in same["Content-Security-Policy"]
+            assert "X-Frame-Options" not in same
         else:
             assert answer["X-Frame-Options"] == "DENY"
             assert "frame-ancestors 'none'" in answer["Content-Security-Policy"]

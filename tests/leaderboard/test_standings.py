@@ -1,13 +1,17 @@
 """The leaderboard of a project: means, groups, metadata and its JSON."""
 
+import json
 from statistics import mean
 
 import numpy as np
 import pytest
 
 from annotate.core.errors import UndefinedResultError
+from annotate.core.models import Assignment, GoldValue
 from annotate.leaderboard.queries import leaderboard_of
 from annotate.leaderboard.standings import Leaderboard
+from annotate.rating.commands.rounds import close_round_one, open_round_one
+from tests.additions.scenes import make_addition, make_benchmark, make_new_raters, rate_all
 from tests.factories import Cast, make_project
 from tests.leaderboard.conftest import VALUES
 
@@ -42,3 +46,40 @@ def test_leaderboard_is_the_same_after_json(cast: Cast) -> None:
 def test_leaderboard_before_round_one_says_what_it_needs() -> None:
     with pytest.raises(UndefinedResultError, match="needs ratings"):
         leaderboard_of(make_project().project)
+
+
+def test_addition_is_on_the_scale_of_the_first_raters_once_closed() -> None:
+    cast = make_benchmark()
+    addition = make_addition(cast, bridging=6)
+    strict, mild = make_new_raters(addition)
+    round = open_round_one(project=addition.project, by=cast.admin)
+
+    def one_less(assignment: Assignment, _: str) -> float:
+        gold = GoldValue.objects.filter(gold__item=assignment.item).first()
+        return 3 if gold is None else gold.value - 1
+
+    rate_all(round, strict, one_less)
+    rate_all(round, mild, lambda each, key: one_less(each, key) + 1)
+    before = leaderboard_of(cast.project)
+    assert [each.addition for each in before.boards[0].systems] == [None, None]
+    close_round_one(project=addition.project, by=cast.admin)
+    found = leaderboard_of(cast.project)
+    new = found.boards[0].systems[0]
+    assert (new.system, new.addition, new.source) == ("newcomer", 1, "people")
+    # The raters give 3 and 4, and are half a point more severe than the first raters.
+    assert (new.mean, new.severity) == (4, -0.5)
+    assert (new.documents, new.ratings) == (6, 12)
+    assert (new.best, new.letters) == (1, "a")
+    assert [each.addition for each in found.parts] == [None, 1]
+    assert Leaderboard.from_dict(json.loads(json.dumps(found.as_dict()))) == found
+
+
+def test_addition_without_bridging_items_has_no_mean() -> None:
+    cast = make_benchmark()
+    addition = make_addition(cast, bridging=0)
+    (rater,) = make_new_raters(addition, 1)
+    rate_all(open_round_one(project=addition.project, by=cast.admin), rater, lambda *_: 5)
+    close_round_one(project=addition.project, by=cast.admin)
+    last = leaderboard_of(cast.project).boards[0].systems[-1]
+    assert (last.system, last.mean, last.letters) == ("newcomer", None, "")
+    assert "severe" in last.reason

@@ -1,4 +1,4 @@
-"""Submitted outputs: what is taken, what is refused, and what an admin decides."""
+"""Submitted outputs: checks of files, limits, and the decision of an admin."""
 
 import csv
 import gzip
@@ -89,6 +89,16 @@ def test_unusable_file_is_refused_in_a_sentence(
     assert answer.status_code == 422
     assert message in answer.content.decode()
     assert not Submission.objects.exists()
+
+
+def test_huge_body_is_refused_before_it_is_read(client: Client, shown: PublicLeaderboard) -> None:
+    answer = client.post(
+        reverse("public_submit", args=[shown.key]),
+        b"",
+        "multipart/form-data; boundary=x",
+        CONTENT_LENGTH=10**10,
+    )
+    assert answer.status_code == 413
 
 
 def test_each_document_needs_one_usable_output(cast: Cast, shown: PublicLeaderboard) -> None:

@@ -334,7 +334,7 @@ def test_queries_are_the_same_whatever_the_projects_size(client, documents, anno
     close_round_one(project=cast.project, by=cast.admin)
     open_round_two(project=cast.project, by=cast.admin)
     assert (
-        queries(client, cast, cast.admin) == 23
+        queries(client, cast, cast.admin) == 24
     )  # three of the open disputes; no pace of Round I, nor who rated when
     # session, user, place, roles, place as annotator, rounds, the disputes' counts (2) and nudge, roles
     assert queries(client, cast, cast.annotators[0].user) == 10

@@ -10,6 +10,17 @@ PAGE: dict[str, Any] = {
 }
 
 EXAMPLES: dict[str, dict[str, Any]] = {
+    "SubmissionInput": {
+        "system": "Longformer, 2026",
+        "contact": "team@example.org",
+        "note": "Beam search, 4 beams.",
+        "outputs": {"boots-1": "The boots are warm and dry.", "boots-2": "Most buyers found them too small."},
+    },
+    "SubmissionAnswer": {
+        "system": "Longformer, 2026",
+        "outputs": 2,
+        "message": "An admin of the benchmark decides whether people rate these outputs.",
+    },
     "PageRow": PAGE,
     "ResultShape": {
         **PAGE,

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from annotate.core.lazy_module import LazyModule
 from judges.endpoints.connections import client_of_one
 from judges.endpoints.dialects.anthropic_messages import AnthropicMessages
-from judges.endpoints.dialects.batches import PIECE, BatchClient, RemoteBatch, Submission
+from judges.endpoints.dialects.batches import PIECE, BatchClient, BatchSubmission, RemoteBatch
 from judges.endpoints.failures import BatchUnknown, RequestFailed
 from judges.endpoints.questions import Server
 
@@ -50,7 +50,7 @@ class MessageBatches(BatchClient):
         """Upload nothing: the requests are sent with the submission."""
         return "inline"
 
-    def create(self, input_file: str, token: str, submission: Submission) -> RemoteBatch:  # noqa: ARG002
+    def create(self, input_file: str, token: str, submission: BatchSubmission) -> RemoteBatch:  # noqa: ARG002
         """Submit requests; each of their ids begins with the token."""
         requests = [json.loads(line) for line in submission.requests or ()]
         with self._sentences(self._no_batches):

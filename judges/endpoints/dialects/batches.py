@@ -49,7 +49,7 @@ class RemoteBatch:
 
 
 @dataclass(frozen=True)
-class Submission:
+class BatchSubmission:
     """The model of a batch, and the file of requests for interfaces without uploads."""
 
     model: str
@@ -81,7 +81,7 @@ class BatchClient(ABC):
         """Upload a file of requests and return the id that the provider gives it."""
 
     @abstractmethod
-    def create(self, input_file: str, token: str, submission: Submission) -> RemoteBatch:
+    def create(self, input_file: str, token: str, submission: BatchSubmission) -> RemoteBatch:
         """Submit requests as a batch that can be found by its token."""
 
     @abstractmethod

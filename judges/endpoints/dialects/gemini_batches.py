@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 
 from annotate.core.lazy_module import LazyModule
 from judges.endpoints.connections import client_of_one
-from judges.endpoints.dialects.batches import BatchClient, RemoteBatch, Submission
+from judges.endpoints.dialects.batches import BatchClient, BatchSubmission, RemoteBatch
 from judges.endpoints.dialects.gemini import Gemini
 from judges.endpoints.failures import BatchUnknown, RequestFailed
 from judges.endpoints.questions import Server
@@ -66,7 +66,7 @@ class GeminiBatches(BatchClient):
                 raise RequestFailed(self._no_batches, fatal_for_run=True)
             return stored.name
 
-    def create(self, input_file: str, token: str, submission: Submission) -> RemoteBatch:
+    def create(self, input_file: str, token: str, submission: BatchSubmission) -> RemoteBatch:
         """Submit an uploaded file; the batch is displayed with the token as its name."""
         with self._sentences(self._no_batches):
             return self._remote(

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 
 from annotate.core.lazy_module import LazyModule
 from judges.endpoints.connections import client_of_one
-from judges.endpoints.dialects.batches import PIECE, BatchClient, RemoteBatch, Submission
+from judges.endpoints.dialects.batches import PIECE, BatchClient, BatchSubmission, RemoteBatch
 from judges.endpoints.dialects.chat_completions import COMPLETIONS, ChatCompletions
 from judges.endpoints.failures import BatchUnknown, RequestFailed
 from judges.endpoints.questions import Server
@@ -49,7 +49,7 @@ class OpenAIBatches(BatchClient):
                 raise RequestFailed(self._no_batches, fatal_for_run=True)
             return stored.id
 
-    def create(self, input_file: str, token: str, submission: Submission) -> RemoteBatch:  # noqa: ARG002
+    def create(self, input_file: str, token: str, submission: BatchSubmission) -> RemoteBatch:  # noqa: ARG002
         """Submit an uploaded file, with the token as metadata."""
         with self._sentences(self._no_batches):
             return self._remote(

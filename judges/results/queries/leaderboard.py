@@ -19,7 +19,7 @@ from judges.results.tables.version import version_of_judges
 
 
 def corrected_scores(project: Project) -> Mapping[str, Mapping[int, float]]:
-    """Return scores by item on dimensions of which a routed policy left a part to its judge.
+    """Return scores by item, by dimension key, of systems that a routed policy left to its judge in part.
 
     The score of a unit is f + (y - f) / pi if people rated it and f if not, with f the judge's value, y
     people's mean and pi the probability that people rate it. The mean of a system's scores is an unbiased
@@ -43,13 +43,14 @@ def corrected_scores(project: Project) -> Mapping[str, Mapping[int, float]]:
         if dimension.id not in drawn.by_dimension or dimension.is_named:
             continue
         scores = scores_of(material, dimension.key, samples[policy.rts_id, dimension.key])
-        values = np.full(len(material.items), np.nan)
+        by_item: dict[int, float] = {}
         for place in range(len(scores.system_names)):
-            own = scores.systems == place
-            own_sample = drawn.sample(scores, dimension.id, own & ~material.in_development)
-            values[own & ~material.in_development] = increments(own_sample)
-        given = np.flatnonzero(~material.in_development)
-        found[dimension.key] = dict(zip(material.items[given].tolist(), values[given].tolist(), strict=True))
+            own = (scores.systems == place) & ~material.in_development
+            sample = drawn.sample(scores, dimension.id, own)
+            if sample.ratings < sample.units:
+                by_item |= zip(material.items[own].tolist(), increments(sample).tolist(), strict=True)
+        if by_item:
+            found[dimension.key] = by_item
     return found
 
 

@@ -11,7 +11,7 @@ from threading import Semaphore
 import pytest
 
 from judges.endpoints.client import Client
-from judges.endpoints.dialects.batches import Submission
+from judges.endpoints.dialects.batches import BatchSubmission
 from judges.endpoints.dialects.openai_batches import OpenAIBatches
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.questions import Question, Server
@@ -160,4 +160,4 @@ def test_what_is_no_batch_is_explained(provider, said):
     server = Server(provider.base_url, "k", 5, 1)
     says = "does not know OpenAI-compatible batches"
     with closing(OpenAIBatches(server)) as client, pytest.raises(RequestFailed, match=says):
-        client.create("file-1", "token", Submission("m"))
+        client.create("file-1", "token", BatchSubmission("m"))

@@ -23,7 +23,7 @@ from judges.core.models import Endpoint, EndpointKey
 from judges.endpoints.addresses import ENDPOINT_GUARD, is_listed
 from judges.endpoints.client import Client
 from judges.endpoints.commands import enter_key, try_endpoint
-from judges.endpoints.dialects.batches import Submission
+from judges.endpoints.dialects.batches import BatchSubmission
 from judges.endpoints.dialects.openai_batches import OpenAIBatches
 from judges.endpoints.encryption import UnreadableKeyError, decrypt
 from judges.endpoints.failures import RequestFailed
@@ -429,7 +429,7 @@ def ask_with(kind, url):
     server = Server(url, KEY, 5, 1)
     if kind is OpenAIBatches:
         with closing(OpenAIBatches(server)) as client:
-            client.create("file-1", "token", Submission("m"))
+            client.create("file-1", "token", BatchSubmission("m"))
     else:
         ask(url, KEY)
 

@@ -5,14 +5,21 @@ import pytest
 from django.utils import timezone
 
 from agreement.reliability import RatedSample
-from annotate.core.models import AssignedUnit, Assignment, Rating
+from annotate.core.models import AssignedUnit, Assignment, Rating, Round
 from annotate.leaderboard.queries import leaderboard_of
 from annotate.leaderboard.standings import CORRECTED
+from annotate.rating.commands.assignments import reserve_items
 from judges.core.models import RoutingPolicy
 from judges.results.queries.leaderboard import increments
 from judges.routing.commands.policies import make_policy, route
+from tests.additions.scenes import make_new_raters
 from tests.factories import Cast
-from tests.judges.certified import numbers_of
+from tests.judges.additions.test_route import (
+    finished_benchmark,
+    number_of,
+    routed,
+)
+from tests.judges.certified import numbers_of, people_say
 from tests.judges.routing.project import DOCUMENTS, TRUSTED, routing_project, spec_of
 
 pytestmark = pytest.mark.django_db
@@ -69,3 +76,31 @@ def _rate_sent_units(cast: Cast, policy: RoutingPolicy) -> None:
         Rating(assignment=unit.assignment, dimension=unit.dimension, value=5, created_at=now, updated_at=now)
         for unit in AssignedUnit.objects.filter(assignment__in=places).select_related("assignment")
     )
+
+
+def test_addition_that_a_judge_scores_in_part_has_people_s_mean() -> None:
+    cast = finished_benchmark()
+    addition, policy = routed(cast, documents=60)
+    round = Round.objects.get(project=addition.project, number=1)
+    for rater in make_new_raters(addition):
+        reserve_items(round=round, annotator=rater, how_many=100)
+    places = Assignment.objects.filter(annotator__project=addition.project).select_related("item__document")
+    now, rows = timezone.now(), []
+    for each in places:
+        asked = set(each.units.values_list("dimension", flat=True))
+        for dimension in addition.project.dimensions.all():
+            if not each.partial or dimension.pk in asked:
+                value = people_say(number_of(each.item), dimension.key)
+                rows.append(
+                    Rating(assignment=each, dimension=dimension, value=value, created_at=now, updated_at=now)
+                )
+    Rating.objects.bulk_create(rows)
+    Round.objects.filter(pk=round.pk).update(status=Round.Status.CLOSED, closed_at=now)
+    board = leaderboard_of(cast.project).board("fluency")
+    assert board is not None
+    new = next(each for each in board.systems if each.addition == 1)
+    assert policy.units.filter(dimension__key="fluency").count() < 60 == new.documents
+    assert new.source == CORRECTED
+    assert new.severity == pytest.approx(0, abs=0.01)
+    # The judge is right about the units that stay with it.
+    assert new.mean == pytest.approx(np.mean([people_say(each, "fluency") for each in range(60)]), abs=0.02)
