@@ -457,7 +457,7 @@ def _content(image: GuidelineImage) -> bytes:
 
 
 @dataclass(frozen=True)
-class Version:
+class GuidelineVersion:
     """A version of the guideline with what it changed and the ratings given under it, by dimension key."""
 
     guideline: Guideline
@@ -480,7 +480,7 @@ class AskAgain:
 class Wording:
     """All versions that a round had or has, the newest first, and who can be asked again."""
 
-    versions: list[Version]
+    versions: list[GuidelineVersion]
     to_ask: list[AskAgain]
 
 
@@ -490,7 +490,7 @@ def wording(project: Project) -> Wording:
     given = _count_answers(project)
     found = project.guideline_versions.select_related("made_by").order_by("version")
     used = {version for version, _ in given} | {round.guideline_id for round in rounds.values()}
-    versions: list[Version] = []
+    versions: list[GuidelineVersion] = []
     for guideline in found:
         if guideline.pk in used or guideline.note:
             versions.append(_version(guideline, versions[-1] if versions else None, rounds, given))
@@ -553,12 +553,12 @@ def _count_answers(project: Project) -> dict[tuple[int, str], int]:
 
 def _version(
     guideline: Guideline,
-    before: Version | None,
+    before: GuidelineVersion | None,
     rounds: Mapping[int, Round],
     given: Mapping[tuple[int, str], int],
-) -> Version:
+) -> GuidelineVersion:
     content = FrozenGuideline.from_json(guideline.content)
-    return Version(
+    return GuidelineVersion(
         guideline=guideline,
         content=content,
         in_force=[each for each in rounds.values() if each.guideline_id == guideline.pk],
