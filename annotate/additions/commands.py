@@ -146,8 +146,8 @@ def _make_project(benchmark: Project, guideline: FrozenGuideline, number: int, b
             project=child,
             key=frozen.key,
             position=position,
-            dispute_threshold=rule and rule.dispute_threshold,
-            tolerance=rule and rule.tolerance,
+            dispute_threshold=rule.dispute_threshold if rule else None,
+            tolerance=rule.tolerance if rule else None,
             **{field: getattr(frozen, field) for field in DIMENSION_FIELDS},
         )
         ScalePoint.objects.bulk_create(

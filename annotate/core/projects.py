@@ -35,37 +35,30 @@ def project_cards(user: SomeUser) -> list[ProjectCard]:
     rounds = Prefetch("rounds", Round.objects.select_related("guideline").order_by("number"))
     # Raters see a calibration session only while they have something to do in it.
     own = projects_of(user).filter(Q(calibrates=None) | Q(rounds__status=Round.Status.OPEN)).distinct()
-    found = own.select_related("addition__benchmark").prefetch_related(mine, rounds)
-    projects = _below_benchmarks(list(found.order_by("-created_at", "-pk")))
-    return [
+    projects = own.select_related("addition__benchmark").prefetch_related(mine, rounds)
+    cards = [
         ProjectCard(
             project,
             next((place for place in project.mine if place.role == Role.ANNOTATOR), None),
             any(place.role == Role.ADJUDICATOR for place in project.mine),
             sorted(str(Role(place.role).label) for place in project.mine),
             list(project.rounds.all()),
-            addition_to(project),
+            getattr(project, "addition", None),
         )
-        for project in projects
+        for project in projects.order_by("-created_at", "-pk")
     ]
+    return _below_benchmarks(cards)
 
 
-def _below_benchmarks(projects: list[Project]) -> list[Project]:
+def _below_benchmarks(cards: list[ProjectCard]) -> list[ProjectCard]:
     """Put additions below their benchmark, in order of their numbers, if the person has it, too."""
-    listed = {project.pk for project in projects}
-    below: dict[int, list[Project]] = {}
-    for project in projects:
-        if addition := addition_to(project):
-            below.setdefault(addition.benchmark_id, []).append(project)
-    found: list[Project] = []
-    for project in projects:
-        addition = addition_to(project)
-        if addition is None or addition.benchmark_id not in listed:
-            found.append(project)
-        found += sorted(below.get(project.pk, []), key=lambda each: each.addition.number)
+    listed = {card.project.pk for card in cards}
+    below: dict[int, list[ProjectCard]] = {}
+    for card in sorted(cards, key=lambda card: card.addition.number if card.addition else 0):
+        if card.addition and card.addition.benchmark_id in listed:
+            below.setdefault(card.addition.benchmark_id, []).append(card)
+    found: list[ProjectCard] = []
+    for card in cards:
+        if card.addition is None or card.addition.benchmark_id not in listed:
+            found += [card, *below.get(card.project.pk, [])]
     return found
-
-
-def addition_to(project: Project) -> Addition | None:
-    """Return the addition that a project is, if any. One query unless it was loaded with the project."""
-    return getattr(project, "addition", None)

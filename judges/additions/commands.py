@@ -199,8 +199,8 @@ def _learn(addition: Addition, learned: Calibration, by: User | None) -> Calibra
     judges = {each.position: each.judge for each in stages}
     ids = dict(project.dimensions.values_list("key", "pk"))
     originals = learned.certificates.select_related("dimension").prefetch_related("stages")
-    for original in originals.order_by("dimension__position"):
-        _copy_certificate(original, look, ids[original.dimension.key], judges)
+    for each in originals.order_by("dimension__position"):
+        _copy_certificate(each, look, ids[each.dimension.key], judges)
     made = look.calibration
     made.status, made.ended_at, made.ended_by = Calibration.Status.CERTIFIED, now, by
     made.save(update_fields=["status", "ended_at", "ended_by"])

@@ -46,7 +46,7 @@ def route_of(benchmark: Project) -> BenchmarkRoute:
     certified = Calibration.objects.filter(
         project=benchmark, status=Calibration.Status.CERTIFIED, certificates__threshold__isnull=False
     ).select_related("project", *OF_JUDGES)
-    if policy:
+    if policy and policy.calibration_id:
         certified = certified.filter(pk=policy.calibration_id)
     calibration = certified.order_by("-pk").first()
     if calibration is None:
