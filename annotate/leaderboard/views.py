@@ -6,6 +6,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -40,10 +41,13 @@ def public_page(request: Request, slug: str) -> HttpResponse:
         except DomainError as error:
             form.add_error(None, error.message)
             status = error.status
+    table = request.build_absolute_uri(reverse("public_embed", args=[shown.key]))
+    code = '<iframe src="{}" title="{}" width="100%" height="480"></iframe>'
     context = {
         "form": form,
         "shown": shown if shown.pk and shown.is_public else None,
         "site": request.build_absolute_uri("/").rstrip("/"),
+        "code": format_html(code, table, project.name),
         "version": project.versions.first(),
     }
     return render_in_project(request, project, "leaderboard/settings.html", context, status=status)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Q
 from django.utils.translation import gettext
 
-from annotate.core.access import SomeUser, projects_of
+from annotate.core.access import SomeUser, places_of
 from annotate.core.models import Edition, Project, Role, Round, Version, VersionRequest
 from annotate.core.rounds import rounds_of
 from annotate.exports.citation import Card, bibtex
@@ -42,9 +42,8 @@ def first_edition(project: Project) -> Project:
 def editions_of(project: Project, user: SomeUser) -> list[Project]:
     """Return the editions of a benchmark that this person may read, the first one first."""
     first = first_edition(project)
-    readable = projects_of(user).filter(
-        memberships__user=user, memberships__active=True, memberships__role__in=[Role.ADMIN, Role.RESEARCHER]
-    )
+    reading = places_of(user).filter(role__in=[Role.ADMIN, Role.RESEARCHER])
+    readable = Project.objects.filter(memberships__in=reading)
     family = readable.filter(Q(pk=first.pk) | Q(edition__follows=first)).distinct()
     return list(family.select_related("edition").order_by("edition__number", "pk"))
 

@@ -172,7 +172,7 @@ def test_admin_publishes_with_link_and_code(client: Client, cast: Cast) -> None:
     shown = PublicLeaderboard.objects.get(project=cast.project)
     assert (shown.is_public, shown.shows_texts, shown.metadata_names) == (True, False, ["genre"])
     content = client.get(page).content.decode()
-    assert f"/benchmarks/{shown.key}/embed/" in content
+    assert f"&lt;iframe src=&quot;http://testserver/benchmarks/{shown.key}/embed/&quot;" in content
     assert AuditEntry.objects.filter(project=cast.project, act="leaderboard.changed").count() == 1
 
 

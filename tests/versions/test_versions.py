@@ -64,7 +64,7 @@ def test_an_addition_makes_the_next_version(benchmark: Cast) -> None:
     raters = make_new_raters(addition)
     round = open_round_one(project=addition.project, by=None)
     for rater in raters:
-        rate_all(round, rater, lambda _assignment: 3)
+        rate_all(round, rater, lambda *_: 3)
     assert next_version(benchmark.project).additions == []
     close_round_one(project=addition.project, by=None)
     made = make_version(benchmark.project, "One more system.").version
@@ -124,7 +124,9 @@ def test_an_edition_rates_the_same_items_anew(benchmark: Cast) -> None:
         edition.project,
         third.project,
     ]
-    assert editions_of(benchmark.project, benchmark.annotators[0].user) == []
+    rater = benchmark.annotators[0].user
+    assert rater is not None
+    assert editions_of(benchmark.project, rater) == []
 
 
 def test_the_page_makes_a_version_and_shows_it(benchmark: Cast, client: Client) -> None:
@@ -140,7 +142,9 @@ def test_the_page_makes_a_version_and_shows_it(benchmark: Cast, client: Client) 
     assert "Make version 1.1" in shown
     client.post(reverse("new_edition", args=[benchmark.project.slug]))
     assert Edition.objects.get().project.name in client.get(page).content.decode()
-    client.force_login(benchmark.annotators[0].user)
+    rater = benchmark.annotators[0].user
+    assert rater is not None
+    client.force_login(rater)
     assert client.get(page).status_code in (403, 404)
 
 
