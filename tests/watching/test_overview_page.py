@@ -323,15 +323,9 @@ def test_who_rated_when_is_told_while_round_one_is_open(client):
 def test_queries_are_the_same_whatever_the_projects_size(client, documents, annotators):
     cast = make_project(documents=documents, annotators=annotators, raters_per_item=annotators)
     round = opened(cast)
-<<<<<<< HEAD
     # session, user, place, roles, the twelve of the overview, imports, webhooks, submissions, additions,
     # workers, three of judges, roles for tabs
     assert queries(client, cast, cast.admin) == 25
-=======
-    # session, user, place, roles, the twelve of the overview, imports, webhooks, submissions, workers, three
-    # of judges, roles for tabs
-    assert queries(client, cast, cast.admin) == 24
->>>>>>> leaderboard
     # session, user, place, roles, place as annotator, rounds, progress (3), guideline, practice (2), roles
     assert queries(client, cast, cast.annotators[0].user) == 13
     for item in cast.items:
