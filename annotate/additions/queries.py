@@ -99,7 +99,9 @@ def round_mean(value: float) -> float:
     return round(value, 2)
 
 
-def choose_bridging(project: Project, rated: Sequence[RatedOutput], number: int, count: int) -> list[RatedOutput]:
+def choose_bridging(
+    project: Project, rated: Sequence[RatedOutput], number: int, count: int
+) -> list[RatedOutput]:
     """Return the items that raters of an addition rate again, spread over documents and values.
 
     The items are sorted by their mean and cut into `count` parts. Each part gives an item of the document
