@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils.translation import gettext
 
 from annotate.additions.queries import (
-    RatedItem,
+    RatedOutput,
     additions_of,
     choose_bridging,
     guideline_of_additions,
@@ -190,7 +190,7 @@ def _copy_documents(benchmark: Project, child: Project, keys: set[int]) -> dict[
     return {old.pk: new for old, new in zip(originals, made, strict=True)}
 
 
-def _copy_bridging(child: Project, chosen: Sequence[RatedItem], copies: Mapping[int, Document]) -> None:
+def _copy_bridging(child: Project, chosen: Sequence[RatedOutput], copies: Mapping[int, Document]) -> None:
     """Copy the chosen items as hidden gold items, whose gold values are the means of the first raters."""
     dimensions = {each.key: each for each in child.dimensions.all()}
     originals = Item.objects.select_related("system").in_bulk([each.item for each in chosen])

@@ -32,7 +32,7 @@ FEWEST_FIRST_RATERS = 2
 
 
 @dataclass(frozen=True)
-class RatedItem:
+class RatedOutput:
     """An output that enough raters rated in Round I, with their means by dimension key."""
 
     item: int
@@ -79,7 +79,7 @@ def guideline_of_additions(project: Project) -> FrozenGuideline:
     return guideline_of(rounds_of(project)[1])
 
 
-def rated_in_round_one(project: Project) -> list[RatedItem]:
+def rated_in_round_one(project: Project) -> list[RatedOutput]:
     """Return the outputs that at least two raters rated in Round I on a scale that has means."""
     round = Round.objects.select_related("guideline").get(project=project, number=1)
     with_means = {each.key for each in guideline_of(round).scales if each.has_mean}
@@ -91,7 +91,7 @@ def rated_in_round_one(project: Project) -> list[RatedItem]:
         for item, column in zip(rated.items[enough].tolist(), rated.data.values.T[enough], strict=True):
             means.setdefault(item, {})[key] = round_mean(float(np.nanmean(column)))
     outputs = Item.objects.filter(pk__in=means, kind=Item.Kind.OUTPUT).order_by("pk")
-    return [RatedItem(pk, document, means[pk]) for pk, document in outputs.values_list("pk", "document")]
+    return [RatedOutput(pk, document, means[pk]) for pk, document in outputs.values_list("pk", "document")]
 
 
 def round_mean(value: float) -> float:
@@ -99,7 +99,9 @@ def round_mean(value: float) -> float:
     return round(value, 2)
 
 
-def choose_bridging(project: Project, rated: Sequence[RatedItem], number: int, count: int) -> list[RatedItem]:
+def choose_bridging(
+    project: Project, rated: Sequence[RatedOutput], number: int, count: int
+) -> list[RatedOutput]:
     """Return the items that raters of an addition rate again, spread over documents and values.
 
     The items are sorted by their mean and cut into `count` parts. Each part gives an item of the document
