@@ -63,7 +63,7 @@ class Benchmark:
     @property
     def old(self) -> int:
         """The number of systems of version 1.0."""
-        return self.ratings.shape[2] - ADDED
+        return int(self.ratings.shape[2]) - ADDED
 
     def resample(self, generator: np.random.Generator) -> "Benchmark":
         """Return as many documents, drawn with replacement."""
@@ -116,8 +116,9 @@ def rate_anew(ratings: FloatArray, generator: np.random.Generator) -> FloatArray
 class Added:
     """An addition's mean on one dimension, minus that of the first panel on all texts.
 
-    reach, wider: half the width of its interval about these texts, and about texts like these. people: the same difference if the new
-    raters rate everything. ratings: units that people rated, without bridging items.
+    reach, wider: half the width of its interval about these texts, and about texts like these. people: the
+    same difference if the new raters rate everything. ratings: units that people rated, without bridging
+    items.
     """
 
     difference: float
@@ -218,7 +219,7 @@ def add_systems(name: str, seed: int) -> Repetition:
         added += own
         row = []
         for moves in ([each.difference for each in own], [each.people for each in own]):
-            found = means + [*[0.0] * benchmark.old, *moves]
+            found = means + np.append(np.zeros(benchmark.old), moves)
             ranks = [scipy.stats.rankdata(-each) for each in (means, found)]
             row += [scipy.stats.kendalltau(means, found).statistic, (np.abs(ranks[0] - ranks[1]) >= 1).sum()]
         compared.append(row)
@@ -303,7 +304,8 @@ def report(name: str, repetitions: int, pool: "multiprocessing.pool.Pool | None"
         error = values.std(ddof=1) / np.sqrt(len(values))
         print(f"{label:<50}{values.mean():>10.{digits}f} ({error:.{digits}f})")
     print(
-        f"{'a judge that favours a system by':<34}{'cells':>6}{'alarm':>8}{'by 20':>8}{'median':>8}{'90 %':>6}"
+        f"{'a judge that favours a system by':<34}{'cells':>6}{'alarm':>8}{'by 20':>8}{'median':>8}"
+        f"{'90 %':>6}"
     )
     audited: Sequence[list[Favoured]] = run(favour_system, [(name, seed) for seed in range(repetitions)])
     for shift in SHIFTS:

@@ -65,14 +65,16 @@ def find_alarms(judge: Watched, checks: int, simulations: int) -> list[int | Non
 
 def count_covered(judge: Watched, simulations: int) -> float:
     """Return the share of 95 % intervals of one check that hold the shift's mean."""
-    generator, held = np.random.default_rng(SEED), []
+    generator = np.random.default_rng(SEED)
+    held: list[bool] = []
     many = [judge.values(1, generator) for _ in range(5_000)]
     large = np.mean([each[:, 1] - each[:, 0] for each in many])
     for _ in range(simulations):
         drawn = judge.values(1, generator)
         charts = control_chart(dict(enumerate(drawn)), dict.fromkeys(range(len(drawn)), range(judge.items)))
         for (point,) in charts.values():
-            held.append(point.low is not None and point.low <= large <= (point.high or 0.0))
+            assert point.low is not None and point.high is not None
+            held.append(bool(point.low <= large <= point.high))
     return float(np.mean(held))
 
 
@@ -81,8 +83,8 @@ def report_drift(simulations: int) -> None:
     print(f"20 items in 20 documents, 4 dimensions; {simulations} watches, level .05\n")
     print(f"{'nothing changes':<38}{'alarm in 50 checks':>20}")
     for judge in STEADY:
-        alarms = [each is not None for each in find_alarms(judge, CHECKS, simulations)]
-        print(f"{judge.name:<38}{np.mean(alarms):>20.3f}", flush=True)
+        false = [each is not None for each in find_alarms(judge, CHECKS, simulations)]
+        print(f"{judge.name:<38}{np.mean(false):>20.3f}", flush=True)
     print(f"\n{'a change':<38}{'alarm in 20 checks':>20}{'checks: median':>16}{'90 %':>8}")
     for judge in CHANGED:
         alarms = find_alarms(judge, LOOKED_FOR, simulations)

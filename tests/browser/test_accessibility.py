@@ -102,7 +102,7 @@ results/disagreements/{item}/fluency/
 disputes/ adjudication/ dispute-rules/ disputes/{dispute}/
 """
 OF_JUDGES = """
-judges/ judges/new/ judges/{judge}/ judges/{judge}/?part=self-consistency
+judges/ judges/new/ judges/{judge}/ judges/{judge}/?part=self-consistency judges/{judge}/watch/
 judges/{judge}/judgments/failed/ judges/judgment/{judgment}/
 judges/judgments/ judges/read-again/ judges/read-again/{rereading}/
 judges/import/ judges/import/{judgments}/

@@ -125,6 +125,8 @@ def test_every_program_is_restarted_and_no_save_fails(tmp_path: Path, bucket: st
                 stop(people)
             told = rating.result()
         found = check(shared, made["slug"], told.answers)
-        assert (found["missing"], found["doubled"], told.sent_again) == (0, 0, []), (tmp_path / "errors").read_text()
+        assert (found["missing"], found["doubled"], told.sent_again) == (0, 0, []), (
+            tmp_path / "errors"
+        ).read_text()
         assert eventually(lambda: hosts[0].run_lines(EXPORTS_READY).split() == ["16", "16", "16"])
     assert not list(tmp_path.glob("w*/uploads/*/*"))
