@@ -15,6 +15,7 @@ a judge prefers, and `agreement.reliability` finds the units on which it can be 
 from agreement.alpha import alpha_difference, checked_alpha, checked_alphas_of_parts, krippendorff_alpha
 from agreement.best_worst import BestWorstScore, best_worst_scores
 from agreement.bootstrap import Resampling
+from agreement.bridging import Bridge, Offset, bridge
 from agreement.camps import SplitUnits, UnitSplit, split_units
 from agreement.coefficient import Coefficient, Counts, Interval
 from agreement.complete import intraclass_correlation, kendall_w
@@ -59,6 +60,7 @@ from agreement.measures import (
     root_mean_squared_error,
     spearman,
 )
+from agreement.outside import SystemRange, compare_with_systems
 from agreement.paired_difference import PairedDifference, difference_of_correlations, difference_of_figures
 from agreement.pairs import between_raters, mean_values, with_mean
 from agreement.parts import share_of_yes, shares_by_item

@@ -3,6 +3,7 @@
 from django.urls import path, register_converter
 from django.views.generic import RedirectView
 
+from annotate.additions import views as additions_views
 from annotate.calibration import views as calibration_views
 from annotate.core import converters  # noqa: F401 - registers "position"
 from annotate.disputes import views as disputes_views
@@ -142,6 +143,8 @@ urlpatterns = [
         name="delivery_again",
     ),
     path("projects/<slug:slug>/calibration/", calibration_views.sessions, name="calibration"),
+    path("projects/<slug:slug>/additions/", additions_views.additions, name="additions"),
+    path("projects/<slug:slug>/additions/<int:number>/", additions_views.addition, name="addition"),
     path("projects/<slug:slug>/calibration/<int:pk>/", calibration_views.session, name="calibration_session"),
     path("projects/<slug:slug>/images/", setup_views.images, name="images"),
     path("projects/<slug:slug>/images/<str:key>", setup_views.image, name="image"),

@@ -103,6 +103,9 @@ ar    GET       {home}items/
 a     POST      {home}items/
 ar    GET       {home}items/{item}/
 a     GET POST  {home}gold/
+ar    GET       {home}additions/
+a     POST      {home}additions/
+ar    GET       {home}additions/{addition}/
 a     GET POST  {home}calibration/
 a     GET POST  {home}calibration/{calibration_session}/
 a     POST      {home}gold/bar/

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from annotate.api.commands import SCOPES, make_token
 from annotate.api.documentation import schema
-from annotate.core.models import GoldItem, GoldValue, Membership, Project, Role, SavedTemplate, User
+from annotate.core.models import Addition, GoldItem, GoldValue, Membership, Project, Role, SavedTemplate, User
 from annotate.core.raters import disputes_of
 from annotate.disputes.digest_mail import digest_token
 from annotate.exports.choice import ExportChoice, Format
@@ -130,6 +130,9 @@ def scene(db: None) -> Scene:
         "document": cast.items[0].document_id,
         "gold": gold.pk,
         "calibration_session": Project.objects.create(slug="first", name="First", calibrates=project).pk,
+        "addition": Addition.objects.create(
+            benchmark=project, project=Project.objects.create(slug="more", name="More"), number=1
+        ).number,
         "upload": upload.pk,
         "judgments": judgments.pk,
         "metrics": metrics.pk,

@@ -74,6 +74,7 @@ GROUPS = [
         [
             Page(gettext_noop("Items"), "items", READERS, tells=True),
             Page(gettext_noop("Import"), "imports", ADMINS),
+            Page(gettext_noop("Additions"), "additions", READERS, tells=True),
             Page(gettext_noop("Gold items"), "gold", ADMINS),
         ],
     ),

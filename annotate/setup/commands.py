@@ -326,6 +326,8 @@ def delete_project(*, project: Project, name: str, by: User) -> None:
         raise InvalidValueError(sentence, fields={"name": sentence})
     for session in project.calibration_sessions.all():
         delete_project(project=session, name=session.name, by=by)
+    for addition in project.additions.select_related("project"):
+        delete_project(project=addition.project, name=addition.project.name, by=by)
     imports = list(DataImport.objects.filter(project=project))
     files: list[FieldFile] = []
     permission = ProjectDeletion.objects.create(project=project)

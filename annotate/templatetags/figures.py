@@ -29,6 +29,12 @@ def interval(coefficient: Coefficient) -> str:
 
 
 @register.filter
+def signed(value: float) -> str:
+    """Return a difference with two decimals and its sign."""
+    return f"{value:+.2f}".replace("-", "−")
+
+
+@register.filter
 def percent(value: float | None) -> str:
     """Return a share in percent, a dash where there is none."""
     return "–" if value is None else f"{100 * value:.0f} %"

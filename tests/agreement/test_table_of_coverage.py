@@ -17,6 +17,7 @@ ROWS = {
     "agreement/always_valid.py": "alpha, always valid",
     "agreement/always_valid_means.py": "differences at every look",
     "agreement/bootstrap.py": "alpha, bootstrap of units",
+    "agreement/bridging.py": "severity of new raters",
     "agreement/camps.py": "units that split raters",
     "agreement/crossed.py": "test of systems, crossed model",
     "agreement/groups.py": "correlations over systems",

@@ -165,7 +165,7 @@ def test_items_after_a_closed_round_one_are_refused_with_what_to_do(tmp_path: Pa
     assert not load(project, path).is_refused
     report = load(project, jsonl(tmp_path, item("d2")))
     assert reasons(report) == [
-        "Round I is closed, so new items would never be rated; import them into a new project."
+        "Round I is closed, so new items would never be rated. Add new systems under Additions."
     ]
     assert Item.objects.count() == 1
 

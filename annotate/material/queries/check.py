@@ -134,7 +134,7 @@ def refuse_items_after_round_one(round: Round | None, items: ItemCheck | None) -
     """Raise NotReadyError if there are new items, which nobody would ever rate."""
     if round and not round.is_open and items and items.made.items:
         raise NotReadyError(
-            gettext("Round I is closed, so new items would never be rated; import them into a new project.")
+            gettext("Round I is closed, so new items would never be rated. Add new systems under Additions.")
         )
 
 

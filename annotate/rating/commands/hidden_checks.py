@@ -6,7 +6,7 @@ from agreement.streams import Stream
 from annotate.core.models import Assignment, Membership, Round
 from annotate.fastpath.queries import NUMBERS, Prepared
 from annotate.rating.commands.new_places import NewPlace, next_slots, write_places
-from annotate.rating.planning.checks import Turn, due
+from annotate.rating.planning.checks import Checking, Turn, due
 from annotate.rating.queries.hidden_checks import checking_of, hidden_gold
 from annotate.rating.queries.places import own_order
 from annotate.rating.queries.plans import plan_of
@@ -52,13 +52,18 @@ def due_turns(*, round: Round, annotator: Membership, kept: Mapping[int, int]) -
     kept: the document of each item that was kept back. Inside the caller's transaction, which holds the
     annotator's row.
     """
-    own = own_order(round, annotator).filter(partial=False).values_list("item", "plan", "item__document")
+    own = own_order(round, annotator).values_list("item", "plan", "item__document")
+    checking = checking_of(plan_of(round.project))
+    if round.every_item:
+        own = own.filter(partial=False)
+    else:  # items are rated in part, so none is repeated; gold comes among them
+        checking = Checking(checking.gold_every)
     order = [Turn(item, CHECKS.get(Plan(plan), "")) for item, plan, _ in own]
     generator = Stream(round.seed).of("checks", annotator.pseudonym, len(order)).shuffler()
     return due(
         order,
         gold_for(round, annotator),
-        checking_of(plan_of(round.project)),
+        checking,
         generator,
         kept=list(kept),
         document_of={**{item: document for item, _, document in own}, **kept},

@@ -21,6 +21,7 @@ from annotate.core.jobs import JobKind
 from annotate.core.long_writes import lock_rows, long_write, step, write_in_steps
 from annotate.core.models import (
     Assignment,
+    BridgingItem,
     Dispute,
     DisputeEvent,
     DisputeRater,
@@ -86,7 +87,10 @@ def open_round_one_for_units(*, project: Project, by: User | None) -> Round:
     if existing := open_or_unopened(project):
         return existing
     _split_for_parts(project)
-    return _new_round(project, 1, by, every_item=False)
+    round = _new_round(project, 1, by, every_item=False)
+    if BridgingItem.objects.filter(gold__item__document__project=project).exists():
+        round_of_checks(round)
+    return round
 
 
 def open_or_unopened(project: Project) -> Round | None:

@@ -138,7 +138,9 @@ def _beside_reference(project: Project, golds: Mapping[Unit, "_CheckValue"]) -> 
     reference = {
         (item, dimension): value
         for item, dimension, value in GoldValue.objects.filter(
-            gold__item__document__project=project, gold__use=GoldItem.Use.HIDDEN
+            gold__item__document__project=project,
+            gold__use=GoldItem.Use.HIDDEN,
+            gold__bridging__isnull=True,  # other raters' means: differences are severity, not errors
         ).values_list("gold__item", "dimension", "value")
     }
     return [(unit, reference[unit[1:]], given) for unit, given in golds.items() if unit[1:] in reference]

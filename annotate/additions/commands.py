@@ -1,0 +1,216 @@
+"""Making additions: a project with new systems' outputs, the benchmark's guideline, and bridging items.
+
+See docs/decisions/0046-additions-are-projects.md.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from django.core.files.base import ContentFile
+from django.db import transaction
+from django.utils.translation import gettext
+
+from annotate.additions.queries import (
+    RatedItem,
+    additions_of,
+    choose_bridging,
+    guideline_of_additions,
+    new_systems_of,
+    rated_in_round_one,
+    refuse_unfinished,
+)
+from annotate.core.audit import record
+from annotate.core.configuration import lock_project
+from annotate.core.errors import InvalidValueError
+from annotate.core.guideline import DIMENSION_FIELDS, FrozenGuideline
+from annotate.core.guidelines import current_guideline
+from annotate.core.models import (
+    Addition,
+    BridgingItem,
+    Dimension,
+    Document,
+    GoldItem,
+    GoldValue,
+    GuidelineImage,
+    Item,
+    ItemPart,
+    Project,
+    Role,
+    ScalePoint,
+    System,
+    User,
+    text_digest,
+)
+from annotate.core.rendering.texts import choose_format
+from annotate.people.commands import add_member
+from annotate.rating.commands.plans import choose_plan
+from annotate.setup.commands import create_project
+
+MOST_OUTPUTS = 20_000
+BRIDGING_EVERY = 1
+"""A bridging item comes after each ordinary item until all were met, so that severity is known early."""
+
+
+@transaction.atomic
+def add_systems(
+    *, project: Project, outputs: Mapping[str, Mapping[str, str]], bridging: int, by: User | None
+) -> Addition:
+    """Make an addition of new systems' outputs: by system name, the text by document key.
+
+    bridging: the number of items of the benchmark that raters of the addition rate again, at most. Locks the
+    benchmark, of which nothing changes. Raises NotReadyError unless it is finished, InvalidValueError for
+    outputs that do not fit it.
+    """
+    benchmark = lock_project(project)
+    refuse_unfinished(benchmark)
+    documents = _check_outputs(benchmark, outputs)
+    number = (additions_of(benchmark).values_list("number", flat=True).first() or 0) + 1
+    guideline = guideline_of_additions(benchmark)
+    child = _make_project(benchmark, guideline, number, by)
+    addition = Addition.objects.create(project=child, benchmark=benchmark, number=number, created_by=by)
+    chosen = choose_bridging(benchmark, rated_in_round_one(benchmark), number, bridging)
+    used = {*documents.values(), *(each.document for each in chosen)}
+    copies = _copy_documents(benchmark, child, used)
+    for name, texts in outputs.items():
+        system = System.objects.create(project=child, name=name)
+        Item.objects.bulk_create(
+            Item(
+                document=copies[documents[key]],
+                system=system,
+                text=text,
+                digest=text_digest(text),
+                format=choose_format(text, ""),
+            )
+            for key, text in texts.items()
+        )
+    _copy_bridging(child, chosen, copies)
+    choose_plan(project=child, kind="queue", gold_every=BRIDGING_EVERY if chosen else 0)
+    facts = {"benchmark": benchmark.slug, "systems": sorted(outputs), "bridging": len(chosen)}
+    record(child, "addition.made", child, after=facts, by=by)
+    return addition
+
+
+@transaction.atomic
+def invite_first_raters(*, addition: Addition, by: User | None) -> int:
+    """Make the benchmark's annotators annotators of the addition; return how many there are."""
+    members = addition.benchmark.memberships.filter(role=Role.ANNOTATOR, active=True, user__isnull=False)
+    for each in members.order_by("pk"):
+        add_member(project=addition.project, role=Role.ANNOTATOR, user=each.user, label=each.label)
+    record(addition.project, "addition.raters_copied", addition.project, by=by)
+    return members.count()
+
+
+def _check_outputs(benchmark: Project, outputs: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
+    """Return the keys (ids) of the documents that outputs are about, by key. Raises InvalidValueError."""
+    keys = {key for texts in outputs.values() for key in texts}
+    known = dict(benchmark.documents.filter(key__in=keys).values_list("key", "pk"))
+    problem = ""
+    if not keys:
+        problem = gettext("There are no outputs.")
+    elif sum(map(len, outputs.values())) > MOST_OUTPUTS:
+        problem = gettext("An addition has at most {most:,} outputs.").format(most=MOST_OUTPUTS)
+    elif missing := sorted(keys - known.keys()):
+        problem = gettext("The benchmark has no document “{key}”.").format(key=missing[0])
+    elif taken := sorted(set(outputs) & _taken_names(benchmark)):
+        problem = gettext("The benchmark or an addition has a system “{name}” already.").format(name=taken[0])
+    elif any(not name.strip() or len(name) > 200 for name in outputs):
+        problem = gettext("Every system needs a name of at most 200 characters.")
+    elif empty := [
+        (name, key) for name, texts in outputs.items() for key, text in texts.items() if not text.strip()
+    ]:
+        problem = gettext("The output of “{name}” for “{key}” is empty.").format(
+            name=empty[0][0], key=empty[0][1]
+        )
+    if problem:
+        raise InvalidValueError(problem, fields={"file": problem})
+    return known
+
+
+def _taken_names(benchmark: Project) -> set[str]:
+    own = set(benchmark.systems.values_list("name", flat=True))
+    return own | {name for each in additions_of(benchmark) for name in new_systems_of(each)}
+
+
+def _make_project(benchmark: Project, guideline: FrozenGuideline, number: int, by: User | None) -> Project:
+    """Make a project that asks exactly what the benchmark's raters were asked when Round I closed."""
+    suffix = gettext("addition {number}").format(number=number)
+    child = create_project(user=by, name=f"{benchmark.name[: 149 - len(suffix)]} {suffix}")
+    for name in ("guidelines", "raters_per_item", "dispute_threshold", "tolerance"):
+        setattr(child, name, getattr(guideline, name))
+    child.description, child.reservation_minutes = benchmark.description, benchmark.reservation_minutes
+    child.keep_reasons = benchmark.keep_reasons
+    child.save()
+    rules = {each.key: each for each in benchmark.dimensions.all()}
+    for position, frozen in enumerate(guideline.dimensions, start=1):
+        rule = rules.get(frozen.key)
+        dimension = Dimension.objects.create(
+            project=child,
+            key=frozen.key,
+            position=position,
+            dispute_threshold=rule and rule.dispute_threshold,
+            tolerance=rule and rule.tolerance,
+            **{field: getattr(frozen, field) for field in DIMENSION_FIELDS},
+        )
+        ScalePoint.objects.bulk_create(
+            ScalePoint(dimension=dimension, value=each.value, label=each.label, description=each.description)
+            for each in frozen.points
+        )
+    for image in benchmark.images.order_by("pk"):
+        _copy_image(image, child)
+    watching = benchmark.memberships.filter(
+        role__in=[Role.ADMIN, Role.RESEARCHER], active=True, user__isnull=False
+    )
+    for member in watching.order_by("pk"):
+        add_member(project=child, role=Role(member.role), user=member.user, label=member.label)
+    if without_keys(current_guideline(child)) != without_keys(guideline):
+        raise RuntimeError(f"The guideline of {child.slug} differs from that of {benchmark.slug}.")
+    return child
+
+
+def without_keys(guideline: FrozenGuideline) -> dict[str, object]:
+    """Return the content of a guideline without the ids of dimensions, which differ between projects."""
+    content = guideline.to_json()
+    for dimension in content["dimensions"]:
+        del dimension["id"]
+    return content
+
+
+def _copy_image(image: GuidelineImage, child: Project) -> None:
+    copy = GuidelineImage(project=child, key=image.key, name=image.name, added_by=image.added_by)
+    with image.file.open("rb") as file:
+        copy.file.save(image.key, ContentFile(file.read()), save=False)
+    copy.save()
+
+
+def _copy_documents(benchmark: Project, child: Project, keys: set[int]) -> dict[int, Document]:
+    originals = list(benchmark.documents.filter(pk__in=keys).order_by("pk"))
+    fields = ("key", "title", "parts", "digest", "metadata")
+    made = Document.objects.bulk_create(
+        Document(project=child, **{name: getattr(each, name) for name in fields}) for each in originals
+    )
+    return {old.pk: new for old, new in zip(originals, made, strict=True)}
+
+
+def _copy_bridging(child: Project, chosen: Sequence[RatedItem], copies: Mapping[int, Document]) -> None:
+    """Copy the chosen items as hidden gold items, whose gold values are the means of the first raters."""
+    dimensions = {each.key: each for each in child.dimensions.all()}
+    originals = Item.objects.select_related("system").in_bulk([each.item for each in chosen])
+    systems = {}
+    for each in chosen:
+        original = originals[each.item]
+        name = original.system.name
+        if name not in systems:
+            systems[name] = System.objects.create(project=child, name=name)
+        fields = ("kind", "text", "digest", "format", "metadata")
+        copy = Item.objects.create(
+            document=copies[each.document],
+            system=systems[name],
+            **{name: getattr(original, name) for name in fields},
+        )
+        ItemPart.objects.bulk_create(
+            ItemPart(item=copy, position=part.position, text=part.text) for part in original.parts.all()
+        )
+        gold = GoldItem.objects.create(item=copy, use=GoldItem.Use.HIDDEN)
+        BridgingItem.objects.create(gold=gold, original=original)
+        GoldValue.objects.bulk_create(
+            GoldValue(gold=gold, dimension=dimensions[key], value=mean) for key, mean in each.means.items()
+        )

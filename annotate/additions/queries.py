@@ -1,0 +1,250 @@
+"""The additions of a benchmark: what they are made of, and how their raters compare with the first."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.db.models import QuerySet
+from django.utils.translation import gettext
+
+from agreement import Bridge, Offset, bridge
+from agreement.streams import Stream
+from annotate.core.errors import NotReadyError
+from annotate.core.guideline import FrozenDimension, FrozenGuideline
+from annotate.core.guidelines import current_guideline, guideline_of
+from annotate.core.models import (
+    Addition,
+    Assignment,
+    GoldItem,
+    GoldValue,
+    Item,
+    Membership,
+    Project,
+    Rating,
+    Role,
+    Round,
+)
+from annotate.core.rounds import rounds_of
+from annotate.results.queries.reliability_data import rated_items
+
+FEWEST_FIRST_RATERS = 2
+
+
+@dataclass(frozen=True)
+class RatedItem:
+    """An output that enough raters rated in Round I, with their means by dimension key."""
+
+    item: int
+    document: int
+    means: Mapping[str, float]
+
+
+def additions_of(project: Project) -> QuerySet[Addition]:
+    """Return the additions of a benchmark, the newest first."""
+    return Addition.objects.filter(benchmark=project).select_related("project").order_by("-number")
+
+
+def addition_of(project: Project) -> Addition | None:
+    """Return the addition that a project is; None for any other project. One query."""
+    return Addition.objects.filter(project=project).select_related("benchmark", "project").first()
+
+
+def new_systems_of(addition: Addition) -> list[str]:
+    """Return the names of the systems that an addition adds; those of bridging items are left out."""
+    items = Item.objects.filter(document__project=addition.project, gold__isnull=True)
+    return list(items.order_by("system__name").values_list("system__name", flat=True).distinct())
+
+
+def why_unfinished(project: Project) -> str:
+    """Return why a project cannot have additions, in a sentence; empty if it can. Two queries."""
+    rounds = rounds_of(project)
+    if project.calibrates_id or Addition.objects.filter(project=project).exists():
+        return gettext("Only a benchmark has additions, not a calibration session or another addition.")
+    if 1 not in rounds or rounds[1].is_open:
+        return gettext("Close Round I before you add systems; until then, import their outputs as items.")
+    if any(each.is_open or each.is_unfinished for each in rounds.values()):
+        return gettext("Close Round II before you add systems.")
+    return ""
+
+
+def refuse_unfinished(project: Project) -> None:
+    """Raise NotReadyError unless the rounds of a benchmark are over."""
+    if why := why_unfinished(project):
+        raise NotReadyError(why)
+
+
+def guideline_of_additions(project: Project) -> FrozenGuideline:
+    """Return the guideline with which Round I closed; additions are rated by it."""
+    return guideline_of(rounds_of(project)[1])
+
+
+def rated_in_round_one(project: Project) -> list[RatedItem]:
+    """Return the outputs that at least two raters rated in Round I on a scale that has means."""
+    round = Round.objects.select_related("guideline").get(project=project, number=1)
+    with_means = {each.key for each in guideline_of(round).scales if each.has_mean}
+    means: dict[int, dict[str, float]] = {}
+    for key, rated in rated_items(round).items():
+        if key not in with_means:
+            continue
+        enough = rated.data.ratings_per_unit >= FEWEST_FIRST_RATERS
+        for item, column in zip(rated.items[enough].tolist(), rated.data.values.T[enough], strict=True):
+            means.setdefault(item, {})[key] = round_mean(float(np.nanmean(column)))
+    outputs = Item.objects.filter(pk__in=means, kind=Item.Kind.OUTPUT).order_by("pk")
+    return [RatedItem(pk, document, means[pk]) for pk, document in outputs.values_list("pk", "document")]
+
+
+def round_mean(value: float) -> float:
+    """Return a mean with the two decimals that gold values have."""
+    return round(value, 2)
+
+
+def choose_bridging(project: Project, rated: Sequence[RatedItem], number: int, count: int) -> list[RatedItem]:
+    """Return the items that raters of an addition rate again, spread over documents and values.
+
+    The items are sorted by their mean and cut into `count` parts. Each part gives an item of the document
+    that was chosen least often. The project's seed decides between equal ones.
+    """
+    if count <= 0 or not rated:
+        return []
+    shuffled = list(rated)
+    Stream(project.seed).of("bridging", str(number)).shuffler().shuffle(shuffled)
+    shuffled.sort(key=lambda each: float(np.mean(list(each.means.values()))))
+    used: Counter[int] = Counter()
+    chosen = []
+    for part in np.array_split(np.arange(len(shuffled)), min(count, len(shuffled))):
+        best = min((shuffled[index] for index in part), key=lambda each: used[each.document])
+        used[best.document] += 1
+        chosen.append(best)
+    return chosen
+
+
+def bridging_items(addition: Addition) -> QuerySet[GoldItem]:
+    """Return the gold items of an addition that bridge to its benchmark."""
+    found = GoldItem.objects.filter(item__document__project=addition.project, bridging__isnull=False)
+    return found.select_related("item").order_by("item")
+
+
+@dataclass(frozen=True)
+class DimensionSeverity:
+    """The severity of an addition's raters on a dimension: a sentence, and each rater's offset."""
+
+    dimension: FrozenDimension
+    bridge: Bridge
+    raters: Sequence[tuple[Membership, Offset | None]]
+
+    @property
+    def sentence(self) -> str:
+        """What the raters give beside the first raters, and what is left with their severity removed."""
+        offset, name = self.bridge.offset, self.dimension.name
+        if offset is None:
+            return f"{name}: {self.bridge.reason}"
+        says = (
+            gettext("The new raters give {value} less on {name} {interval}.")
+            if offset.value < 0
+            else gettext("The new raters give {value} more on {name} {interval}.")
+        )
+        interval = _magnitudes(offset)
+        found = says.format(value=without_zero(abs(offset.value)), name=name, interval=interval)
+        before, after = self.bridge.before, self.bridge.after
+        if before is None or after is None:
+            return found
+        rest = gettext(
+            "With their severity removed they differ by {after} instead of {before} from the first raters on "
+            "items that they share."
+        )
+        return f"{found} {rest.format(after=without_zero(after), before=without_zero(before))}"
+
+
+def severity_of(addition: Addition) -> Mapping[str, Bridge]:
+    """Return the severity of an addition's raters on the scale of the first raters, by dimension key.
+
+    Only scales that have means. Three queries.
+    """
+    return {each.dimension.key: each.bridge for each in load_severity(addition)}
+
+
+def load_severity(addition: Addition) -> list[DimensionSeverity]:
+    """Return the severity of an addition's raters on each dimension, with theirs. Four queries.
+
+    Raters whom an admin excluded are left out.
+    """
+    project = addition.project
+    gold = GoldValue.objects.filter(gold__bridging__isnull=False, gold__item__document__project=project)
+    rows = gold.order_by("gold__item").values_list(
+        "dimension__key", "gold__item", "gold__item__document", "value"
+    )
+    known: dict[str, list[tuple[int, int, float]]] = {}
+    for key, item, document, value in rows:
+        known.setdefault(key, []).append((item, document, value))
+    ratings = Rating.objects.filter(
+        assignment__round__project=project,
+        assignment__round__number=Round.CHECKS,
+        assignment__plan=Assignment.Plan.GOLD,
+        assignment__annotator__counted=True,
+        assignment__item__gold__bridging__isnull=False,
+        value__isnull=False,
+    ).order_by()
+    given = {
+        (rater, item, key): value
+        for rater, item, key, value in ratings.values_list(
+            "assignment__annotator", "assignment__item", "dimension__key", "value"
+        )
+    }
+    members = list(Membership.objects.filter(pk__in={rater for rater, _, _ in given}).order_by("pk"))
+    found = []
+    for dimension in current_guideline(project).scales:
+        if not dimension.has_mean:
+            continue
+        items = known.get(dimension.key, [])
+        values = np.array(
+            [
+                [given.get((member.pk, item, dimension.key), np.nan) for item, _, _ in items]
+                for member in members
+            ]
+        ).reshape(len(members), len(items))
+        old, documents = [value for _, _, value in items], [document for _, document, _ in items]
+        bridged = bridge(values, old, documents)
+        found.append(DimensionSeverity(dimension, bridged, list(zip(members, bridged.by_rater, strict=True))))
+    return found
+
+
+def _magnitudes(offset: Offset) -> str:
+    """Return the interval in brackets, in the direction in which the sentence counts."""
+    if offset.interval is None:
+        return ""
+    ends = offset.interval.low, offset.interval.high
+    low, high = ends if offset.value >= 0 else (-ends[1], -ends[0])
+    return f"[{without_zero(low)}, {without_zero(high)}]"
+
+
+def without_zero(value: float) -> str:
+    """Return a number with two decimals and without the zero before the point."""
+    return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
+
+
+@dataclass(frozen=True)
+class AdditionState:
+    """An addition as its page shows it."""
+
+    addition: Addition
+    systems: Sequence[str]
+    outputs: int
+    bridging: int
+    round: Round | None
+    raters: int
+    severity: Sequence[DimensionSeverity]
+
+
+def addition_state(addition: Addition) -> AdditionState:
+    """Return the state of an addition. Ten queries."""
+    outputs = Item.objects.filter(document__project=addition.project, gold__isnull=True)
+    return AdditionState(
+        addition=addition,
+        systems=new_systems_of(addition),
+        outputs=outputs.count(),
+        bridging=bridging_items(addition).count(),
+        round=rounds_of(addition.project).get(1),
+        raters=addition.project.memberships.filter(role=Role.ANNOTATOR, active=True).count(),
+        severity=load_severity(addition),
+    )

@@ -1,0 +1,60 @@
+"""Pages about the additions of a finished benchmark."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotate.additions.commands import add_systems, invite_first_raters
+from annotate.additions.forms import OutputsForm
+from annotate.additions.queries import addition_state, additions_of, new_systems_of, why_unfinished
+from annotate.additions.registry import SECTIONS
+from annotate.core.access import project_for_admin, project_for_reader
+from annotate.core.errors import DomainError
+from annotate.core.page import Request, render_in_project, request_user
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def additions(request: Request, slug: str) -> HttpResponse:
+    """List a benchmark's additions; a POST of an admin makes another from a file."""
+    find = project_for_admin if request.method == "POST" else project_for_reader
+    project, status = find(request.user, slug), 200
+    form = OutputsForm(request.POST or None, request.FILES or None)
+    if request.method == "POST":
+        status = 422
+        try:
+            if form.is_valid():
+                data, by = form.cleaned_data, request_user(request)
+                with transaction.atomic():
+                    made = add_systems(
+                        project=project, outputs=data["outputs"], bridging=data["bridging"], by=by
+                    )
+                    if data["with_annotators"]:
+                        invite_first_raters(addition=made, by=by)
+                messages.success(request, gettext("{name} was made.").format(name=made.project.name))
+                return redirect("addition", slug, made.number)
+        except DomainError as error:
+            form.add_error("file" if error.fields else None, error.message)
+            status = error.status
+    listed = [(each, new_systems_of(each)) for each in additions_of(project)]
+    context = {"form": form, "additions": listed, "why_unfinished": why_unfinished(project)}
+    return render_in_project(request, project, "additions/additions.html", context, status=status)
+
+
+@login_required
+@require_GET
+def addition(request: Request, slug: str, number: int) -> HttpResponse:
+    """Show an addition: what it has, the severity of its raters, and how judges score it."""
+    project = project_for_reader(request.user, slug)
+    found = additions_of(project).filter(number=number).first()
+    if found is None:
+        raise Http404(gettext("There is no such addition."))
+    context = {
+        "state": addition_state(found),
+        "sections": [make(found) for make in SECTIONS.values()],
+    }
+    return render_in_project(request, project, "additions/addition.html", context)

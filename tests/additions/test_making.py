@@ -1,0 +1,89 @@
+"""Making an addition: what it has of its benchmark, what is refused, and that its raters meet old items."""
+
+import pytest
+
+from annotate.additions.commands import add_systems, without_keys
+from annotate.additions.queries import bridging_items, new_systems_of
+from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.guidelines import guideline_of
+from annotate.core.models import Addition, Assignment, BridgingItem, Project, Round
+from annotate.rating.commands.rounds import open_round_one
+from annotate.rating.queries.hidden_checks import checks_of
+from annotate.setup.commands import delete_project
+from tests.additions.scenes import make_addition, make_benchmark, make_new_raters, rate_all
+from tests.factories import make_project
+from tests.rating.rounds import opened
+
+pytestmark = pytest.mark.django_db
+
+
+def test_an_addition_asks_what_its_benchmark_asked() -> None:
+    cast = make_benchmark()
+    addition = make_addition(cast, bridging=3, documents=2)
+    child, round = addition.project, open_round_one(project=addition.project, by=cast.admin)
+    first = Round.objects.get(project=cast.project, number=1)
+    assert without_keys(guideline_of(round)) == without_keys(guideline_of(first))
+    assert new_systems_of(addition) == ["newcomer"]
+    assert str(child) == f"{cast.project} addition 1"
+    # People watch the addition as they watch the benchmark; its annotators are chosen anew.
+    roles = {"admin": cast.admin, "researcher": cast.researcher}
+    assert {each.role: each.user for each in child.memberships.all()} == roles
+    assert make_addition(cast, name="another").number == 2
+
+
+def test_bridging_items_spread_over_documents_and_values() -> None:
+    addition = make_addition(make_benchmark(), bridging=6)
+    chosen = list(bridging_items(addition).prefetch_related("values"))
+    assert len({each.item.document_id for each in chosen}) == 6
+    assert sorted(value.value for each in chosen for value in each.values.all()) == [2, 2, 3, 3, 4, 4]
+    for each in chosen:
+        assert each.item.text == BridgingItem.objects.get(gold=each).original.text
+
+
+def test_every_rater_meets_the_bridging_items_early_without_warnings() -> None:
+    cast = make_benchmark()
+    addition = make_addition(cast, bridging=4)
+    raters = make_new_raters(addition)
+    round = open_round_one(project=addition.project, by=cast.admin)
+    for rater in raters:
+        met = rate_all(round, rater, lambda _: 1)
+        plans = [each.plan for each in met]
+        assert plans.count(Assignment.Plan.GOLD) == 4
+        assert set(plans[:8:2]) == {Assignment.Plan.N_OF_M}
+        assert set(plans[1:8:2]) == {Assignment.Plan.GOLD}
+    assert not checks_of(addition.project)
+
+
+def test_outputs_that_do_not_fit_are_refused() -> None:
+    cast = make_benchmark(documents=1)
+    make_addition(cast, name="taken")
+    for outputs, sentence in (
+        ({}, "no outputs"),
+        ({"new": {"nowhere": "Text."}}, "no document “nowhere”"),
+        ({"system-1": {"product-1": "Text."}}, "has a system “system-1” already"),
+        ({"taken": {"product-1": "Text."}}, "has a system “taken” already"),
+        ({"new": {"product-1": " "}}, "is empty"),
+    ):
+        with pytest.raises(InvalidValueError, match=sentence):
+            add_systems(project=cast.project, outputs=outputs, bridging=2, by=cast.admin)
+    assert Addition.objects.count() == 1
+
+
+def test_only_finished_benchmarks_have_additions() -> None:
+    cast = make_project()
+    opened(cast)
+    with pytest.raises(NotReadyError, match="Close Round I"):
+        make_addition(cast)
+    child = make_addition(make_benchmark(documents=1)).project
+    with pytest.raises(NotReadyError, match="Only a benchmark"):
+        add_systems(project=child, outputs={"new": {"product-1": "Text."}}, bridging=0, by=None)
+
+
+def test_additions_are_deleted_alone_or_with_their_benchmark() -> None:
+    cast = make_benchmark(documents=2)
+    one, two = make_addition(cast), make_addition(cast, name="another")
+    delete_project(project=one.project, name=one.project.name, by=cast.admin)
+    assert set(Project.objects.all()) == {cast.project, two.project}
+    delete_project(project=cast.project, name=cast.project.name, by=cast.admin)
+    assert not Project.objects.exists()
+    assert not BridgingItem.objects.exists()

@@ -1,0 +1,74 @@
+"""The pages of additions, and the severity that they show."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from annotate.additions.queries import severity_of
+from annotate.core.models import Addition, Assignment, GoldValue
+from annotate.rating.commands.rounds import open_round_one
+from tests.additions.scenes import make_addition, make_benchmark, make_new_raters, rate_all
+from tests.factories import Cast
+
+pytestmark = pytest.mark.django_db
+CSV = b"document,system,output\nproduct-1,newcomer,A text.\nproduct-2,newcomer,Another text.\n"
+
+
+def upload(client: Client, cast: Cast, content: bytes, name: str = "outputs.csv") -> tuple[int, str]:
+    data = {"file": SimpleUploadedFile(name, content), "bridging": 2, "with_annotators": "on"}
+    response = client.post(reverse("additions", args=[cast.project.slug]), data, follow=True)
+    return response.status_code, response.content.decode()
+
+
+def test_a_file_becomes_an_addition_with_the_first_annotators(client: Client) -> None:
+    cast = make_benchmark(documents=2)
+    client.force_login(cast.admin)
+    status, page = upload(client, cast, CSV)
+    assert status == 200
+    assert "2 outputs, and 2 bridging items." in page
+    assert "Nobody has rated a bridging item yet." in page
+    child = Addition.objects.get().project
+    assert child.memberships.filter(role="annotator").count() == 2
+    assert upload(client, cast, CSV)[0] == 422
+    jsonl = b'{"document": "product-1", "system": "other", "output": "A text."}\n'
+    assert "1 output, and 2 bridging items." in upload(client, cast, jsonl, "outputs.jsonl")[1]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"document,system,output\nproduct-9,new,A text.\n", "no document “product-9”"),
+        (b"document,system,output\nproduct-1,new,A.\nproduct-1,new,B.\n", "has an output for “product-1”"),
+        (b"document,source\nproduct-1,A text.\n", "needs the columns document, system and output"),
+    ],
+)
+def test_files_that_do_not_fit_name_the_problem(client: Client, content: bytes, sentence: str) -> None:
+    cast = make_benchmark(documents=1)
+    client.force_login(cast.admin)
+    status, page = upload(client, cast, content)
+    assert (status, sentence in page) == (422, True)
+    assert not Addition.objects.exists()
+
+
+def test_planted_severity_is_shown(client: Client) -> None:
+    cast = make_benchmark()
+    addition = make_addition(cast, bridging=6)
+    strict, mild = make_new_raters(addition)
+    round = open_round_one(project=addition.project, by=cast.admin)
+
+    def one_less(assignment: Assignment) -> float:
+        gold = GoldValue.objects.filter(gold__item=assignment.item).first()
+        return 3 if gold is None else gold.value - 1
+
+    rate_all(round, strict, one_less)
+    rate_all(round, mild, lambda each: one_less(each) + 1)
+    found = severity_of(addition)["fluency"]
+    assert found.offset is not None
+    assert (found.offset.value, [each.value for each in found.by_rater if each]) == (-0.5, [-1, 0])
+    assert (found.before, found.after) == (pytest.approx(0.5**0.5), 0)
+    client.force_login(cast.researcher)
+    page = client.get(reverse("addition", args=[cast.project.slug, 1])).content.decode()
+    assert "The new raters give .50 less on Fluency [.50, .50]." in page
+    assert "they differ by .00 instead of .71 from the first raters" in page
+    assert "−1.00" in page
