@@ -28,6 +28,7 @@ import scipy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from agreement.bridging import bridge
 from agreement.data import FloatArray
 from agreement.reliability import (
     Guarantee,
@@ -39,7 +40,7 @@ from agreement.reliability import (
     more_than_one_point,
     share_with_least,
 )
-from agreement.student import satterthwaite_freedom, standard_error, t_reach
+from agreement.student import satterthwaite_freedom, t_reach
 from tests.reference import reference_data
 
 SEED = 20_261_128
@@ -103,13 +104,13 @@ BENCHMARKS = {"SummEval-OP": load_summeval_op, "SummEval": load_news}
 
 
 def rate_anew(ratings: FloatArray, generator: np.random.Generator) -> FloatArray:
-    """Return the mean of a new panel (...,): each copies an old rater, and is lower by .4 points on average.
+    """Return (..., raters) of a new panel: each copies an old rater, and is lower by .4 points on average.
 
     ratings: (..., raters). Ratings stay whole points; those at the lower end of the scale cannot fall.
     """
     copied = generator.integers(ratings.shape[-1], size=ratings.shape)
     found = np.take_along_axis(ratings, copied, axis=-1)
-    return np.asarray(np.maximum(found - (generator.random(found.shape) < SEVERITY), 1).mean(axis=-1))
+    return np.asarray(np.maximum(found - (generator.random(found.shape) < SEVERITY), 1))
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ def add_system(
     drawn = ~kept
     drawn[order[: max(LEAST, generator.binomial(len(order), SHARE))]] = True
     severity, error, freedom = estimate_severity(benchmark, dimension, generator)
-    rated = rate_anew(benchmark.ratings[dimension, :, system], generator) - severity
+    rated = rate_anew(benchmark.ratings[dimension, :, system], generator).mean(axis=1) - severity
     sample = RatedSample(
         judge=judge,
         human=np.where(drawn, rated, np.nan),
@@ -167,8 +168,11 @@ def estimate_severity(
     """Return new - old on 20 old items of different documents, its standard error and degrees of freedom."""
     documents = generator.choice(benchmark.judge.shape[1], BRIDGING, replace=False)
     old = benchmark.ratings[dimension, documents, generator.integers(benchmark.old, size=BRIDGING)]
-    differences = rate_anew(old, generator) - old.mean(axis=1)
-    return float(differences.mean()), standard_error(differences), BRIDGING - 1.0
+    found = bridge(rate_anew(old, generator).T, old.mean(axis=1), documents).offset
+    assert found is not None
+    assert found.interval is not None
+    freedom = BRIDGING - 1.0
+    return found.value, (found.interval.high - found.value) / t_reach(1.0, freedom, 0.95), freedom
 
 
 def find_thresholds(benchmark: Benchmark) -> list[float]:

@@ -73,7 +73,8 @@ def count_covered(judge: Watched, simulations: int) -> float:
         drawn = judge.values(1, generator)
         charts = control_chart(dict(enumerate(drawn)), dict.fromkeys(range(len(drawn)), range(judge.items)))
         for (point,) in charts.values():
-            assert point.low is not None and point.high is not None
+            assert point.low is not None
+            assert point.high is not None
             held.append(bool(point.low <= large <= point.high))
     return float(np.mean(held))
 
