@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 from django.utils.functional import Promise
 
+from annotate.additions.registry import SECTIONS, AdditionPart
 from annotate.core.jobs import JOB_KINDS, JobKind
-from annotate.core.models import Project, Round
+from annotate.core.models import Addition, Project, Round
 from annotate.core.navigation import NewPages, add_pages
 from annotate.exports.checklist import CHECKLIST_LINES, ChecklistLines
 from annotate.exports.formats.datasheet import COLLECTION_LINES, DatasheetLines
@@ -37,7 +38,8 @@ class Extension:
     item_marks: by which items are found.
     item_lead: what may be done with them.
     collection_lines: of the data sheet. checklist_lines: of the reporting checklist. paper_section: of the
-    report in LaTeX. judge_scores: of the table of items. restorer: restores the app's export tables.
+    report in LaTeX. judge_scores: of the table of items.
+    addition_section: of the page of an addition. restorer: restores the app's export tables.
     finish_round_one: writes the app's assignments of an open Round I in steps. events: of webhooks, with the
     content of each.
     """
@@ -59,6 +61,7 @@ class Extension:
     checklist_lines: ChecklistLines | None = None
     paper_section: PaperSection | None = None
     judge_scores: Callable[[Project], ByItem] | None = None
+    addition_section: Callable[[Addition], AdditionPart] | None = None
     restorer: Restorer | None = None
     finish_round_one: Callable[[Round], bool] | None = None
     watched: Watched | None = None
@@ -91,6 +94,8 @@ def extend(extension: Extension) -> None:
         PAPER_SECTIONS[app] = extension.paper_section
     if extension.judge_scores:
         JUDGE_SCORES[app] = extension.judge_scores
+    if extension.addition_section:
+        SECTIONS[app] = extension.addition_section
     if extension.restorer:
         RESTORERS[app] = extension.restorer
     if extension.finish_round_one and extension.finish_round_one not in FINISHERS:

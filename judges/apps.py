@@ -16,6 +16,7 @@ class JudgesConfig(AppConfig):
         """Add what needs the models, which cannot be imported before."""
         from annotate.extension import Extension, extend
         from annotate.watching.registry import Watched
+        from judges.additions.queries import route_section
         from judges.core.kinds import AskedKinds
         from judges.core.navigation import JUDGES_PAGES
         from judges.endpoints.evaluation_steps import STEPS_JOB
@@ -91,6 +92,7 @@ class JudgesConfig(AppConfig):
                 checklist_lines=judges_in_checklist,
                 paper_section=judges_in_paper,
                 judge_scores=scores_by_item,
+                addition_section=route_section,
                 restorer=restore_judges,
                 finish_round_one=ask_for_routed_units,
                 watched=Watched(

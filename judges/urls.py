@@ -4,6 +4,7 @@ from django.urls import path
 
 from annotate.material import views as material_views
 from annotate.results import views as annotate_results_views
+from judges.additions import views as additions_views
 from judges.endpoints.views import endpoints, judges, templates
 from judges.interchange import views as interchange_views
 from judges.interchange.commands import JUDGMENTS
@@ -68,6 +69,7 @@ urlpatterns = [
         name="judge_replacement",
     ),
     path(f"{PROJECT}replacement/<path:rest>", annotate_results_views.at_new_address, {"name": "replacement"}),
+    path(f"{PROJECT}addition/<slug:step>/", additions_views.addition_step, name="addition_step"),
     path(f"{PROJECT}certificates/", routing_views.certificates, name="certificates"),
     path(f"{PROJECT}certificates/new/", routing_views.certificate_new, name="certificate_new"),
     path(f"{PROJECT}certificates/<int:pk>/", routing_views.certificate, name="certificate"),

@@ -52,13 +52,18 @@ def render_in_project(
 
     One query, which costs nothing more while nothing waits; one more on the pages of the set-up.
     """
-    held = dict(places_of(request.user).filter(project=project).values_list("role", FRAME.work_waits()))
+    benchmark = [f"project__addition__{name}" for name in ("number", "benchmark__slug", "benchmark__name")]
+    places = places_of(request.user).filter(project=project)
+    rows = list(places.values_list("role", FRAME.work_waits(), *benchmark))
+    held = {role: waits for role, waits, *_ in rows}
     roles = frozenset(Role(role) for role in held)
     frame = {
         "project": project,
         "navigation": navigation_of(request, project, roles),
         "worker_problem": worker_health().problem if held.get(Role.ADMIN) else "",
     }
+    if rows and rows[0][2] and roles & READERS:
+        frame["addition_to"] = dict(zip(("number", "slug", "name"), rows[0][2:], strict=True))
     route = (request.resolver_match and request.resolver_match.url_name) or ""
     if Role.ADMIN in held:
         frame["setup"] = FRAME.setup(project, route)

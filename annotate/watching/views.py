@@ -96,6 +96,7 @@ def project_delete(request: Request, slug: str) -> HttpResponse:
         except DomainError as error:
             form.add_error("name", error.message)
     context = {"form": form, "counts": counts_of_project(project), "formats": list(FORMATS)}
+    context["additions"] = list(project.additions.order_by("number").values_list("project__name", flat=True))
     status = 422 if form.is_bound else 200
     return render_in_project(request, project, "setup/delete.html", context, status=status)
 

@@ -12,8 +12,8 @@ def scales_of(project: Project) -> QuerySet[Dimension]:
 
 
 def outputs_of(project: Project) -> QuerySet[Item]:
-    """Return the single outputs of systems, without comparisons."""
-    return Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT)
+    """Return the single outputs of systems, without comparisons and an addition's bridging items."""
+    return Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT, gold__bridging__isnull=True)
 
 
 def has_other_kinds(project: Project) -> bool:

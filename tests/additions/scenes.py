@@ -3,12 +3,13 @@
 from collections.abc import Callable
 
 from annotate.additions.commands import add_systems
+from annotate.core.guidelines import guideline_of
 from annotate.core.models import Addition, Assignment, Membership, Role, Round
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one
 from tests.factories import Cast, make_member, make_project
-from tests.rating.rounds import frozen, opened, rate
+from tests.rating.rounds import opened, rate
 
 
 def make_benchmark(*, documents: int = 6, systems: int = 2) -> Cast:
@@ -32,17 +33,22 @@ def make_new_raters(addition: Addition, count: int = 2) -> list[Membership]:
     return [make_member(addition.project, Role.ANNOTATOR) for _ in range(count)]
 
 
-def rate_all(round: Round, rater: Membership, value_of: Callable[[Assignment], float]) -> list[Assignment]:
+def rate_all(
+    round: Round, rater: Membership, value_of: Callable[[Assignment, str], float]
+) -> list[Assignment]:
     """Let a rater answer everything they meet in Round I, one document after another; return it in order."""
     met: list[Assignment] = []
-    for _ in range(50):
+    for _ in range(100):
         reserve_items(round=round, annotator=rater, how_many=1)
         own = Assignment.objects.filter(round__project=round.project, annotator=rater)
         new = list(own.exclude(pk__in=[each.pk for each in met]).order_by("position"))
         if not new:
             break
         for assignment in new:
-            answer = Answer(value=value_of(assignment))
-            save_rating(assignment=assignment, dimension=frozen(round), answer=answer, by=rater.user)
+            asked = set(assignment.units.values_list("dimension", flat=True))
+            for dimension in guideline_of(round).dimensions:
+                if not assignment.partial or dimension.id in asked:
+                    answer = Answer(value=value_of(assignment, dimension.key))
+                    save_rating(assignment=assignment, dimension=dimension, answer=answer, by=rater.user)
         met += new
     return met

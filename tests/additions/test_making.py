@@ -46,7 +46,7 @@ def test_every_rater_meets_the_bridging_items_early_without_warnings() -> None:
     raters = make_new_raters(addition)
     round = open_round_one(project=addition.project, by=cast.admin)
     for rater in raters:
-        met = rate_all(round, rater, lambda _: 1)
+        met = rate_all(round, rater, lambda _, __: 1)
         plans = [each.plan for each in met]
         assert plans.count(Assignment.Plan.GOLD) == 4
         assert set(plans[:8:2]) == {Assignment.Plan.N_OF_M}

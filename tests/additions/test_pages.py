@@ -6,10 +6,11 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate.additions.queries import severity_of
-from annotate.core.models import Addition, Assignment, GoldValue
+from annotate.core.models import Addition, Assignment, GoldValue, Role
+from annotate.core.projects import project_cards
 from annotate.rating.commands.rounds import open_round_one
 from tests.additions.scenes import make_addition, make_benchmark, make_new_raters, rate_all
-from tests.factories import Cast
+from tests.factories import Cast, make_member, make_project
 
 pytestmark = pytest.mark.django_db
 CSV = b"document,system,output\nproduct-1,newcomer,A text.\nproduct-2,newcomer,Another text.\n"
@@ -57,12 +58,12 @@ def test_planted_severity_is_shown(client: Client) -> None:
     strict, mild = make_new_raters(addition)
     round = open_round_one(project=addition.project, by=cast.admin)
 
-    def one_less(assignment: Assignment) -> float:
+    def one_less(assignment: Assignment, _key: str) -> float:
         gold = GoldValue.objects.filter(gold__item=assignment.item).first()
         return 3 if gold is None else gold.value - 1
 
     rate_all(round, strict, one_less)
-    rate_all(round, mild, lambda each: one_less(each) + 1)
+    rate_all(round, mild, lambda each, key: one_less(each, key) + 1)
     found = severity_of(addition)["fluency"]
     assert found.offset is not None
     assert (found.offset.value, [each.value for each in found.by_rater if each]) == (-0.5, [-1, 0])
@@ -72,3 +73,18 @@ def test_planted_severity_is_shown(client: Client) -> None:
     assert "The new raters give .50 less on Fluency [.50, .50]." in page
     assert "they differ by .00 instead of .71 from the first raters" in page
     assert "−1.00" in page
+
+
+def test_lists_and_pages_name_the_benchmark(client: Client) -> None:
+    cast = make_benchmark(documents=1)
+    child = make_addition(cast).project
+    newer = make_project()
+    make_member(newer.project, Role.ADMIN, user=cast.admin)
+    cards = project_cards(cast.admin)
+    assert [card.project for card in cards] == [newer.project, cast.project, child]
+    client.force_login(cast.admin)
+    assert f"Addition 1 to <bdi>{cast.project}</bdi>" in client.get("/").content.decode()
+    page = client.get(reverse("items", args=[child.slug])).content.decode()
+    assert f'href="{reverse("addition", args=[cast.project.slug, 1])}"' in page
+    deleting = client.get(reverse("project_delete", args=[cast.project.slug])).content.decode()
+    assert f"This also deletes its additions: <bdi>{child}</bdi>." in deleting

@@ -50,6 +50,13 @@ class Calibration(models.Model):
     seed = models.BigIntegerField()
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.DRAWN)
     opened_round = models.BooleanField(default=False, help_text="Whether Round I was opened for it.")
+    learned_in = models.ForeignKey(
+        "self",
+        models.PROTECT,
+        null=True,
+        related_name="copies",
+        help_text="The benchmark's calibration whose certificates an addition has; it drew no sample itself.",
+    )
     drawn_at = models.DateTimeField()
     drawn_by = models.ForeignKey("annotate.User", models.PROTECT, null=True, related_name="+")
     ended_at = models.DateTimeField(null=True, help_text="When it was computed or withdrawn.")

@@ -56,6 +56,18 @@ class DimensionState:
         if found.threshold is None:
             return f"{found.reason} {found.more_reason}".strip()
         of = found.calibration
+        if of.learned_in is not None and self.known is None:
+            message = gettext(
+                "This certificate was learned in {project}, not on these systems. It leaves {units} units to "
+                "{judge}. The audit tests, after every rating, whether more than {risk} of them are {loss}."
+            )
+            return message.format(
+                project=of.learned_in.project,
+                units=found.kept,
+                judge=of.judge,
+                risk=_percent(of.risk),
+                loss=_loss(of),
+            )
         if self.known is not None:
             message = gettext(
                 "People rated all {units:,} units of {judge}: {wrong:,} ({share}) are {loss}. This is the "
@@ -216,7 +228,8 @@ def _lapses(project: Project, calibrations: Sequence[Calibration]) -> dict[int, 
 
 
 def _certificates(calibration: Calibration) -> QuerySet[Certificate]:
-    found = calibration.certificates.select_related("dimension", "calibration__judge")
+    related = ("dimension", "calibration__judge", "calibration__learned_in__project")
+    found = calibration.certificates.select_related(*related)
     return found.prefetch_related("stages__judge")
 
 

@@ -15,6 +15,7 @@ from judges.results.queries.scores import Material
 from judges.routing.queries.audit import AuditCell, mean_share
 from judges.routing.queries.certifying import Look, decide_items, errors_among_kept, look_at
 from judges.routing.queries.kept_units import KeptAgreement, PartOfUnits, kept_agreement
+from judges.routing.queries.learned import refusal_where_learned
 from judges.routing.queries.state import routing_state
 from judges.routing.queries.units import (
     CertifiedDimension,
@@ -216,4 +217,4 @@ def _refusal(calibration: Calibration, found: Mapping[int, Certificate], lapses:
     if not any(each.threshold is not None for each in found.values()):
         message = gettext("{calibration} certified no threshold, so all units go to people.")
         return message.format(calibration=calibration)
-    return ""
+    return refusal_where_learned(calibration.learned_in) if calibration.learned_in else ""

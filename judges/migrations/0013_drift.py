@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('judges', '0011_experiments'),
+        ('judges', '0012_learned_certificates'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

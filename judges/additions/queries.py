@@ -1,0 +1,236 @@
+"""How judges may score an addition: the route of its benchmark, and what is missing until it is followed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext
+
+from agreement import SystemRange, compare_with_systems
+from annotate.additions.registry import AdditionPart
+from annotate.core.guidelines import guideline_at
+from annotate.core.models import Addition, Dimension, Item, Project
+from annotate.core.rounds import round_one
+from judges.core.access import OF_JUDGES
+from judges.core.judge_settings import BOUND_SETTINGS
+from judges.core.material import outputs_of
+from judges.core.models import Calibration, Judge, RoutingPolicy
+from judges.core.stages import JudgeStage, JudgeToAsk, judges_to_ask, stages_of
+from judges.results.queries.scores import material_of, samples_of
+from judges.routing.queries.asking import RunToAsk, asking_of
+from judges.routing.queries.learned import refusal_where_learned
+
+
+@dataclass(frozen=True)
+class BenchmarkRoute:
+    """The certificates that a benchmark can lend, and the policy that follows them there, if any.
+
+    refusal: why there are none, or why they may not be used.
+    """
+
+    calibration: Calibration | None = None
+    policy: RoutingPolicy | None = None
+    refusal: str = ""
+
+
+def route_of(benchmark: Project) -> BenchmarkRoute:
+    """Return the route of a benchmark: its routed policy by certificates, else its last certificates."""
+    policy = (
+        RoutingPolicy.objects.filter(
+            project=benchmark, status=RoutingPolicy.Status.ROUTED, calibration__isnull=False
+        )
+        .select_related("calibration")
+        .first()
+    )
+    certified = Calibration.objects.filter(
+        project=benchmark, status=Calibration.Status.CERTIFIED, certificates__threshold__isnull=False
+    ).select_related("project", *OF_JUDGES)
+    if policy:
+        certified = certified.filter(pk=policy.calibration_id)
+    calibration = certified.order_by("-pk").first()
+    if calibration is None:
+        reason = gettext("The benchmark has no certificate, so people rate every unit of the addition.")
+        return BenchmarkRoute(refusal=reason)
+    return BenchmarkRoute(calibration, policy, refusal_where_learned(calibration))
+
+
+def settings_by_key(judge: Judge) -> dict[str, Any]:
+    """Return what certificates bind of a judge, with the keys of dimensions instead of their ids."""
+    keys = dict(Dimension.objects.filter(project=judge.project_id).values_list("pk", "key"))
+    found: dict[str, Any] = {each.key: each.read(judge) for each in BOUND_SETTINGS}
+    found["asked_together"] = [keys[pk] for pk in judge.asked_together]
+    if judge.template:
+        wordings = {keys[int(pk)]: text for pk, text in judge.template.wordings.items() if int(pk) in keys}
+        found["prompt_digest"] = [judge.template.text, judge.template.pattern, sorted(wordings.items())]
+    return found
+
+
+def own_stages(addition: Addition, calibration: Calibration) -> list[JudgeStage]:
+    """Return the stages of the benchmark's calibration with the addition's judges; none if any is missing."""
+    judges = Judge.objects.filter(project=addition.project).select_related(
+        "endpoint", "template", "reference"
+    )
+    copies = {judge.name: judge for judge in judges}
+    stages = stages_of(calibration)
+    if any(judge.name not in copies for stage in stages for judge in stage.judges):
+        return []
+    return [
+        JudgeStage(each.position, copies[each.judge.name], each.other and copies[each.other.name])
+        for each in stages
+    ]
+
+
+def units_to_judge(addition: Addition, calibration: Calibration) -> set[tuple[int, int]]:
+    """Return the units that the first judge is asked about: all outputs on the certified dimensions."""
+    keys = calibration.certificates.filter(threshold__isnull=False).values("dimension__key")
+    dimensions = addition.project.dimensions.filter(key__in=keys).values_list("pk", flat=True)
+    items = list(outputs_of(addition.project).values_list("pk", flat=True))
+    return {(item, dimension) for dimension in dimensions for item in items}
+
+
+def waiting_judges(addition: Addition, calibration: Calibration) -> list[JudgeToAsk]:
+    """Return the judges of the first stage that lack answers about the addition."""
+    return judges_to_ask(own_stages(addition, calibration)[:1], units_to_judge(addition, calibration))
+
+
+@dataclass(frozen=True)
+class OutsideFinding:
+    """How a new system compares with the calibrated ones: in words, or in a judge's values."""
+
+    system: str
+    about: str
+    found: SystemRange
+    decimals: int
+
+    @property
+    def sentence(self) -> str:
+        """Return the finding in a sentence or two."""
+        found, places = self.found, self.decimals
+        if found.mean is None or found.lowest is None or found.highest is None or found.beyond is None:
+            return f"{self.system}, {self.about}: {found.reason}"
+        says = gettext(
+            "{system}: its mean of {about} is {mean}; those of the calibrated systems are {lowest} to "
+            "{highest}. {beyond} % of its outputs lie beyond all calibrated outputs."
+        ).format(
+            system=self.system,
+            about=self.about,
+            mean=f"{found.mean:.{places}f}",
+            lowest=f"{found.lowest:.{places}f}",
+            highest=f"{found.highest:.{places}f}",
+            beyond=round(100 * found.beyond),
+        )
+        if not found.is_outside:
+            return says
+        return f"{says} {gettext('The certificate does not speak of such texts.')}"
+
+
+def find_outside(addition: Addition, calibration: Calibration) -> list[OutsideFinding]:
+    """Compare the addition's systems with the calibrated ones by length and by the first judge's values.
+
+    The outputs of the benchmark that are no gold items are the calibrated ones. Eight queries.
+    """
+    words = gettext("words")
+    old, new = _lengths(calibration.project), _lengths(addition.project)
+    findings = [OutsideFinding(name, words, _compare(own, old), 0) for name, own in sorted(new.items())]
+    stages = own_stages(addition, calibration)
+    if not stages:
+        return findings
+    before = _values(calibration.project, calibration.judge)
+    for key, (dimension, by_system) in _values(addition.project, stages[0].judge).items():
+        if key not in before or key not in calibration.grids:
+            continue
+        about = gettext("{judge}’s values on {dimension}").format(
+            judge=calibration.judge, dimension=dimension
+        )
+        findings += [
+            OutsideFinding(name, about, _compare(own, before[key][1]), 2)
+            for name, own in sorted(by_system.items())
+        ]
+    return findings
+
+
+def _lengths(project: Project) -> dict[str, list[float]]:
+    rows = Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT, gold__isnull=True)
+    found: dict[str, list[float]] = {}
+    for name, text in rows.order_by("pk").values_list("system__name", "text").iterator(1_000):
+        found.setdefault(name, []).append(len(text.split()))
+    return found
+
+
+def _values(project: Project, judge: Judge) -> dict[str, tuple[str, dict[str, list[float]]]]:
+    """Return by dimension key its name and the judge's values by system."""
+    material = material_of(project, None, guideline_at(project, round_one(project)))
+    samples = samples_of([judge], material)
+    found: dict[str, tuple[str, dict[str, list[float]]]] = {}
+    for each in material.dimensions:
+        given = samples[judge.pk, each.key].as_read
+        means = np.array([np.nanmean(row) if not np.isnan(row).all() else np.nan for row in given])
+        by_system: dict[str, list[float]] = {}
+        for system, value in zip(material.systems, means.tolist(), strict=True):
+            by_system.setdefault(system, []).append(value)
+        found[each.key] = (each.name, by_system)
+    return found
+
+
+def _compare(own: Sequence[float], calibrated: Mapping[str, Sequence[float]]) -> SystemRange:
+    values = [value for each in calibrated.values() for value in each]
+    systems = [name for name, each in calibrated.items() for _ in each]
+    return compare_with_systems(own, values, systems)
+
+
+@dataclass(frozen=True)
+class AdditionRoute:
+    """How far an addition is scored by judges.
+
+    learned_on: the systems of the benchmark. without: dimensions that no judge decides. has_copies: whether
+    the addition has the judges. asking: what it takes to ask them. policy: what routes the addition.
+    is_rated_by_people: whether Round I asks for every unit, so that nothing is left for judges.
+    """
+
+    addition: Addition
+    route: BenchmarkRoute
+    learned_on: Sequence[str]
+    without: Sequence[str] = ()
+    has_copies: bool = False
+    asking: RunToAsk | None = None
+    policy: RoutingPolicy | None = None
+    is_rated_by_people: bool = False
+    outside: Sequence[OutsideFinding] = field(default_factory=list)
+
+    @property
+    def judges(self) -> str:
+        """Return the names of the judges that the route asks."""
+        calibration = self.route.calibration
+        stages = stages_of(calibration) if calibration else []
+        return ", ".join(str(judge) for stage in stages for judge in stage.judges)
+
+
+def addition_route(addition: Addition) -> AdditionRoute:
+    """Return how judges score an addition. About 70 queries."""
+    route = route_of(addition.benchmark)
+    learned_on = sorted(_lengths(addition.benchmark))
+    policy = RoutingPolicy.objects.filter(
+        project=addition.project, calibration__learned_in__isnull=False
+    ).exclude(status=RoutingPolicy.Status.WITHDRAWN)
+    if route.calibration is None:
+        return AdditionRoute(addition, route, learned_on)
+    certified = route.calibration.certificates.filter(threshold__isnull=False)
+    without = addition.project.dimensions.exclude(key__in=certified.values("dimension__key"))
+    stages, round = own_stages(addition, route.calibration), round_one(addition.project)
+    return AdditionRoute(
+        addition=addition,
+        route=route,
+        learned_on=learned_on,
+        without=list(without.values_list("name", flat=True)),
+        has_copies=bool(stages),
+        asking=asking_of(addition.project, waiting_judges(addition, route.calibration)) if stages else None,
+        policy=policy.order_by("-pk").first(),
+        is_rated_by_people=round is not None and round.every_item,
+        outside=find_outside(addition, route.calibration),
+    )
+
+
+def route_section(addition: Addition) -> AdditionPart:
+    """Return the section about judges of an addition's page."""
+    return AdditionPart("judges/additions/_route.html", addition_route(addition))

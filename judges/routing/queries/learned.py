@@ -1,0 +1,31 @@
+"""Certificates that were learned in another project: whether they still hold there."""
+
+from django.utils.translation import gettext
+
+from judges.core.access import OF_JUDGES
+from judges.core.models import Calibration, RoutingPolicy
+from judges.routing.queries.certifying import look_at
+from judges.routing.queries.state import routing_state
+
+
+def refusal_where_learned(calibration: Calibration) -> str:
+    """Return why certificates no longer hold in the project that learned them, in a sentence; empty if so.
+
+    They lapsed there, or an audit there contradicts them. 40 queries at most.
+    """
+    calibration = Calibration.objects.select_related("project", *OF_JUDGES).get(pk=calibration.pk)
+    where = calibration.project
+    lapses = [sentence for each in look_at(calibration).lapses.values() for sentence in each]
+    if lapses:
+        message = gettext("The certificates of {calibration} in {project} have lapsed. {reason}")
+        return message.format(calibration=calibration, project=where, reason=lapses[0])
+    policies = RoutingPolicy.objects.select_related(
+        "project", "rts", "mcq", "calibration", "round__guideline"
+    )
+    for policy in policies.filter(calibration=calibration, status=RoutingPolicy.Status.ROUTED):
+        state = routing_state(policy, where)
+        contradicted = [each.name for each in state.audit_by_dimension if each.contradicts] if state else []
+        if contradicted or (state and state.verdict.audit) or policy.stopped_stages.exists():
+            message = gettext("The audit in {project} contradicts the certificates of {calibration}.")
+            return message.format(calibration=calibration, project=where)
+    return ""

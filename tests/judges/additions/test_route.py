@@ -1,0 +1,180 @@
+"""An addition scored by the route of its benchmark, from copied judges to an audit that contradicts them."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotate.additions.commands import add_systems
+from annotate.additions.queries import bridging_items
+from annotate.core.models import Addition, Assignment, Item, Round
+from annotate.rating.commands.rounds import close_round_one
+from judges.additions.commands import copy_judges, follow_route
+from judges.additions.queries import addition_route, find_outside, route_of
+from judges.core.errors import CalibrationRefusedError
+from judges.core.models import Endpoint, EndpointKey, Judge, RoutedUnit, RoutingPolicy
+from judges.endpoints.commands import enter_key
+from judges.endpoints.keys import key_of
+from judges.routing.commands.certificates import compute_certificates, draw_calibration
+from judges.routing.commands.policies import route
+from judges.routing.queries.preview import routing_plan
+from judges.routing.queries.state import routing_state
+from tests.additions.scenes import make_new_raters, rate_all
+from tests.factories import Cast
+from tests.judges.certified import (
+    calibrated_project,
+    calibration_spec,
+    first_says,
+    people_say,
+    rate_sample,
+    second_says,
+)
+from tests.judges.factories import make_answers
+
+pytestmark = pytest.mark.django_db
+DOCUMENTS = 30
+
+
+def finished_benchmark() -> Cast:
+    """Make a finished benchmark with a certificate on fluency and none on coherence."""
+    cast = calibrated_project()
+    calibration = draw_calibration(project=cast.project, spec=calibration_spec(cast), by=cast.admin)
+    rate_sample(cast, calibration)
+    compute_certificates(calibration=calibration, by=cast.admin)
+    close_round_one(project=cast.project, by=cast.admin)
+    return cast
+
+
+@pytest.fixture
+def cast() -> Cast:
+    return finished_benchmark()
+
+
+def added(cast: Cast, *, documents: int = DOCUMENTS, words: int = 6) -> Addition:
+    keys = list(cast.project.documents.order_by("pk").values_list("key", flat=True)[:documents])
+    outputs = {"newcomer": {key: f"{key} " + "word " * (words - 1) for key in keys}}
+    return add_systems(project=cast.project, outputs=outputs, bridging=6, by=cast.admin)
+
+
+def number_of(item: Item) -> int:
+    """Return the number of an item's document, from 0, as the benchmark's judges count them."""
+    return int(item.document.key.rpartition("-")[2]) - 1
+
+
+def answer(addition: Addition) -> None:
+    """Let the copied judges say of the new system what they said of the old ones."""
+    items = Item.objects.filter(document__project=addition.project, gold__isnull=True)
+    units = [
+        (item, dimension)
+        for item in items.select_related("document")
+        for dimension in addition.project.dimensions.all()
+    ]
+    for name, says in (("Reasoner", first_says), ("Chooser", second_says)):
+        judge = Judge.objects.get(project=addition.project, name=name)
+        make_answers(judge, ((item, one, says(number_of(item), "", one.key)) for item, one in units))
+
+
+def routed(cast: Cast, *, documents: int = DOCUMENTS) -> tuple[Addition, RoutingPolicy]:
+    addition = added(cast, documents=documents)
+    copy_judges(addition=addition, by=cast.admin)
+    answer(addition)
+    policy = follow_route(addition=addition, by=cast.admin)
+    return addition, route(policy=policy, by=cast.admin)
+
+
+def test_judges_are_copied_with_prompts_keys_and_prices(cast: Cast) -> None:
+    endpoint = Endpoint.objects.filter(project=cast.project).order_by("pk")[0]
+    enter_key(endpoint=endpoint, key="secret-of-the-benchmark", by=cast.admin)
+    addition = added(cast)
+    assert [judge.name for judge in copy_judges(addition=addition, by=cast.admin)] == ["Reasoner", "Chooser"]
+    copy_judges(addition=addition, by=cast.admin)
+    assert Judge.objects.filter(project=addition.project).count() == 2
+    copied = EndpointKey.objects.get(endpoint__project=addition.project)
+    assert copied.encrypted != endpoint.entered_key.encrypted
+    assert key_of(copied.endpoint) == "secret-of-the-benchmark"
+    Judge.objects.filter(project=addition.project, name="Chooser").update(temperature=1)
+    with pytest.raises(CalibrationRefusedError, match="Chooser has other settings"):
+        copy_judges(addition=addition, by=cast.admin)
+
+
+def test_certified_units_stay_and_people_get_the_rest_and_an_audit(cast: Cast) -> None:
+    addition, policy = routed(cast)
+    learned, own = route_of(cast.project).calibration, policy.calibration
+    assert learned
+    assert own
+    assert own.learned_in == learned
+    keys = {each.pk: each.key for each in addition.project.dimensions.all()}
+    found = {keys[each.dimension_id]: each for each in own.certificates.all()}
+    original = {each.dimension.key: each for each in learned.certificates.select_related("dimension")}
+    assert found["fluency"].threshold == original["fluency"].threshold
+    assert (found["fluency"].units, found["fluency"].kept, found["fluency"].rated) == (30, 18, 0)
+    assert found["coherence"].threshold is None
+    # On fluency 12 unsure units and all 18 others as the audit, all on coherence, and no bridging item.
+    whys = list(policy.units.values_list("dimension__key", "why"))
+    assert whys.count(("fluency", "audit")) == 18
+    assert whys.count(("fluency", "unsure")) == 12
+    assert whys.count(("coherence", "abstained")) == 30
+    assert not RoutedUnit.objects.filter(policy=policy, item__gold__isnull=False).exists()
+    assert routing_plan(policy, addition.project).verdict is None
+    assert follow_route(addition=addition, by=cast.admin) == policy
+
+
+@pytest.mark.parametrize(("shift", "contradicts"), [(0, False), (2, True)])
+def test_the_audit_of_the_addition_tests_the_certificate(
+    cast: Cast, shift: int, *, contradicts: bool
+) -> None:
+    addition, policy = routed(cast)
+    round = Round.objects.get(project=addition.project, number=1)
+    for rater in make_new_raters(addition):
+        met = rate_all(round, rater, lambda each, key: min(people_say(number_of(each.item), key) + shift, 5))
+    plans = [each.plan for each in met]
+    assert plans.count(Assignment.Plan.GOLD) == bridging_items(addition).count() == 6
+    assert Assignment.Plan.GOLD in plans[:2]
+    state = routing_state(policy, addition.project)
+    assert state
+    (fluency, _) = state.audit_by_dimension
+    assert (fluency.rated, fluency.contradicts) == (18, contradicts)
+    assert bool(state.verdict.refusal) is contradicts
+
+
+def test_certificates_that_lapsed_in_the_benchmark_are_refused(cast: Cast) -> None:
+    addition = added(cast)
+    copy_judges(addition=addition, by=cast.admin)
+    Judge.objects.filter(project=cast.project, name="Reasoner").update(temperature=1)
+    assert "have lapsed" in addition_route(addition).route.refusal
+    with pytest.raises(CalibrationRefusedError, match="have lapsed"):
+        follow_route(addition=addition, by=cast.admin)
+
+
+def test_systems_outside_the_calibrated_ones_are_named(cast: Cast) -> None:
+    calibration = route_of(cast.project).calibration
+    assert calibration
+    for number in range(3):  # two systems do not show how systems differ
+        first = Item.objects.filter(document__project=cast.project).order_by("pk")[number]
+        system = cast.project.systems.create(name=f"further-{number}")
+        Item.objects.create(
+            document=first.document, system=system, text="word " * (5 + number), digest=str(number)
+        )
+    short, long = added(cast), None
+    keys = list(cast.project.documents.values_list("key", flat=True))
+    outputs = {"wordy": dict.fromkeys(keys, "word " * 90)}
+    long = add_systems(project=cast.project, outputs=outputs, bridging=0, by=cast.admin)
+    (found,) = find_outside(long, calibration)
+    assert found.sentence == (
+        "wordy: its mean of words is 90; those of the calibrated systems are 5 to 7. 100 % of its outputs "
+        "lie beyond all calibrated outputs. The certificate does not speak of such texts."
+    )
+    assert not find_outside(short, calibration)[0].found.is_outside
+
+
+def test_an_admin_goes_from_page_to_page(client: Client, cast: Cast) -> None:
+    addition = added(cast)
+    client.force_login(cast.admin)
+    page, slug = reverse("addition", args=[cast.project.slug, 1]), addition.project.slug
+    assert "These were learned on" in client.get(page).content.decode()
+    copied = client.post(reverse("addition_step", args=[slug, "copy"]), follow=True).content.decode()
+    assert "must judge 30 units before you can continue" in copied
+    answer(addition)
+    assert "The judges have answered." in client.get(page).content.decode()
+    done = client.post(reverse("addition_step", args=[slug, "follow"]), follow=True).content.decode()
+    assert "Route of the benchmark 1" in done
+    assert "Open the route" in client.get(page).content.decode()
