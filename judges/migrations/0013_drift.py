@@ -14,25 +14,6 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='DriftCheck',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveSmallIntegerField()),
-                ('at', models.DateTimeField(help_text='When it started.')),
-                ('state', models.CharField(choices=[('asking', 'asking'), ('finished', 'finished'), ('cancelled', 'cancelled')], default='asking', max_length=9)),
-                ('figures', models.JSONField(default=dict)),
-                ('run', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='drift_check', to='judges.run')),
-            ],
-            options={
-                'ordering': ['number'],
-            },
-        ),
-        migrations.AddField(
-            model_name='judge',
-            name='rechecks',
-            field=models.ForeignKey(help_text='The check of a watch that asks with this copy of a judge; null: a judge of the project.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='judges.driftcheck'),
-        ),
-        migrations.CreateModel(
             name='DriftWatch',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -45,42 +26,47 @@ class Migration(migrations.Migration):
                 ('alarmed_at', models.DateTimeField(null=True)),
                 ('confirmed_at', models.DateTimeField(help_text='When an admin let a new watch begin.', null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('baseline', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='judges.driftcheck')),
                 ('confirmed_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('judge', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='watches', to='judges.judge')),
             ],
             options={
+                'constraints': [
+                    models.UniqueConstraint(models.F('judge'), condition=models.Q(('is_active', True)), name='one_active_watch_of_a_judge'),
+                    models.CheckConstraint(condition=models.Q(('days__gte', 1)), name='watches_have_days_between_checks'),
+                    models.CheckConstraint(condition=models.Q(('alarmed_at__isnull', True), ('is_active', False), _connector='OR'), name='an_alarm_ends_a_watch'),
+                    models.CheckConstraint(condition=models.Q(('budget__isnull', True), ('budget__gt', 0), _connector='OR'), name='watches_may_spend_something'),
+                ],
                 'ordering': ['-pk'],
             },
         ),
+        migrations.CreateModel(
+            name='DriftCheck',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveSmallIntegerField()),
+                ('at', models.DateTimeField(help_text='When it started.')),
+                ('state', models.CharField(choices=[('asking', 'asking'), ('finished', 'finished'), ('cancelled', 'cancelled')], default='asking', max_length=9)),
+                ('figures', models.JSONField(default=dict)),
+                ('watch', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='checks', to='judges.driftwatch')),
+                ('run', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='drift_check', to='judges.run')),
+            ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(models.F('watch'), models.F('number'), name='check_number_once_in_watch'),
+                    models.UniqueConstraint(models.F('watch'), condition=models.Q(('state', 'asking')), name='one_check_at_a_time'),
+                ],
+                'ordering': ['number'],
+            },
+        ),
         migrations.AddField(
-            model_name='driftcheck',
-            name='watch',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='checks', to='judges.driftwatch'),
-        ),
-        migrations.AddConstraint(
             model_name='driftwatch',
-            constraint=models.UniqueConstraint(models.F('judge'), condition=models.Q(('is_active', True)), name='one_active_watch_of_a_judge'),
+            name='baseline',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='judges.driftcheck'),
         ),
-        migrations.AddConstraint(
-            model_name='driftwatch',
-            constraint=models.CheckConstraint(condition=models.Q(('days__gte', 1)), name='watches_have_days_between_checks'),
-        ),
-        migrations.AddConstraint(
-            model_name='driftwatch',
-            constraint=models.CheckConstraint(condition=models.Q(('alarmed_at__isnull', True), ('is_active', False), _connector='OR'), name='an_alarm_ends_a_watch'),
-        ),
-        migrations.AddConstraint(
-            model_name='driftwatch',
-            constraint=models.CheckConstraint(condition=models.Q(('budget__isnull', True), ('budget__gt', 0), _connector='OR'), name='watches_may_spend_something'),
-        ),
-        migrations.AddConstraint(
-            model_name='driftcheck',
-            constraint=models.UniqueConstraint(models.F('watch'), models.F('number'), name='check_number_once_in_watch'),
-        ),
-        migrations.AddConstraint(
-            model_name='driftcheck',
-            constraint=models.UniqueConstraint(models.F('watch'), condition=models.Q(('state', 'asking')), name='one_check_at_a_time'),
+        migrations.AddField(
+            model_name='judge',
+            name='rechecks',
+            field=models.ForeignKey(help_text='The check of a watch that asks with this copy of a judge; null: a judge of the project.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='judges.driftcheck'),
         ),
     ]
