@@ -13,7 +13,7 @@ ifneq ($(shell $(BIN) -c "print(1)" 2>/dev/null),1)
 .PHONY: .venv/installed .venv/installed-dev
 endif
 
-.PHONY: help run demo-model install test test-fast test-agreement agreement-wheel wheels fuzz check messages requirements screenshot screenshots openapi docs deploy-files migrations-lock upgrade-base
+.PHONY: help run demo-model install test test-fast test-agreement agreement-wheel wheels fuzz check messages requirements screenshot screenshots openapi docs migrations-lock upgrade-base
 
 help:
 	@echo "make run           installs, prepares and starts Concord (another port: make run PORT=9000)"
@@ -31,7 +31,6 @@ help:
 	@echo "make screenshots   takes these, and images of every page of the finished demonstration; checks budgets"
 	@echo "make openapi       writes the description of the API anew, and the client's copy and types of it"
 	@echo "make docs          writes the generated reference pages, and builds the site in var/site"
-	@echo "make deploy-files  writes compose.yaml, units and files of proxies from the list of processes"
 	@echo "make migrations-lock  records new migrations, which then never change"
 	@echo "make upgrade-base  records a dump of this version, which later ones upgrade in a test"
 	@echo "make requirements  pins the newest packages that pyproject.toml and requirements-*.in allow"
@@ -145,9 +144,6 @@ docs: .venv/installed-dev
 	$(BIN) -m tests.agreement.oracles
 	$(BIN) -m sphinx -q -n -W --keep-going -b html docs var/site
 	@echo "The site is var/site/index.html."
-
-deploy-files: install
-	$(BIN) deploy/generate.py
 
 migrations-lock: .venv/installed-dev
 	$(BIN) -m tests.core.migrations_lock

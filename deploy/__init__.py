@@ -1,1 +1,1 @@
-"""What an operator installs, and the program that writes it."""
+"""What an operator installs, and what makes a release."""

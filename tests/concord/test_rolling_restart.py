@@ -17,7 +17,6 @@ from benchmarks.annotators import check, crowd, rate, stop
 from benchmarks.annotators_process import begin, end
 from benchmarks.export import own_database
 from benchmarks.judges import run
-from deploy.generate import NAME, files
 from tests.concord.running import LONGEST, ROOT, eventually
 from tests.concord.serving import make_bucket, nginx, s3_server
 from tests.ports import free_port
@@ -85,10 +84,12 @@ def answers(port: int) -> bool:
 def site_of(port: int, web_servers: list[int]) -> str:
     """Return the site of deploy/ with these web servers, without TLS, which who rates here does not speak."""
     listed = " ".join(f"server 127.0.0.1:{each} max_fails=0;" for each in web_servers)
-    site = files()["nginx.conf"].replace("server 127.0.0.1:8000 max_fails=0;", listed)
+    site = (ROOT / "deploy/nginx.conf").read_text().replace("server 127.0.0.1:8000 max_fails=0;", listed)
     upstream, _, secure = site.split("server {")  # the first server only leads to HTTPS
     secure = re.sub(r"^ *ssl_.*\n", "", secure, flags=re.M)
-    secure = secure.replace("listen 443 ssl;", f"listen 127.0.0.1:{port};").replace(NAME, "127.0.0.1")
+    secure = secure.replace("listen 443 ssl;", f"listen 127.0.0.1:{port};").replace(
+        "concord.example.org", "127.0.0.1"
+    )
     return f"{upstream}server {{{secure}"
 
 
@@ -125,8 +126,8 @@ def test_every_program_is_restarted_and_no_save_fails(tmp_path: Path, bucket: st
                 stop(people)
             told = rating.result()
         found = check(shared, made["slug"], told.answers)
-        assert (found["missing"], found["doubled"], told.sent_again) == (0, 0, []), (
-            tmp_path / "errors"
-        ).read_text()
+        assert (found["missing"], found["doubled"]) == (0, 0)
+        # A server that stops may break a connection. Pages send such a request again, and so do these people.
+        assert len(told.sent_again) <= 2, (told.sent_again, (tmp_path / "errors").read_text())
         assert eventually(lambda: hosts[0].run_lines(EXPORTS_READY).split() == ["16", "16", "16"])
     assert not list(tmp_path.glob("w*/uploads/*/*"))
