@@ -25,6 +25,7 @@ python benchmarks/coverage.py errors [--simulations 300]
 python benchmarks/coverage.py power [--simulations 2000]
 python benchmarks/coverage.py splits [--simulations 200]
 python benchmarks/coverage.py calibration [--simulations 400]
+python benchmarks/coverage.py drift [--simulations 100]
 
 crossed: shares of true nulls that are rejected at the 5 % level, by the crossed model of ratings and by the
 paired t test over documents; every project has a new random panel of raters.
@@ -62,6 +63,7 @@ errors: shares of judges, with known truth, that are granted each use.
 power: powers and widths of intervals that plans promise, and those that simulated studies reach.
 splits: shares of panels without split units in which one is marked, and of split units that are found.
 calibration: shares of 95 % intervals of a judge's calibration error and distribution that cover.
+drift: shares of watches of a judge with an alarm, and the checks from a change to its alarm.
 """
 
 import argparse
@@ -93,6 +95,7 @@ from benchmarks.coverage_cascades import report_cascades
 from benchmarks.coverage_certificates import report_certificates
 from benchmarks.coverage_controls import report_controls
 from benchmarks.coverage_corrected import report_corrected
+from benchmarks.coverage_drift import report_drift
 from benchmarks.coverage_errors import report_errors
 from benchmarks.coverage_judges import report_biases, report_judges
 from benchmarks.coverage_kappas import held_kappas
@@ -293,6 +296,7 @@ REPORTS = {
     "by_system": report_by_system,
     "splits": report_splits,
     "calibration": report_calibration,
+    "drift": report_drift,
     "others": report_others,
     "questions": report_questions,
     "errors": report_errors,

@@ -37,6 +37,7 @@ class JudgesConfig(AppConfig):
         from judges.methods.questions import ask_with
         from judges.metrics.kind import METRICS_KIND
         from judges.periodic_tasks import (
+            CheckForDrift,
             CollectDueRuns,
             DrainCalls,
             RemoveOldReplies,
@@ -54,12 +55,14 @@ class JudgesConfig(AppConfig):
         from judges.runs.commands.leases import RUN_FINISHED, RUN_STOPPED
         from judges.runs.commands.rereading import REREADING_JOB
         from judges.runs.commands.stop_mails import STOP_MAIL
+        from judges.runs.queries.drift import needs_of_drift
         from judges.runs.queries.watching import needs_of_runs, spending_section, work_waits
 
         ask_with(AskedKinds())
         checks.register(check_price_list)
         current_app.steps["worker"].update(
             (
+                CheckForDrift,
                 CollectDueRuns,
                 SweepLeases,
                 RemoveOldReplies,
@@ -96,7 +99,11 @@ class JudgesConfig(AppConfig):
                 finish_round_one=ask_for_routed_units,
                 watched=Watched(
                     work_waits,
-                    lambda project: [*needs_of_routing(project), *needs_of_runs(project)],
+                    lambda project: [
+                        *needs_of_routing(project),
+                        *needs_of_drift(project),
+                        *needs_of_runs(project),
+                    ],
                     spending_section,
                 ),
                 events={

@@ -9,6 +9,7 @@ from django.conf import settings
 
 from annotate.core.periodic import PeriodicTask
 from judges.runs import slices
+from judges.runs.commands.drift import finish_ended_checks, start_due_checks
 from judges.runs.commands.leases import finish_left_undone, sweep
 from judges.runs.queries.batches import runs_with_due_batches
 from judges.runs.queries.runs import runs_with_open_judgments
@@ -71,6 +72,15 @@ class RemoveOldReplies(PeriodicTask):
     every = FORGET_EVERY
     acts = (enqueue_forgetting,)
     fails = "Old replies could not be removed"
+
+
+class CheckForDrift(PeriodicTask):
+    """Every half minute compares the checks of judges that have ended, and starts those that are due."""
+
+    at_start = 15.0
+    every = 30.0
+    acts = (finish_ended_checks, start_due_checks)
+    fails = "Checks for drift could not be started or compared"
 
 
 class DrainCalls(bootsteps.StartStopStep):

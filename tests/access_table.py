@@ -153,6 +153,9 @@ ar    GET       {home}judges/
 ar    GET       {home}judges/{judge}/
 a     POST      {home}judges/{judge}/
 a     GET POST  {home}judges/new/
+ar    GET       {home}judges/{judge}/watch/
+a     POST      {home}judges/{judge}/watch/
+a     POST      {home}judges/{judge}/watch/stop/
 a     POST      {home}judges/{judge}/archive/
 a     POST      {home}judges/{judge}/delete/
 a     GET POST  {home}judges/panels/new/

@@ -45,6 +45,7 @@ from annotate.webhooks.events import EXPORT_READY
 from judges.core.models import (
     Calibration,
     Drafting,
+    DriftWatch,
     Judge,
     Judgment,
     Metric,
@@ -123,6 +124,7 @@ def scene(db: None) -> Scene:
     hook, _ = add_webhook(project=project, url="https://example.org/", events=[EXPORT_READY], by=cast.admin)
     judge = judges_of(cast)[0]
     assert judge.endpoint
+    DriftWatch.objects.create(judge=judge, units={}, days=7, next_at=timezone.now())
     enter_key(endpoint=judge.endpoint, key="a-key-of-nobody", by=cast.admin)
     names = {
         "home": f"projects/{project.slug}/",

@@ -20,6 +20,7 @@ class Use(StrEnum):
 class Ground(StrEnum):
     """The evidence that a verdict rests on."""
 
+    DRIFT = "drift"
     AUDIT = "audit"
     ALPHA = "alpha"
     ERRORS = "errors"
@@ -84,7 +85,7 @@ class JudgeEvidence:
     people's. replacement: of the test with its controls. r_tells: whether R goes
     with the agreement with people over systems. errors: on the units that a policy leaves to the judge.
     audit: the same over audited units, if the audit contradicts the policy. uses: of `find_uses`, empty if
-    not computed.
+    not computed. has_drifted: whether a control chart shows that it is another model by now.
     """
 
     is_rated: bool = False
@@ -96,6 +97,7 @@ class JudgeEvidence:
     errors: KnownErrors | None = None
     audit: KnownErrors | None = None
     uses: Sequence[UseFinding] = ()
+    has_drifted: bool = False
 
     @property
     def may_decide_all(self) -> bool:
@@ -155,6 +157,9 @@ def judge_verdict(known: JudgeEvidence) -> JudgeVerdict:
 
 def _refusal(known: JudgeEvidence) -> JudgeVerdict | None:
     certified = known.certificate.known if known.certificate else None
+    if known.has_drifted:
+        says = "Do not use it: its watch shows that it has changed since its first values, and no evidence"
+        return _refuse(Ground.DRIFT, f"{says} is about the model that answers now.")
     if known.audit is not None:
         return _refuse(Ground.AUDIT, f"Do not use it: the audit contradicts the policy, it is {known.audit}.")
     if known.alpha is not None and known.alpha <= 0:

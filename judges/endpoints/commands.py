@@ -494,6 +494,18 @@ def free_name(project: Project, name: str) -> str:
     return next(each for each in (name, *numbered) if each not in taken)
 
 
+def add_label(name: str, label: str) -> str:
+    """Return a name that ends with a label, cut to the 80 characters that names may have."""
+    return f"{name[: 80 - len(label) - 3]} · {label}"
+
+
+def copy_settings(judge: Judge) -> dict[str, Any]:
+    """Return the values of a judge's columns that a hidden copy takes over; not its name and prompt."""
+    own = {"id", "name", "template", "tried_by", "rechecks", "created_at", "archived_at"}
+    fields = [each for each in Judge._meta.concrete_fields if each.name not in own]
+    return {field.attname: getattr(judge, field.attname) for field in fields}
+
+
 def _find_alike(project: Project, values: Mapping[str, Any]) -> Judge | None:
     """Return the judge in use with the same prompt and settings; Concord itself finds max_tokens_name out."""
     same = {name: value for name, value in values.items() if name not in ("name", "max_tokens_name")}

@@ -51,7 +51,7 @@ def endpoints_of(project: Project, *, archived: bool | None = False) -> QuerySet
     endpoints = Endpoint.objects.filter(project=project).select_related("entered_key")
     if archived is not None:
         endpoints = endpoints.filter(archived_at__isnull=not archived)
-    own = Count("judges", filter=Q(judges__tried_by=None))
+    own = Count("judges", filter=Q(judges__tried_by=None, judges__rechecks=None))
     return endpoints.annotate(judges_count=own).order_by("name")
 
 

@@ -19,7 +19,7 @@ from annotate.material.api import MOST_ROWS, as_file, refuse_lines
 from annotate.material.reading.source import Source
 from judges.core.access import project_for_judges, project_for_routing, rereading_in, run_in
 from judges.core.errors import RunRefusedError
-from judges.core.models import Judgment, Rereading, Run
+from judges.core.models import OF_PROJECT, Judgment, Rereading, Run
 from judges.core.specification import Scope
 from judges.endpoints.queries import keys_of_dimensions
 from judges.interchange.commands import import_judgments
@@ -308,7 +308,7 @@ class Judgments(ApiView):
         project = project_for_reader(request.user, slug)
         paths = {"judge": "judge__name", "dimension": "dimension__key"}
         chosen = {paths.get(name, name): value for name, value in self.filters(JudgmentFilter).items()}
-        judgments = Judgment.objects.filter(judge__project=project, judge__tried_by=None, **chosen)
+        judgments = Judgment.objects.filter(judge__project=project, **OF_PROJECT, **chosen)
         named = judgments.select_related(
             "judge__template", "dimension", "item__document", "item__system", "other__system"
         )

@@ -15,6 +15,7 @@ from annotate.core.models import Project
 from judges.core.models import Judge, Judgment, Run
 from judges.methods import METHODS
 from judges.runs.filtered import filtered_items
+from judges.runs.queries.drift import LEAST_ITEMS, USUAL_DAYS, USUAL_ITEMS
 from judges.runs.queries.pairs import NamedPair, Pair
 from judges.runs.queries.samples import MOST_DOCUMENTS, drawable_documents
 from judges.runs.queries.selection import Selection, Which
@@ -49,6 +50,27 @@ class CorrectionForm(forms.Form):
         if not others and data.get("value") is None and "value" not in self.errors:
             self.add_error("value", gettext("Write the value that you read in the reply."))
         return data
+
+
+class WatchForm(forms.Form):
+    """How many items a judge is asked about again, how often, and for how much money."""
+
+    items = forms.IntegerField(
+        label=_("Items"),
+        min_value=LEAST_ITEMS,
+        max_value=200,
+        initial=USUAL_ITEMS,
+        help_text=_("Of different documents, as far as there are enough. More items find smaller changes."),
+    )
+    days = forms.IntegerField(label=_("Days between checks"), min_value=1, max_value=365, initial=USUAL_DAYS)
+    budget = forms.DecimalField(
+        label=_("Budget"),
+        required=False,
+        min_value=Decimal("0.0001"),
+        max_digits=12,
+        decimal_places=4,
+        help_text=_("For all checks together. Leave it empty for no limit."),
+    )
 
 
 class JudgeChoiceForm(forms.Form):

@@ -27,13 +27,14 @@ from judges.core.access import (
     run_in,
 )
 from judges.core.errors import RunRefusedError
-from judges.core.models import Judgment, Rereading, Run
+from judges.core.models import DriftWatch, Judgment, Rereading, Run
 from judges.core.page import add_refusal, render_judges
 from judges.core.specification import Scope
 from judges.endpoints.queries import usable_judges
 from judges.runs.commands.asking_again import ask_again, refuse_other_count
 from judges.runs.commands.budgets import change_budget
 from judges.runs.commands.corrections import ANSWERED, exclude, exclude_all, include, set_value
+from judges.runs.commands.drift import begin_anew, start_check, start_watch, stop_watch
 from judges.runs.commands.rereading import confirm_rereading, restart_rereading, start_rereading
 from judges.runs.commands.runs import cancel_run, pause_run, plan_run, retry_failed, start_run
 from judges.runs.forms import (
@@ -42,9 +43,19 @@ from judges.runs.forms import (
     RereadingForm,
     RunForm,
     SelectionForm,
+    WatchForm,
     budget_of,
 )
 from judges.runs.queries.corrections import is_silent, names_asked_together, parameters_of
+from judges.runs.queries.drift import (
+    USUAL_ITEMS,
+    answering_models,
+    choose_units,
+    describe_change,
+    latest_watch,
+    plan_of_check,
+    state_of_watch,
+)
 from judges.runs.queries.pages import listed_judgments, moves, run_lines, run_state, with_related
 from judges.runs.queries.pairs import all_pairs, neighbouring_pairs
 from judges.runs.queries.plans import NOTHING_MISSING, RunPlan, plan_of
@@ -356,3 +367,67 @@ def _start(request: Request, project: Project, scope: Scope, form: RunForm, plan
     run = plan_run(project=project, scope=scope, by=request_user(request), **form.how())
     start_run(run=run)
     return redirect("run", project.slug, run.pk)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def judge_watch(request: Request, slug: str, pk: int) -> HttpResponse:
+    """Show whether a judge is still the same model; admins let Concord watch it."""
+    if request.method == "POST":
+        return _start_watch(request, project_for_routing(request.user, slug), pk)
+    return _show_watch(request, project_for_reader(request.user, slug), pk, WatchForm())
+
+
+@login_required
+@require_POST
+def watch_step(request: Request, slug: str, pk: int, step: str) -> HttpResponse:
+    """Check now, end a watch, or begin anew after an alarm."""
+    project = project_for_routing(request.user, slug)
+    watch = latest_watch(judge_in(project, pk))
+    if watch is None or step not in WATCH_STEPS:
+        raise Http404(gettext("There is no such step."))
+    try:
+        WATCH_STEPS[step](watch, request_user(request))
+    except DomainError as error:
+        messages.error(request, error.message)
+    return redirect("judge_watch", slug, pk)
+
+
+WATCH_STEPS: dict[str, Callable[[DriftWatch, User], object]] = {
+    "check": lambda watch, _by: start_check(watch=watch, is_due=False),
+    "stop": lambda watch, by: stop_watch(watch=watch, by=by),
+    "anew": lambda watch, by: begin_anew(watch=watch, by=by),
+}
+
+
+def _start_watch(request: Request, project: Project, pk: int) -> HttpResponse:
+    form, status = WatchForm(request.POST), 422
+    if form.is_valid() and "show" not in request.POST:
+        try:
+            start_watch(judge=judge_in(project, pk), **form.cleaned_data, by=request_user(request))
+            return redirect("judge_watch", project.slug, pk)
+        except DomainError as error:
+            status = add_refusal(form, error)
+    return _show_watch(request, project, pk, form, status=status if form.errors else 200)
+
+
+def _show_watch(
+    request: Request, project: Project, pk: int, form: WatchForm, *, status: int = 200
+) -> HttpResponse:
+    judge = judge_in(project, pk)
+    models, watch = answering_models(judge), latest_watch(judge)
+    items = form.cleaned_data.get("items", USUAL_ITEMS) if form.is_bound and form.is_valid() else USUAL_ITEMS
+    is_watchable = judge.endpoint is not None and judge.template is not None and not judge.asks_pairs
+    units = choose_units(judge, items) if is_watchable and not (watch and watch.is_active) else {}
+    context = {
+        "judge": judge,
+        "models": models,
+        "change": describe_change(models),
+        "state": state_of_watch(watch) if watch else None,
+        "form": form,
+        "plan": plan_of_check(judge, units) if units else None,
+        "planned_items": len({item for each in units.values() for item in each}),
+        "has_samples": is_watchable,
+        "at_watch": True,
+    }
+    return render_judges(request, project, "judges/runs/watch.html", context, status=status)

@@ -19,6 +19,7 @@ ROWS = {
     "agreement/bootstrap.py": "alpha, bootstrap of units",
     "agreement/bridging.py": "severity of new raters",
     "agreement/camps.py": "units that split raters",
+    "agreement/control_chart.py": "control chart of a judge",
     "agreement/crossed.py": "test of systems, crossed model",
     "agreement/groups.py": "correlations over systems",
     "agreement/complete.py": "ICC by F distributions",

@@ -118,7 +118,7 @@ disputes/ adjudication/ dispute-rules/ disputes/{dispute}/
 """
 OF_JUDGES = """
 additions/ additions/{addition}/
-judges/ judges/new/ judges/{judge}/ judges/{judge}/?part=self-consistency
+judges/ judges/new/ judges/{judge}/ judges/{judge}/?part=self-consistency judges/{judge}/watch/
 judges/{judge}/judgments/failed/ judges/judgment/{judgment}/
 judges/judgments/ judges/read-again/ judges/read-again/{rereading}/
 judges/import/ judges/import/{judgments}/

@@ -15,6 +15,10 @@ from judges.methods.several import rotate
 Kept = TypeVar("Kept", bound=models.Model)
 
 
+OF_PROJECT = {"judge__tried_by": None, "judge__rechecks": None}
+"""The filter of judgments that leaves out those of hidden judges."""
+
+
 class WithoutCandidates(models.Manager[Kept]):
     """Judges and prompts without the candidates of a search, which no other page sees."""
 
@@ -71,6 +75,14 @@ class PromptTemplate(models.Model):
         """Return what is asked about a dimension: its own wording, or the common one."""
         text: str = self.wordings.get(str(dimension), self.text)
         return text
+
+
+class JudgesOfProject(WithoutCandidates["Judge"]):
+    """Judges without the candidates of a search and without the copies that check for drift."""
+
+    def get_queryset(self) -> "models.QuerySet[Judge]":
+        """Leave out hidden judges."""
+        return super().get_queryset().filter(rechecks=None)
 
 
 class ScoreFrom(models.TextChoices):
@@ -158,8 +170,15 @@ class Judge(models.Model):
         related_name="+",
         help_text="The search that tries it; null: a judge of the project.",
     )
+    rechecks = models.ForeignKey(
+        "judges.DriftCheck",
+        models.CASCADE,
+        null=True,
+        related_name="+",
+        help_text="The check of a watch that asks with this copy of a judge; null: a judge of the project.",
+    )
 
-    objects = WithoutCandidates["Judge"]()
+    objects = JudgesOfProject()
     with_candidates: models.Manager["Judge"] = models.Manager()
 
     class Meta:

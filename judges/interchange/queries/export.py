@@ -20,6 +20,7 @@ from judges.core.errors import NoJudgesError
 from judges.core.judge_settings import JUDGE_SETTINGS
 from judges.core.mapping import map_values
 from judges.core.models import (
+    OF_PROJECT,
     Certificate,
     DevelopmentDocument,
     Judge,
@@ -126,7 +127,7 @@ def _runs(project: Project) -> Iterator[Row]:
 def _judgments(project: Project) -> Iterator[Row]:
     runs = Run.objects.filter(project=project).order_by("pk").values_list("pk", flat=True)
     numbers = {pk: number for number, pk in enumerate(runs, start=1)}
-    judgments = Judgment.objects.filter(judge__project=project, judge__tried_by=None)
+    judgments = Judgment.objects.filter(judge__project=project, **OF_PROJECT)
     in_order = judgments.order_by("judge", "item", "other", "dimension__position", "sample", "pk")
     judges = Judge.objects.filter(project=project, scale_minimum__isnull=False)
     scales = {judge.name: judge.own_scale for judge in judges}
@@ -168,7 +169,9 @@ JUDGMENT_KEY = ("judge", "document", "system", "other_system", "dimension", "sam
 
 def _judgment_changes(project: Project) -> Iterator[Row]:
     changes = JudgmentChange.objects.filter(
-        judgment__judge__project=project, judgment__judge__tried_by=None
+        judgment__judge__project=project,
+        judgment__judge__tried_by=None,
+        judgment__judge__rechecks=None,
     ).order_by("pk")
     keys = _keys_by_id(project)
     rows = (_earlier_answer(row, keys) for row in ColumnRows(changes, JUDGMENT_CHANGES.sources))

@@ -14,7 +14,7 @@ from annotate.exports.registry import Row
 from annotate.exports.tables.rows import AT_ONCE
 from annotate.items.registry import ItemLead, ItemMark
 from judges.core.mapping import map_values
-from judges.core.models import Judge, Judgment
+from judges.core.models import OF_PROJECT, Judge, Judgment
 
 
 def scores_by_item(project: Project) -> Iterator[tuple[int, Row]]:
@@ -37,7 +37,7 @@ def scores_by_item(project: Project) -> Iterator[tuple[int, Row]]:
 def _values(project: Project) -> Iterator[tuple[int, str, str, float]]:
     judgments = Judgment.objects.filter(
         judge__project=project,
-        judge__tried_by=None,
+        **OF_PROJECT,
         other=None,
         status=Judgment.Status.DONE,
         value__isnull=False,

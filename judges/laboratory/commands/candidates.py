@@ -10,13 +10,11 @@ from annotate.core.audit import record
 from annotate.core.configuration import lock_project
 from annotate.core.models import User
 from judges.core.models import Judge, PromptSearch, PromptTemplate, Proposal
-from judges.endpoints.commands import free_name, refuse_text
+from judges.endpoints.commands import add_label, copy_settings, free_name, refuse_text
 from judges.laboratory.wording import with_addition
 
-NAME = 80  # characters of the name of a judge or a prompt
 Combined = tuple[Sequence[Proposal], str]
 """Proposals, and the prompt on the dimension that they make together."""
-_OWN = ("id", "name", "template", "tried_by", "created_at", "archived_at")
 
 
 def combine(judge: Judge, parts: Sequence[Proposal]) -> Combined:
@@ -75,19 +73,8 @@ def _make_judge(search: PromptSearch, proposal: Proposal, label: str) -> Judge:
         created_by=search.created_by,
         tried_by=search,
     )
-    same = {
-        field.attname: getattr(base, field.attname)
-        for field in Judge._meta.concrete_fields
-        if field.name not in _OWN
-    }
-    return Judge.with_candidates.create(
-        **same, name=add_label(base.name, hidden), template=template, tried_by=search
-    )
-
-
-def add_label(name: str, label: str) -> str:
-    """Return a name that ends with a label, cut to the length that names may have."""
-    return f"{name[: NAME - len(label) - 3]} · {label}"
+    name = add_label(base.name, hidden)
+    return Judge.with_candidates.create(**copy_settings(base), name=name, template=template, tried_by=search)
 
 
 def reveal_candidate(candidate: Proposal, by: User | None) -> None:

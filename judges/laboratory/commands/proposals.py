@@ -17,9 +17,8 @@ from annotate.setup.commands import reword_dimension
 from annotate.setup.queries import spec_of as spec_of_dimension
 from judges.core.mapping import nearest_point
 from judges.core.models import DevelopmentDocument, Judge, Proposal
-from judges.endpoints.commands import add_judge, add_version, refuse_text
+from judges.endpoints.commands import add_judge, add_label, add_version, refuse_text
 from judges.laboratory.cases import Case
-from judges.laboratory.commands.candidates import add_label
 from judges.laboratory.examples import choose_examples
 from judges.laboratory.factors import spec_of
 from judges.laboratory.queries.cases import (

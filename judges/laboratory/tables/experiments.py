@@ -55,7 +55,12 @@ _NO_TIME = gettext_lazy("The answers were imported without times.")
 def _runs(project: Project) -> Options:
     """Return the experiments and the other runs of several judges, the newest first, then "all judges"."""
     several: dict[int, set[str]] = {}
-    rows = Run.objects.filter(project=project, judgments__judge__tried_by=None, judgments__isnull=False)
+    rows = Run.objects.filter(
+        project=project,
+        judgments__judge__tried_by=None,
+        judgments__judge__rechecks=None,
+        judgments__isnull=False,
+    )
     for run, judge in rows.values_list("pk", "judgments__judge__name").distinct():
         several.setdefault(run, set()).add(judge)
     named = {run: str(len(judges)) for run, judges in several.items() if len(judges) > 1}

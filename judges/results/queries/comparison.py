@@ -2,7 +2,7 @@
 
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Project, Round
-from judges.core.models import Judgment
+from judges.core.models import OF_PROJECT, Judgment
 
 NOTHING_FROZEN = FrozenGuideline("", 1, 2, 1, ())
 
@@ -11,7 +11,7 @@ def judgments_of_unit(project: Project, item: int, key: str) -> list[Judgment]:
     """Return what judges that give scores said about a unit, by judge and sample. One query."""
     asked = Judgment.objects.filter(
         judge__project=project,
-        judge__tried_by=None,
+        **OF_PROJECT,
         item=item,
         dimension__key=key,
         other__isnull=True,

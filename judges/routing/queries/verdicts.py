@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from django.db.models import QuerySet
 from django.utils.translation import gettext
 
 from agreement import holm_by_key
@@ -22,40 +23,49 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.results.queries.version import version_of_ratings
 from annotate.results.registry import Chosen
-from judges.core.models import Certificate, Judge, Judgment, RoutingPolicy
+from judges.core.models import Certificate, DriftWatch, Judge, Judgment, RoutingPolicy
 from judges.results.queries.indicator import r_tells
 from judges.results.queries.replacement import DimensionTest, replacement_report
 from judges.results.tables.compared import Scored, compared_values
 from judges.results.tables.version import version_of_values
 from judges.routing.queries.indicator import FEW_VALUES, remember
 from judges.routing.queries.units import Decided, Why
+from judges.runs.queries.drift import unconfirmed_alarms
 
 EvidenceOf = Mapping[str, JudgeEvidence]
 """By dimension key."""
 
 
 def version_of_evidence(project: Project, judges: Sequence[Judge]) -> Sequence[object]:
-    """Return a value that changes with the evidence on these judges. Three queries.
+    """Return a value that changes with the evidence on these judges. Four queries.
 
     With more than 5,000 judgments a new rating does not count, so what is remembered by it may be ten minutes
     old: computing takes seconds, and in an open round people rate all the time.
     """
-    values = version_of_values(judges)
+    values = [version_of_values(judges), list(_find_drifted(judges))]
     judgments = Judgment.objects.filter(judge__in=judges)[: FEW_VALUES + 1].count()
-    return [values] if judgments > FEW_VALUES else [values, version_of_ratings(project)]
+    return values if judgments > FEW_VALUES else [*values, version_of_ratings(project)]
+
+
+def _find_drifted(judges: Sequence[Judge]) -> QuerySet[DriftWatch, int]:
+    """Return the ids of those of the judges that a watch found to have changed."""
+    return unconfirmed_alarms().filter(judge__in=judges).values_list("judge", flat=True)
 
 
 def evidence_of(project: Project, judge: Judge, *, is_fresh: bool = False) -> EvidenceOf:
     """Return the evidence on a judge that every policy shares: alpha, bias, the replacement test.
 
-    is_fresh: computed now; else it may be remembered, see `version_of_evidence`. Seventeen queries at most.
+    is_fresh: computed now; else it may be remembered, see `version_of_evidence`. Eighteen queries at most.
     """
 
     def compute() -> EvidenceOf:
         chosen: Chosen = {}
         tests = {each.dimension.key: each for each in replacement_report(project, judge).dimensions}
+        has_drifted = _find_drifted([judge]).exists()
         return {
-            each.dimension.key: evidence_from(each, tests.get(each.dimension.key))
+            each.dimension.key: replace(
+                evidence_from(each, tests.get(each.dimension.key)), has_drifted=has_drifted
+            )
             for each in compared_values(project, chosen, [judge]).scored
         }
 

@@ -14,6 +14,7 @@ from judges.routing.queries.indicator import remember
 from judges.routing.queries.preview import routing_plan
 from judges.routing.queries.state import policies_of, routed_policy, routing_state
 from judges.routing.queries.verdicts import PolicyVerdict, version_of_evidence
+from judges.runs.queries.drift import answering_models, describe_change
 
 Status = RoutingPolicy.Status
 
@@ -44,10 +45,10 @@ def _verdict(policy: RoutingPolicy, project: Project) -> PolicyVerdict | None:
 
 
 def needs_of_routing(project: Project) -> list[Need]:
-    """Return what the routed policy must not leave to its judge, by dimension.
+    """Return what the routed policy must not leave to its judge, by dimension, and judges with a new model.
 
     The sentences are remembered until a rating or a judgment changes: one query without a routed policy, else
-    five, or those of `routing_state`.
+    six, or those of `routing_state` and one for each judge.
     """
     policy = routed_policy(project)
     if policy is None:
@@ -56,13 +57,23 @@ def needs_of_routing(project: Project) -> list[Need]:
     sent = policy.units.count()
     made_from = ["needs", policy.pk, sent, version_of_evidence(project, judges)]
 
-    def compute() -> Sequence[str]:
+    def compute() -> tuple[Sequence[str], Sequence[tuple[int, str]]]:
         state = routing_state(policy, project)
-        return state.verdict.reasons if state else []
+        changes = [(judge.pk, describe_change(answering_models(judge))) for judge in judges]
+        return state.verdict.reasons if state else [], [each for each in changes if each[1]]
 
     page = reverse("routing_policy", args=[project.slug, policy.pk])
     message = gettext("{policy}: {judge} must not decide these units. {reason}")
+    reasons, changes = remember(made_from, compute)
     return [
-        Need(message.format(policy=policy, judge=policy.rts, reason=reason), page, is_urgent=True)
-        for reason in remember(made_from, compute)
+        *(
+            Need(message.format(policy=policy, judge=policy.rts, reason=reason), page, is_urgent=True)
+            for reason in reasons
+        ),
+        *(
+            Need(f"{judge.name}: {says}", reverse("judge_watch", args=[project.slug, pk]))
+            for pk, says in changes
+            for judge in judges
+            if judge.pk == pk
+        ),
     ]

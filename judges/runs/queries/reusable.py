@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import F, Q
 
-from judges.core.models import Judge, Judgment, Run, ScoreFrom
+from judges.core.models import OF_PROJECT, Judge, Judgment, Run, ScoreFrom
 from judges.methods import METHODS
 
 CUT_OFF = ("length", "content_filter")  # how replies end that are not whole
@@ -77,7 +77,7 @@ def stored_answers(run: Run, hashes: Collection[str]) -> StoredAnswers:
         status=Judgment.Status.DONE,
         messages_hash__in=hashes,
         judge__project=run.project_id,
-        judge__tried_by=None,
+        **OF_PROJECT,
         is_corrected=False,
         reused_from__isnull=True,
         refusal="",

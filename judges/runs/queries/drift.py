@@ -1,0 +1,286 @@
+"""Whether a judge is still the model that it was: what servers call it, and the checks of its watch."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from django.db.models import Avg, Count, F, Max, Min, Q, QuerySet, Sum
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext
+
+from agreement.control_chart import ControlPoint, control_chart
+from agreement.data import FloatArray
+from agreement.streams import Stream
+from annotate.core.guidelines import current_guideline
+from annotate.core.models import Item, Project
+from annotate.watching.registry import Need
+from judges.core.models import DriftCheck, DriftWatch, Judge, Judgment, Run
+from judges.core.specification import Scope
+from judges.runs.queries.plans import JudgePlan, plan_of
+
+TOLERANCE = 0.5
+"""A value that moved by more counts as changed, in points of the judge's scale."""
+LEAST_ITEMS, USUAL_ITEMS, USUAL_DAYS = 5, 20, 7
+Units = Mapping[int, Sequence[int]]
+"""Ids of items by the id of the dimension."""
+
+
+@dataclass(frozen=True)
+class AnsweringModel:
+    """What a server called itself for some judgments of a judge, and when it did."""
+
+    model: str
+    fingerprint: str
+    judgments: int
+    first: datetime
+    last: datetime
+
+    def __str__(self) -> str:
+        if not self.fingerprint:
+            return self.model
+        words = gettext("{model} (fingerprint {fingerprint})")
+        return words.format(model=self.model or gettext("unnamed"), fingerprint=self.fingerprint)
+
+
+def answering_models(judge: Judge) -> list[AnsweringModel]:
+    """Return what servers called themselves, in the order of their first answers. One query.
+
+    Without stored answers that were taken over, for which no call was made.
+    """
+    named = Judgment.objects.filter(judge=judge, answered_at__isnull=False, reused_from__isnull=True)
+    named = named.exclude(returned_model="", system_fingerprint="")
+    rows = named.values_list("returned_model", "system_fingerprint").annotate(
+        count=Count("pk"), first=Min("answered_at"), last=Max("answered_at")
+    )
+    return [AnsweringModel(*row) for row in rows.order_by("first", "returned_model", "system_fingerprint")]
+
+
+def describe_change(models: Sequence[AnsweringModel]) -> str:
+    """Return since when another model answers than the first; empty if one name answered all."""
+    if len(models) < 2:
+        return ""
+    newest, earlier = models[-1], models[:-1]
+    says = gettext("Since {day} the server answers as {newest}; {judgments} judgments were made by {first}.")
+    return says.format(
+        day=date_format(timezone.localtime(newest.first), "DATE_FORMAT"),
+        newest=newest,
+        judgments=f"{sum(each.judgments for each in earlier):,}",
+        first=", ".join(str(each) for each in earlier[:3]),
+    )
+
+
+def choose_units(judge: Judge, items: int) -> dict[int, list[int]]:
+    """Return items that a judge has judged, of as many documents as possible, by dimension. Three queries.
+
+    They are chosen without regard to their values: the repetition of extreme values lies nearer to the
+    middle, which would look like drift. Scales only; a mean of categories tells nothing.
+    """
+    scales = [each.id for each in current_guideline(judge.project).dimensions if is_watched(each)]
+    judged = Judgment.objects.filter(
+        judge=judge, other=None, status=Judgment.Status.DONE, is_corrected=False, dimension__in=scales
+    )
+    found = list(judged.values_list("dimension", "item", "item__document").distinct().order_by())
+    documents: dict[int, list[int]] = {}
+    for item, document in sorted({(item, document) for _, item, document in found}):
+        documents.setdefault(document, []).append(item)
+    shuffler = Stream(judge.project.seed).of("watch", judge.name).shuffler()
+    queues = [documents[each] for each in sorted(documents)]
+    shuffler.shuffle(queues)
+    for queue in queues:
+        shuffler.shuffle(queue)
+    turns = max(map(len, queues), default=0)
+    in_turn = [queue[turn] for turn in range(turns) for queue in queues if turn < len(queue)]
+    chosen = set(in_turn[:items])
+    units: dict[int, list[int]] = {}
+    for dimension, item, _ in sorted(found):
+        if item in chosen:
+            units.setdefault(dimension, []).append(item)
+    return units
+
+
+def is_watched(dimension: Any) -> bool:
+    """Return whether drift on a dimension of the guideline is a difference of means."""
+    return bool(dimension.is_scale and not dimension.is_named)
+
+
+def scope_of_watch(judge: Judge, units: Units) -> Scope:
+    """Return what a check asks a judge or a copy of it."""
+    keys = [each.key for each in current_guideline(judge.project).dimensions if each.id in units]
+    items = {item for each in units.values() for item in each}
+    return Scope([judge], keys, units=units, items=sorted(items))
+
+
+def plan_of_check(judge: Judge, units: Units) -> JudgePlan:
+    """Return the calls of one check and what they cost, as for a judge without any answer."""
+    plan = plan_of(judge.project, scope_of_watch(judge, units)).judges[0]
+    shared = plan.shared_calls
+    if shared is not None:
+        shared = judge.samples * len({item for each in units.values() for item in each})
+    # Everything is asked anew, although the judge has these values.
+    return replace(plan, there=0, failed=0, waiting=0, shared_calls=shared)
+
+
+def units_of(watch: DriftWatch) -> dict[int, list[int]]:
+    """Return the units of a watch with the ids as numbers, which JSON writes as texts."""
+    return {int(dimension): items for dimension, items in watch.units.items()}
+
+
+def due_watches() -> QuerySet[DriftWatch]:
+    """Return the watches whose next check is due; not of archived judges, nor while a check is asked."""
+    return DriftWatch.objects.filter(
+        is_active=True,
+        next_at__lte=timezone.now(),
+        judge__archived_at=None,
+        judge__endpoint__archived_at=None,
+    ).exclude(checks__state=DriftCheck.State.ASKING)
+
+
+def ended_checks() -> QuerySet[DriftCheck]:
+    """Return the checks whose run has ended, and that are not looked at yet."""
+    return DriftCheck.objects.filter(state=DriftCheck.State.ASKING, run__status__in=Run.OVER)
+
+
+def money_spent(watch: DriftWatch) -> Decimal:
+    """Return what all checks of a watch have cost. One query."""
+    return watch.checks.aggregate(spent=Sum("run__spent"))["spent"] or Decimal(0)
+
+
+def chart_of_watch(watch: DriftWatch, checks: Sequence[DriftCheck]) -> dict[int, tuple[ControlPoint, ...]]:
+    """Return the control chart of some checks, in their order, by dimension. Four queries."""
+    units = units_of(watch)
+    copies = dict(
+        Judge.with_candidates.filter(rechecks__in=[each.pk for each in checks]).values_list("rechecks", "pk")
+    )
+    first = watch.judge_id
+    if watch.baseline_id is not None:
+        first = Judge.with_candidates.values_list("pk", flat=True).get(rechecks=watch.baseline_id)
+    judges = [first, *(copies[each.pk] for each in checks)]
+    rows = Judgment.objects.filter(
+        Q(judge__in=judges), other=None, status=Judgment.Status.DONE, is_corrected=False
+    )
+    rows = rows.filter(item__in={item for each in units.values() for item in each}).order_by()
+    means = {
+        tuple(key): value
+        for *key, value in rows.values_list("judge", "dimension", "item").annotate(mean=Avg("value"))
+    }
+    documents = dict(
+        Item.objects.filter(pk__in={item for each in units.values() for item in each}).values_list(
+            "pk", "document"
+        )
+    )
+
+    def table(dimension: int, items: Sequence[int]) -> FloatArray:
+        return np.array(
+            [[means.get((judge, dimension, item), np.nan) for item in items] for judge in judges], dtype=float
+        )
+
+    return control_chart(
+        {dimension: table(dimension, items) for dimension, items in units.items()},
+        {dimension: [documents[item] for item in items] for dimension, items in units.items()},
+        tolerance=TOLERANCE,
+    )
+
+
+def figures_of_check(watch: DriftWatch, check: DriftCheck) -> dict[str, dict[str, Any]]:
+    """Return the last point of each dimension's chart, ready for JSON."""
+    finished = list(watch.checks.filter(state=DriftCheck.State.FINISHED, number__lt=check.number))
+    charts = chart_of_watch(watch, [*finished, check])
+    return {str(dimension): asdict(points[-1]) for dimension, points in charts.items()}
+
+
+def latest_watch(judge: Judge) -> DriftWatch | None:
+    """Return the newest watch of a judge. One query."""
+    return DriftWatch.objects.filter(judge=judge).select_related("judge__project").first()
+
+
+def unconfirmed_alarms() -> QuerySet[DriftWatch]:
+    """Return the watches with an alarm that no admin has confirmed."""
+    return DriftWatch.objects.filter(alarmed_at__isnull=False, confirmed_at=None).order_by("pk")
+
+
+def needs_of_drift(project: Project) -> list[Need]:
+    """Return the judges that a watch found to have changed. One query."""
+    says = gettext("{judge} has changed since its first values. Look at the checks, then begin anew.")
+    found = unconfirmed_alarms().filter(judge__project=project).values_list("judge", F("judge__name"))
+    return [
+        Need(says.format(judge=name), reverse("judge_watch", args=[project.slug, pk]), is_urgent=True)
+        for pk, name in found
+    ]
+
+
+@dataclass(frozen=True)
+class CheckLine:
+    """A dimension in a check. reason: why there is no difference."""
+
+    check: DriftCheck
+    dimension: str
+    figures: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class WatchState:
+    """A watch with its checks, the newest first, and a chart of the mean differences."""
+
+    watch: DriftWatch
+    lines: Sequence[CheckLine]
+    asking: DriftCheck | None
+    spent: Decimal
+    chart: Mapping[str, Any] | None
+    items: int
+
+    @property
+    def is_alarmed(self) -> bool:
+        """Whether it found a change that no admin has confirmed."""
+        return self.watch.alarmed_at is not None and self.watch.confirmed_at is None
+
+    @property
+    def changed(self) -> list[CheckLine]:
+        """Return the dimensions with an alarm."""
+        return [each for each in self.lines if each.figures["is_alarm"]]
+
+
+def state_of_watch(watch: DriftWatch) -> WatchState:
+    """Return what the page of a watch shows. Three queries."""
+    checks = list(watch.checks.select_related("run"))
+    names = {each.id: each.name for each in current_guideline(watch.judge.project).dimensions}
+    lines = [
+        CheckLine(check, names.get(int(key), key), figures)
+        for check in checks
+        for key, figures in check.figures.items()
+    ]
+    points = [
+        {
+            "panel": "",
+            "series": each.dimension,
+            "name": each.dimension,
+            "x": each.check.number,
+            "value": each.figures["value"],
+            "low": each.figures["low"],
+            "high": each.figures["high"],
+            "note": gettext("{dimension}, check {number}: {value} points").format(
+                dimension=each.dimension,
+                number=each.check.number,
+                value=f"{each.figures['value']:+.2f}",
+            ),
+        }
+        for each in lines
+        if each.figures["value"] is not None
+    ]
+    chart = {
+        "kind": "lines",
+        "key": "drift",
+        "title": gettext("Mean difference from the first values, in points"),
+        "lines": [],
+        "points": points,
+        "series": list(dict.fromkeys(each["series"] for each in points)),
+        "across": gettext("check"),
+        "up": gettext("points"),
+    }
+    asking = next((each for each in checks if each.state == DriftCheck.State.ASKING), None)
+    items = len({item for each in watch.units.values() for item in each})
+    return WatchState(watch, lines[::-1], asking, money_spent(watch), chart if points else None, items)
