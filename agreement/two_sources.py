@@ -51,7 +51,7 @@ def compare_rankings(
     first, second: (documents, systems), NaN for a gap; each system has a value of both on one document or
     more. A difference has the t interval and the paired t test over documents (`system_differences`). The
     interval of tau-b resamples documents, each resample giving the means of both sources. tau-b is undefined
-    with fewer than two systems, and where a source ties them all. Source: Student 1908; Holm 1979; Kendall
+    with fewer than two systems, and if a source ties them all. Source: Student 1908; Holm 1979; Kendall
     1945; Efron and Tibshirani 1993, chapter 13.
     """
     gap = np.isnan(first) | np.isnan(second)

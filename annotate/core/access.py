@@ -182,7 +182,7 @@ def rates_independently(user: SomeUser, project: Project) -> bool:
 def projects_open_to_readers(project: Project, others: Sequence[Project]) -> list[Project]:
     """Return those of `others` whose results each reader of this project may read. Three queries at most.
 
-    A page that everybody who reads this project shares may then show values of them.
+    A page of this project may show their values: each reader of the page may read them anyway.
     """
     readers = {Role.ADMIN, Role.RESEARCHER}
     places = Membership.objects.filter(active=True, user__isnull=False)

@@ -52,7 +52,7 @@ def _answer_one_judge(alphas: Table | None) -> str:
 
 
 def answer_compare(tables: Tables) -> str:
-    """Return how far two sources agree, and on how many dimensions and systems they differ."""
+    """Return alpha between two sources, and the number of ranks that change."""
     table = tables.get("agreement")
     if table is None:
         return str(NOTHING_COMMON if "units" in tables else SAME_SOURCE)

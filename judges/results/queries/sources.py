@@ -45,7 +45,7 @@ class ValueSource:
 
 @dataclass
 class CommonUnits:
-    """The units of a dimension with an equal text and a value of both sources; how many others there are."""
+    """The units of a dimension with equal texts and a value of both sources, and the numbers of other units."""
 
     units: list[Unit] = field(default_factory=list)
     other_text: int = 0
@@ -56,7 +56,7 @@ class CommonUnits:
 def list_sources(project: Project) -> tuple[Options, Options]:
     """Return the project's own sources, and people of the related projects that all its readers may read.
 
-    Raises NotReadyError where there are fewer than two. Twelve queries at most for a small family.
+    Raises NotReadyError if there are fewer than two. Twelve queries at most for a small family.
     """
     rounds = rounds_of(project)
     own = []
@@ -100,7 +100,7 @@ def find_family(project: Project) -> list[Project]:
 
 
 def version_of_sources(keys: Sequence[str]) -> Sequence[object]:
-    """Return what no change of other projects' values leaves as it was; the page has the project's own."""
+    """Return the version of the values in other projects; the page's own version has the project's."""
     slugs = sorted(key.removeprefix(PROJECT) for key in keys if key.startswith(PROJECT))
     others = Project.objects.filter(slug__in=slugs).order_by("pk")
     return [(other.pk, other.name, *version_of_ratings(other)) for other in others]
@@ -169,8 +169,8 @@ def _values_of_people(
         for each in dimensions:
             own = rated[each.key]
             given = own.data.values
-            # As of a judge's samples; but where several categories are as frequent, people have not decided.
-            means = _decided(given) if each.is_named else mean_values(given)
+            # As of a judge's samples, except for ties: people have no first answer that could decide.
+            means = _find_majority(given) if each.is_named else mean_values(given)
             for item, value in zip(own.items.tolist(), means.tolist(), strict=True):
                 if not np.isnan(value):
                     yield each.key, item, value
@@ -196,12 +196,12 @@ def _bridging_values(project: Project, dimensions: Sequence[FrozenDimension]) ->
     for (dimension, item), values in found.items():
         if each := by_id.get(dimension):
             column = np.array(values)[:, None]
-            value = float((_decided(column) if each.is_named else mean_values(column))[0])
+            value = float((_find_majority(column) if each.is_named else mean_values(column))[0])
             if not np.isnan(value):
                 yield each.key, item, value
 
 
-def _decided(values: FloatArray) -> FloatArray:
+def _find_majority(values: FloatArray) -> FloatArray:
     """Return (items,): the most frequent of the raters' categories (raters, items), NaN for a tie."""
     times = np.sum(values[:, None, :] == values[None, :, :], axis=1)
     most = times.max(axis=0, initial=0)
@@ -211,7 +211,7 @@ def _decided(values: FloatArray) -> FloatArray:
 
 
 def _values_of_judge(judge: Judge) -> tuple[Sequence[FrozenDimension], Values]:
-    """Return what a judge says, except about documents that judges may have learned from."""
+    """Return a judge's values, without documents from which judges may learn."""
     material = material_of(judge.project, None, guideline_of(judge.project, last_round(judge.project)))
     samples = samples_of([judge], material)
 

@@ -119,7 +119,7 @@ class ComparedSources:
 
 
 def compare_sources_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return the tables of two sources, or a sentence where they are the same."""
+    """Return the tables of two sources, or a sentence if both are the same."""
     keys = (chosen["first"], chosen["second"])
     title = gettext("Two sources of values")
     if keys[0] == keys[1]:
