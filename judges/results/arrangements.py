@@ -179,7 +179,6 @@ COMPARE = Arrangement(
         "units": _("Common units"),
     },
     chart=Chart("agreement", ("alpha",), lines=(TENTATIVE, RELIABLE)),
-    charts={"ranks": "ranks"},
     columns_in_files={"ranks": ("first_possible", "second_possible")},
     answer=answer_compare,
 )

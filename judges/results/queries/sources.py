@@ -45,7 +45,7 @@ class ValueSource:
 
 @dataclass
 class CommonUnits:
-    """The units of a dimension with equal texts and a value of both sources, and the numbers of other units."""
+    """The units of a dimension with equal texts and a value of both sources; the numbers of others."""
 
     units: list[Unit] = field(default_factory=list)
     other_text: int = 0

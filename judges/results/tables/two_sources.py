@@ -164,9 +164,7 @@ def _agreement(found: Sequence[ComparedSources], stream: Stream) -> Table:
     ]
     rows = [[each.name, Cell(len(each.common.units)), *_agreement_cells(each, stream)] for each in found]
     says = str(_AGREEMENT)
-    return Table(
-        "agreement", gettext("Agreement of the two sources"), columns, rows, says=says, plot="intervals"
-    )
+    return Table("agreement", gettext("Agreement of the two sources"), columns, rows, says=says)
 
 
 def _agreement_cells(each: ComparedSources, stream: Stream) -> Iterator[Cell]:
@@ -196,12 +194,7 @@ def _agreement_cells(each: ComparedSources, stream: Stream) -> Iterator[Cell]:
 
 
 def _bias(amounts: Sequence[ComparedSources], stream: Stream) -> Table:
-    columns = [
-        DIMENSION,
-        Column("first_mean", gettext("first, mean"), decimals=2),
-        Column("second_mean", gettext("second, mean"), decimals=2),
-        Column("bias", gettext("second minus first"), decimals=2),
-    ]
+    columns = [DIMENSION, Column("bias", gettext("second minus first"), decimals=2)]
     rows = []
     for each in amounts:
         first, second = each.values
@@ -212,9 +205,7 @@ def _bias(amounts: Sequence[ComparedSources], stream: Stream) -> Table:
             generator=stream.of(each.dimension.key),
             resampling=_BY_DOCUMENTS,
         )
-        units = len(each.common.units)
-        means = (Cell(float(np.mean(side)), count=units) for side in (first, second))
-        rows.append([each.name, *means, figure(found)])
+        rows.append([each.name, figure(found)])
     return Table("bias", gettext("Bias"), columns, rows, says=str(_BIAS), plot="intervals")
 
 
@@ -287,7 +278,7 @@ def _order(rankings: Ranked) -> Table:
         ]
         for each, (names, _, found) in rankings
     ]
-    return Table("order", gettext("Order of the systems"), columns, rows, says=str(_ORDER), plot="intervals")
+    return Table("order", gettext("Order of the systems"), columns, rows, says=str(_ORDER))
 
 
 def _units(found: Sequence[ComparedSources]) -> Table:
