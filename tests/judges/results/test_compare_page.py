@@ -74,8 +74,8 @@ def let_read(reader: Cast, other: Cast) -> None:
 def test_two_models_are_compared_by_hand_computed_values(client: Client) -> None:
     cast, chosen = two_models()
     (row,) = cells_of(cast.project, "compare", "agreement", **chosen)
-    assert cast.dimensions[0].measurement_level == "ordinal"
-    alpha = krippendorff.alpha([RTS, MCQ], level_of_measurement="ordinal", value_domain=[1, 2, 3, 4, 5])
+    assert cast.dimensions[0].measurement_level == "interval"
+    alpha = krippendorff.alpha([RTS, MCQ], level_of_measurement="interval", value_domain=[1, 2, 3, 4, 5])
     assert row["alpha"].value == pytest.approx(alpha)
     assert row["alpha"].low is not None
     assert (row["equal"].value, row["within_one"].value) == pytest.approx((4 / 12, 11 / 12))
