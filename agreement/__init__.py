@@ -98,6 +98,7 @@ from agreement.summary import (
     value_ranges,
 )
 from agreement.system_differences import SystemDifference, system_differences
+from agreement.two_sources import TwoRankings, compare_rankings
 from agreement.variance_components import (
     VarianceComponents,
     variance_components,

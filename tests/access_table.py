@@ -184,6 +184,7 @@ ar    GET       {home}results/estimates/
 ar    GET       {home}judges/replacement/
 ar    GET       {home}judges/replacement/tests.tex
 ar    GET       {home}results/replacement/
+ar    GET       {home}results/compare/
 ar    GET       {home}results/trust/
 ar    GET       {home}results/verdicts/
 ar    GET       {home}results/routes/

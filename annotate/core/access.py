@@ -3,6 +3,7 @@
 Whatever a person may not see answers 404, so that nothing tells whether it exists.
 """
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from allauth.mfa.models import Authenticator
@@ -53,6 +54,7 @@ Found = TypeVar("Found", bound=Model)
 DECIDERS = (Role.ADMIN, Role.ADJUDICATOR)
 DISPUTE_READERS = (*DECIDERS, Role.RESEARCHER)
 FACTORS = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
+_OPEN_ROUND_ONE = Q(project__rounds__number=1, project__rounds__status=Round.Status.OPEN)
 DIGEST = "annotate.digest"  # what the tokens of digests are signed for
 
 
@@ -174,8 +176,36 @@ def _unless_rating(user: SomeUser, project: Project) -> Project:
 
 def rates_independently(user: SomeUser, project: Project) -> bool:
     """Return whether this person is an annotator of an open Round I, and so must not see others' values."""
-    open_round_one = Q(project__rounds__number=1, project__rounds__status=Round.Status.OPEN)
-    return places_of(user).filter(open_round_one, project=project, role=Role.ANNOTATOR).exists()
+    return places_of(user).filter(_OPEN_ROUND_ONE, project=project, role=Role.ANNOTATOR).exists()
+
+
+def projects_open_to_readers(project: Project, others: Sequence[Project]) -> list[Project]:
+    """Return those of `others` whose results each reader of this project may read. Three queries at most.
+
+    A page of this project may show their values: each reader of the page may read them anyway.
+    """
+    readers = {Role.ADMIN, Role.RESEARCHER}
+    places = Membership.objects.filter(active=True, user__isnull=False)
+    own = places.filter(project=project, role__in=readers).select_related("user")
+    users = {place.user_id: place.user for place in own.order_by("pk") if place.user}
+    if not users or not others:
+        return []
+    roles: dict[tuple[int, int | None], set[str]] = {}
+    theirs = places.filter(project__in=others, user__in=users).order_by("pk")
+    for other, user, role in theirs.values_list("project", "user", "role"):
+        roles.setdefault((other, user), set()).add(role)
+    rated = theirs.filter(_OPEN_ROUND_ONE, role=Role.ANNOTATOR).values_list("project", flat=True)
+    open_to_raters = set(rated)
+    without_admin = {key for key, user in users.items() if lacks_second_factor(user)}
+    return [
+        other
+        for other in others
+        if other.pk not in open_to_raters
+        and all(
+            roles.get((other.pk, key), set()) & (readers - ({Role.ADMIN} if key in without_admin else set()))
+            for key in users
+        )
+    ]
 
 
 def assignment_for_annotator(

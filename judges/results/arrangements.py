@@ -3,10 +3,11 @@
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotate.results.answers import amounts_of, answer_range, column_of, count_of
+from annotate.results.answers import RELIABLE, TENTATIVE, amounts_of, answer_range, column_of, count_of
 from annotate.results.arrangement import Arrangement, Chart, FrontQuestion, Tables
 from annotate.results.table import Table
 from judges.results.tables.corrected_means import gain_sentence
+from judges.results.tables.two_sources import NOTHING_COMMON, SAME_SOURCE
 
 _YES = "yes"
 
@@ -48,6 +49,23 @@ def _answer_one_judge(alphas: Table | None) -> str:
         "low": f"{min(found):.2f}",
         "high": f"{max(found):.2f}",
     }
+
+
+def answer_compare(tables: Tables) -> str:
+    """Return alpha between two sources, and the number of ranks that change."""
+    table = tables.get("agreement")
+    if table is None:
+        return str(NOTHING_COMMON if "units" in tables else SAME_SOURCE)
+    equal = amounts_of(table, "equal")
+    if equal == [1.0] * len(table.rows):
+        return gettext("The two sources have the same value on every common unit.")
+    nothing = gettext("Alpha is undefined on every dimension; the table shows the reasons.")
+    says = gettext("Alpha between the two sources is %(low)s to %(high)s over dimensions.")
+    parts = [answer_range(table, "alpha", says, nothing)]
+    if order := tables.get("order"):
+        moved, systems = (int(sum(amounts_of(order, key))) for key in ("moved", "systems"))
+        parts.append(gettext("%(moved)s of %(systems)s ranks change.") % {"moved": moved, "systems": systems})
+    return " ".join(parts)
 
 
 def answer_metrics(tables: Tables) -> str:
@@ -151,6 +169,19 @@ JUDGES = Arrangement(
     },
     answer=answer_judges,
     cards=[FrontQuestion(_("Judges and people"), _WITH_JUDGES, answer_judges)],
+)
+COMPARE = Arrangement(
+    tabs={
+        "agreement": _("Agreement"),
+        "bias": _("Bias"),
+        "ranks": _("Ranks"),
+        "order": _("Order"),
+        "units": _("Common units"),
+    },
+    chart=Chart("agreement", ("alpha",), lines=(TENTATIVE, RELIABLE)),
+    charts={"ranks": "ranks"},
+    columns_in_files={"ranks": ("first_possible", "second_possible")},
+    answer=answer_compare,
 )
 METRICS = Arrangement(
     chart=Chart("metrics", ("dataset",)), sorts={"metrics": "-dataset"}, answer=answer_metrics

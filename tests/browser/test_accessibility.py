@@ -124,7 +124,7 @@ judges/judgments/ judges/read-again/ judges/read-again/{rereading}/
 judges/import/ judges/import/{judgments}/
 judges/metrics/ judges/metrics/{metrics}/ results/metrics/
 results/judges/ results/reliability/ judges/of-unit/{item}/fluency/
-results/estimates/ results/replacement/ results/trust/ results/verdicts/ results/routes/
+results/estimates/ results/replacement/ results/compare/ results/trust/ results/verdicts/ results/routes/
 results/biases/
 results/experiments/ judges/align/ results/alignment/
 judges/align/drafts/{drafting}/ judges/align/search/{search}/

@@ -37,7 +37,8 @@ _SAYS = gettext_lazy(
     "The first judge’s statistic minus the second’s, on the items for which both and people have values. "
     "Each resample of documents serves both judges; between systems’ means it is Williams’ test. p is "
     "corrected by Holm over the pairs of judges of a dimension, not over dimensions or statistics. The p "
-    "of “pairs as people” is cautious: the share moves in steps."
+    "of “pairs as people” is cautious: the share moves in steps. The page Compare shows how far two "
+    "judges agree with each other."
 )
 _NO_ITEM = gettext_lazy("No item has a value of both judges and one of people.")
 

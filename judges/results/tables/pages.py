@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy
 
 from annotate.results.registry import ResultsPage
-from judges.results.arrangements import ESTIMATES, JUDGES, METRICS, RELIABILITY, REPLACEMENT
+from judges.results.arrangements import COMPARE, ESTIMATES, JUDGES, METRICS, RELIABILITY, REPLACEMENT
 from judges.results.tables.estimates import estimates_sections
 from judges.results.tables.indicator import RELIABILITY_PARAMETERS, reliability_sections
 from judges.results.tables.judges import judges_sections
@@ -22,6 +22,12 @@ from judges.results.tables.parameters import (
     UNITS,
 )
 from judges.results.tables.replacement import EPSILON, replacement_sections
+from judges.results.tables.two_sources import (
+    FIRST,
+    SECOND,
+    compare_sources_sections,
+    version_of_chosen_sources,
+)
 from judges.results.tables.version import values_of, version_of_judges
 
 ESTIMATES_PAGE = ResultsPage(
@@ -97,10 +103,26 @@ METRICS_PAGE = ResultsPage(
     arrangement=METRICS,
 )
 
+COMPARE_PAGE = ResultsPage(
+    "compare",
+    gettext_lazy("Compare"),
+    gettext_lazy(
+        "Two sources of values on their common units: agreement, bias, and ranks of systems that change. A "
+        "source is people in a round, people of an addition or edition, a judge, or a panel."
+    ),
+    compare_sources_sections,
+    version_of_judges,
+    values_of,
+    [FIRST, SECOND],
+    version_of_chosen_sources,
+    arrangement=COMPARE,
+)
+
 JUDGES_RESULTS = (
     JUDGES_PAGE,
     RELIABILITY_PAGE,
     ESTIMATES_PAGE,
     REPLACEMENT_PAGE,
     METRICS_PAGE,
+    COMPARE_PAGE,
 )

@@ -55,6 +55,7 @@ NAMES = [
     "judges",
     "reliability",
     "metrics",
+    "compare",
     "self-consistency",
     "biases",
     "experiments",

@@ -1,0 +1,309 @@
+"""Two sources of values compared on their common units: agreement, bias, and ranks that change."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.utils.translation import gettext, gettext_lazy
+
+from agreement import (
+    COEFFICIENTS,
+    ReliabilityData,
+    Resampling,
+    Stream,
+    TwoRankings,
+    bias,
+    checked_alpha,
+    compare_rankings,
+    observed_domain,
+)
+from agreement.data import FloatArray
+from annotate.core.guideline import FrozenDimension
+from annotate.core.models import Project
+from annotate.results.page import Section
+from annotate.results.queries.by_system import difference_cell
+from annotate.results.registry import Chosen, Parameter
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
+from judges.results.queries.sources import (
+    JUDGE,
+    CommonUnits,
+    Options,
+    ValueSource,
+    find_common_units,
+    list_sources,
+    read_sources,
+    version_of_sources,
+)
+from judges.results.tables.columns import SYSTEM, number_or_reason
+
+LEAST_UNITS = 3
+_BY_DOCUMENTS = Resampling(by="documents")
+SAME_SOURCE = gettext_lazy("Both sources are the same. Choose another one above.")
+NOTHING_COMMON = gettext_lazy(
+    "No unit is common to both sources. A unit needs the same document key, system name, dimension key and "
+    "texts in both, and a value of both. Choose other sources, or rate or judge the same outputs."
+)
+_VALUE = gettext_lazy(
+    "People’s value of a unit is the mean of its raters; a judge’s is the mean of its samples. Of categories "
+    "it is the most frequent one; a tie of people is no value."
+)
+_AGREEMENT = gettext_lazy(
+    "Each source is one rater. A mean of several raters varies less than one rater: do not compare this "
+    "alpha with alpha among people. Intervals resample documents."
+)
+_BIAS = gettext_lazy(
+    "The second source’s mean minus the first’s, on the common units. Intervals resample documents."
+)
+_RANKS = gettext_lazy(
+    "Means on the common units. Rank 1 is the highest mean; ties share a rank. A change above 0 is a higher "
+    "place by the second source. p is corrected by Holm over the systems of a dimension."
+)
+_ORDER = gettext_lazy(
+    "Kendall’s tau-b of the systems’ means by both sources; 1 is the same order. The interval resamples "
+    "documents."
+)
+_UNITS = gettext_lazy(
+    "Only common units count. Without a common text: the document or the output differs between the sources."
+)
+_HOW_DIFFERENT = gettext_lazy(
+    "Paired differences by document (function compare_rankings); t interval with n - 1 degrees of freedom; "
+    "Holm over the systems; sources: Student 1908; Holm 1979."
+)
+_HOW_POSSIBLE = gettext_lazy(
+    "Ranks by inverting the simultaneous 95 % intervals of all pairs (function rank_sets); source: Chatzi "
+    "and others 2024, algorithm 1."
+)
+
+
+def _first(project: Project) -> Options:
+    own, related = list_sources(project)
+    return [*own, *related]
+
+
+def _second(project: Project) -> Options:
+    """Return the sources with the project's usual judge first.
+
+    A related project is never the first choice: exports and files of this project show first choices.
+    """
+    own, related = list_sources(project)
+    return [*sorted(own, key=lambda each: (not each[0].startswith(JUDGE), -own.index(each))), *related]
+
+
+FIRST = Parameter("first", gettext_lazy("First source"), _first)
+SECOND = Parameter("second", gettext_lazy("Second source"), _second)
+
+
+def version_of_chosen_sources(_project: Project, chosen: Chosen) -> Sequence[object]:
+    """Return the version of the values that come from other projects."""
+    return version_of_sources([chosen["first"], chosen["second"]])
+
+
+@dataclass(frozen=True)
+class ComparedSources:
+    """Both sources on one dimension. values: (2, units). problem: why their values cannot be compared."""
+
+    dimension: FrozenDimension
+    common: CommonUnits
+    values: FloatArray
+    problem: str = ""
+
+    @property
+    def name(self) -> Cell:
+        """The cell that names its dimension."""
+        return text(self.dimension.name, key=self.dimension.key)
+
+    @property
+    def documents(self) -> Sequence[str]:
+        """The document of each unit."""
+        return [document for document, _ in self.common.units]
+
+
+def compare_sources_sections(project: Project, chosen: Chosen) -> list[Section]:
+    """Return the tables of two sources, or a sentence if both are the same."""
+    keys = (chosen["first"], chosen["second"])
+    title = gettext("Two sources of values")
+    if keys[0] == keys[1]:
+        return [Section(title, str(SAME_SOURCE), [])]
+    first, second = read_sources(project, keys, dict(_first(project)))
+    shared = [key for key in first.dimensions if key in second.dimensions]
+    found = [_compare(first, second, key) for key in shared]
+    tables = [_units(found)]
+    if any(each.common.units for each in found):
+        stream = Stream(project.seed).of("sources", *sorted((first.name, second.name)))
+        amounts = [each for each in found if not each.dimension.is_named and not each.problem]
+        rankings = [(each, _rank(each, stream)) for each in amounts if each.common.units]
+        tables = [
+            _agreement(found, stream),
+            *([_bias(amounts, stream), _ranks(rankings), _order(rankings)] if rankings else []),
+            *tables,
+        ]
+    says = gettext("First: {first}. Second: {second}.").format(first=first.label, second=second.label)
+    return [Section(title, f"{says} {_VALUE}", tables)]
+
+
+def _compare(first: ValueSource, second: ValueSource, key: str) -> ComparedSources:
+    common = find_common_units(first, second, key)
+    values = [[source.values[key][unit] for unit in common.units] for source in (first, second)]
+    one, other = first.dimensions[key], second.dimensions[key]
+    scales = [(each.values, each.measurement_level) for each in (one, other)]
+    problem = ""
+    if scales[0] != scales[1]:
+        problem = gettext("The scales of the two sources differ.")
+    elif not common.units:
+        problem = gettext("No unit is common to both sources.")
+    return ComparedSources(one, common, np.array(values, dtype=float).reshape(2, -1), problem)
+
+
+def _agreement(found: Sequence[ComparedSources], stream: Stream) -> Table:
+    columns = [
+        DIMENSION,
+        Column("units", gettext("units"), ColumnKind.COUNT),
+        Column("alpha", gettext("alpha")),
+        Column("equal", gettext("equal"), ColumnKind.SHARE),
+        Column("within_one", gettext("within one"), ColumnKind.SHARE),
+    ]
+    rows = [[each.name, Cell(len(each.common.units)), *_agreement_cells(each, stream)] for each in found]
+    says = str(_AGREEMENT)
+    return Table(
+        "agreement", gettext("Agreement of the two sources"), columns, rows, says=says, plot="intervals"
+    )
+
+
+def _agreement_cells(each: ComparedSources, stream: Stream) -> Iterator[Cell]:
+    units, named = len(each.common.units), each.dimension.is_named
+    few = gettext("Only {units} units are common; {least} or more are needed.")
+    problem = each.problem or (few.format(units=units, least=LEAST_UNITS) if units < LEAST_UNITS else "")
+    statistics = {
+        "alpha": checked_alpha,
+        "equal": COEFFICIENTS["percent_agreement"],
+        "within_one": COEFFICIENTS["within_one_agreement"],
+    }
+    if problem:
+        yield from (Cell(reason=problem) for _ in statistics)
+        return
+    data = ReliabilityData(
+        each.values,
+        measurement_level=each.dimension.measurement_level,
+        value_domain=observed_domain(each.values),
+        documents=each.documents,
+    )
+    for name, statistic in statistics.items():
+        if named and name == "within_one":
+            yield Cell(reason=gettext("Categories have no distance."))
+        else:
+            drawn = stream.of(each.dimension.key)
+            yield figure(statistic(data, generator=drawn, resampling=_BY_DOCUMENTS))
+
+
+def _bias(amounts: Sequence[ComparedSources], stream: Stream) -> Table:
+    columns = [
+        DIMENSION,
+        Column("first_mean", gettext("first, mean"), decimals=2),
+        Column("second_mean", gettext("second, mean"), decimals=2),
+        Column("bias", gettext("second minus first"), decimals=2),
+    ]
+    rows = []
+    for each in amounts:
+        first, second = each.values
+        found = bias(
+            second,
+            first,
+            documents=each.documents,
+            generator=stream.of(each.dimension.key),
+            resampling=_BY_DOCUMENTS,
+        )
+        units = len(each.common.units)
+        means = (Cell(float(np.mean(side)), count=units) for side in (first, second))
+        rows.append([each.name, *means, figure(found)])
+    return Table("bias", gettext("Bias"), columns, rows, says=str(_BIAS), plot="intervals")
+
+
+def _rank(each: ComparedSources, stream: Stream) -> tuple[Sequence[str], Sequence[int], TwoRankings]:
+    """Return the systems, the number of documents of each, and how both sources rank them."""
+    documents, of_document = np.unique(each.documents, return_inverse=True)
+    systems, of_system, sizes = np.unique(
+        [system for _, system in each.common.units], return_inverse=True, return_counts=True
+    )
+    tables = np.full((2, len(documents), len(systems)), np.nan)
+    tables[:, of_document, of_system] = each.values
+    names = [str(name) for name in systems]
+    found = compare_rankings(tables[0], tables[1], names, generator=stream.of(each.dimension.key))
+    return names, sizes.tolist(), found
+
+
+Ranked = Sequence[tuple[ComparedSources, tuple[Sequence[str], Sequence[int], TwoRankings]]]
+
+
+def _ranks(rankings: Ranked) -> Table:
+    columns = [
+        DIMENSION,
+        SYSTEM,
+        Column("first_mean", gettext("first, mean"), decimals=2),
+        Column("second_mean", gettext("second, mean"), decimals=2),
+        Column("difference", gettext("second minus first"), decimals=2),
+        Column("p_adjusted", gettext("p, adjusted"), ColumnKind.P_VALUE, decimals=4),
+        Column("first_rank", gettext("first, rank"), ColumnKind.COUNT),
+        Column("second_rank", gettext("second, rank"), ColumnKind.COUNT),
+        Column("change", gettext("change"), ColumnKind.COUNT),
+        Column("first_possible", gettext("first, possible ranks"), ColumnKind.TEXT),
+        Column("second_possible", gettext("second, possible ranks"), ColumnKind.TEXT),
+    ]
+    rows = []
+    for each, (names, sizes, found) in rankings:
+        for index in np.lexsort((names, found.ranks[0])).tolist():
+            moved = found.differences[index]
+            ranks = found.ranks[:, index].tolist()
+            rows.append(
+                [
+                    each.name,
+                    text(names[index]),
+                    *(Cell(mean, count=sizes[index]) for mean in found.means[:, index].tolist()),
+                    difference_cell(moved, str(_HOW_DIFFERENT), ()),
+                    number_or_reason(moved.adjusted_p_value, moved.reason, str(_HOW_DIFFERENT)),
+                    *(Cell(rank) for rank in ranks),
+                    Cell(ranks[0] - ranks[1]),
+                    *(
+                        Cell(f"{own[index].best}–{own[index].worst}", how=str(_HOW_POSSIBLE))
+                        for own in found.possible
+                    ),
+                ]
+            )
+    return Table("ranks", gettext("Ranks of the systems"), columns, rows, heads=2, says=str(_RANKS))
+
+
+def _order(rankings: Ranked) -> Table:
+    columns = [
+        DIMENSION,
+        Column("systems", gettext("systems"), ColumnKind.COUNT),
+        Column("moved", gettext("ranks that change"), ColumnKind.COUNT),
+        Column("kendall", gettext("Kendall’s tau-b")),
+    ]
+    rows = [
+        [
+            each.name,
+            Cell(len(names)),
+            Cell(int(np.sum(found.ranks[0] != found.ranks[1]))),
+            figure(found.tau, count=len(names)),
+        ]
+        for each, (names, _, found) in rankings
+    ]
+    return Table("order", gettext("Order of the systems"), columns, rows, says=str(_ORDER), plot="intervals")
+
+
+def _units(found: Sequence[ComparedSources]) -> Table:
+    columns = [
+        DIMENSION,
+        Column("common", gettext("common"), ColumnKind.COUNT),
+        Column("other_text", gettext("other text"), ColumnKind.COUNT),
+        Column("first_only", gettext("no value of the second"), ColumnKind.COUNT),
+        Column("second_only", gettext("no value of the first"), ColumnKind.COUNT),
+    ]
+    rows = [
+        [
+            each.name,
+            Cell(len(each.common.units)),
+            *map(Cell, (each.common.other_text, each.common.first_only, each.common.second_only)),
+        ]
+        for each in found
+    ]
+    return Table("units", gettext("Common units"), columns, rows, says=str(_UNITS))
