@@ -88,6 +88,9 @@ def _make(request: VersionRequest) -> None:
             version = newest
         else:
             major, minor = map(int, coming.number.split("."))
+            everything = ExportChoice(Format.JSONL)
+            for each in additions:
+                start_export(project=each.project, choice=everything, by=request.created_by)
             version = Version.objects.create(
                 project=locked,
                 major=major,
@@ -96,7 +99,7 @@ def _make(request: VersionRequest) -> None:
                 additions=[each.number for each in additions],
                 content_hash=digest,
                 leaderboard=standings,
-                export=start_export(project=locked, choice=ExportChoice(Format.JSONL), by=request.created_by),
+                export=start_export(project=locked, choice=everything, by=request.created_by),
                 created_by=request.created_by,
             )
             facts = {"content_hash": digest, "additions": version.additions}

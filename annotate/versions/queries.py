@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext
 
 from annotate.core.access import SomeUser, places_of
@@ -17,10 +17,17 @@ UNDER_WAY = (VersionRequest.Status.WAITING, VersionRequest.Status.MAKING)
 
 @dataclass(frozen=True)
 class ShownVersion:
-    """A version as its page shows it. bibtex: empty where nobody said who the authors are."""
+    """A version as its page shows it.
+
+    raters: of the benchmark and its additions. additions: their projects, where the reader may read them;
+    each has an export of its own. bibtex: empty where nobody said who the authors are.
+    """
 
     version: Version
     systems: int
+    raters: int
+    additions: Sequence[Project]
+    citation: str
     bibtex: str
 
 
@@ -42,29 +49,38 @@ def first_edition(project: Project) -> Project:
 def editions_of(project: Project, user: SomeUser) -> list[Project]:
     """Return the editions of a benchmark that this person may read, the first one first."""
     first = first_edition(project)
-    reading = places_of(user).filter(role__in=[Role.ADMIN, Role.RESEARCHER])
-    readable = Project.objects.filter(memberships__in=reading)
-    family = readable.filter(Q(pk=first.pk) | Q(edition__follows=first)).distinct()
+    family = _readable(user).filter(Q(pk=first.pk) | Q(edition__follows=first)).distinct()
     return list(family.select_related("edition").order_by("edition__number", "pk"))
 
 
-def versions_of(project: Project) -> list[ShownVersion]:
-    """Return the versions of an edition, the newest first. One query."""
+def _readable(user: SomeUser) -> QuerySet[Project]:
+    reading = places_of(user).filter(role__in=[Role.ADMIN, Role.RESEARCHER])
+    return Project.objects.filter(memberships__in=reading)
+
+
+def versions_of(project: Project, user: SomeUser) -> list[ShownVersion]:
+    """Return the versions of an edition as this person may see them, the newest first. Three queries."""
     card = Card.from_dict(project_card(project))
-    found = project.versions.select_related("export", "created_by")
+    added = _readable(user).filter(addition__benchmark=project).select_related("addition").distinct()
+    additions = list(added.order_by("addition__number"))
     return [
-        ShownVersion(
-            each,
-            sum(len(part["systems"]) for part in each.leaderboard["parts"]),
-            bibtex(
-                f"{project.slug}-{each.number}",
-                f"{project.name}, version {each.number}, SHA-256 {each.content_hash[:12]}",
-                card,
-                each.created_at,
-            ),
-        )
-        for each in found
+        _show_version(each, card, [one for one in additions if one.addition.number in each.additions])
+        for each in project.versions.select_related("project", "export", "created_by")
     ]
+
+
+def _show_version(version: Version, card: Card, additions: Sequence[Project]) -> ShownVersion:
+    project, parts = version.project, version.leaderboard["parts"]
+    title = f"{project.name}, version {version.number}, SHA-256 {version.content_hash[:12]}"
+    said = [", ".join(card.authors), f"{version.created_at:%Y}", title, card.address]
+    return ShownVersion(
+        version,
+        systems=sum(len(part["systems"]) for part in parts),
+        raters=sum(part["raters"] for part in parts),
+        additions=additions,
+        citation=". ".join(filter(None, said)),
+        bibtex=bibtex(f"{project.slug}-{version.number}", title, card, version.created_at),
+    )
 
 
 def project_card(project: Project) -> dict[str, object]:

@@ -35,7 +35,7 @@ def versions(request: Request, slug: str) -> HttpResponse:
     context = {
         "form": form,
         "is_admin": Role.ADMIN in roles_in(request.user, project),
-        "versions": versions_of(project),
+        "versions": versions_of(project, request.user),
         "next": next_version(project),
         "under_way": request_under_way(project),
         "editions": editions_of(project, request.user),

@@ -18,7 +18,7 @@ from annotate.rating.commands.rounds import close_round_one, open_round_one
 from annotate.setup.commands import delete_project
 from annotate.versions.commands import request_version, start_edition
 from annotate.versions.content import content_hash
-from annotate.versions.queries import editions_of, next_version
+from annotate.versions.queries import editions_of, next_version, versions_of
 from tests.additions.scenes import make_addition, make_benchmark, make_new_raters, rate_all
 from tests.factories import Cast, make_member
 
@@ -72,6 +72,18 @@ def test_an_addition_makes_the_next_version(benchmark: Cast) -> None:
     assert (made.number, made.additions) == ("1.1", [addition.number])
     systems = {each["system"] for each in made.leaderboard["boards"][0]["systems"]}
     assert "newcomer" in systems
+    assert addition.project.exports.get().format == Format.JSONL
+    shown = versions_of(benchmark.project, benchmark.admin)
+    assert [(each.version.number, each.systems, each.raters) for each in shown] == [
+        ("1.1", 3, 4),
+        ("1.0", 2, 2),
+    ]
+    assert [each.additions for each in shown] == [[addition.project], []]
+    assert f"version 1.1, SHA-256 {made.content_hash[:12]}" in shown[0].citation
+    assert (
+        versions_of(benchmark.project, make_member(benchmark.project, Role.RESEARCHER).user)[0].additions
+        == []
+    )
     with pytest.raises(NotReadyError, match="belongs to the versions of its benchmark"):
         request_version(project=addition.project, changelog="Alone.", by=None)
 
