@@ -256,7 +256,7 @@ FormatEnum: TypeAlias = Literal["jsonl", "csv", "parquet", "xlsx", "huggingface"
 GoldRowUseEnum: TypeAlias = Literal["practice", "hidden"]
 
 
-GroundEnum: TypeAlias = Literal["audit", "alpha", "errors", "certificate", "certified constant", "unrated", "replacement", "single texts", "indicator", "nothing"]
+GroundEnum: TypeAlias = Literal["drift", "audit", "alpha", "errors", "certificate", "certified constant", "unrated", "replacement", "single texts", "indicator", "nothing"]
 
 
 class HandOverInput(TypedDict):

@@ -80,10 +80,9 @@ def test_an_addition_makes_the_next_version(benchmark: Cast) -> None:
     ]
     assert [each.additions for each in shown] == [[addition.project], []]
     assert f"version 1.1, SHA-256 {made.content_hash[:12]}" in shown[0].citation
-    assert (
-        versions_of(benchmark.project, make_member(benchmark.project, Role.RESEARCHER).user)[0].additions
-        == []
-    )
+    reader = make_member(benchmark.project, Role.RESEARCHER).user
+    assert reader is not None
+    assert versions_of(benchmark.project, reader)[0].additions == []
     with pytest.raises(NotReadyError, match="belongs to the versions of its benchmark"):
         request_version(project=addition.project, changelog="Alone.", by=None)
 

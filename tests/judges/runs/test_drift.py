@@ -10,9 +10,16 @@ from django.utils import timezone
 from annotate.core.errors import InvalidValueError, NotReadyError
 from judges.core.models import DriftCheck, DriftWatch, Judge, Judgment, Run
 from judges.interchange.queries.export import JUDGE_TABLES
-from judges.periodic_tasks import finish_ended_checks, start_due_checks
 from judges.routing.queries.verdicts import evidence_of
-from judges.runs.commands.drift import begin_anew, finish_check, start_check, start_watch, stop_watch
+from judges.runs.commands.drift import (
+    begin_anew,
+    finish_check,
+    finish_ended_checks,
+    start_check,
+    start_due_checks,
+    start_watch,
+    stop_watch,
+)
 from judges.runs.queries.drift import (
     answering_models,
     choose_units,
