@@ -64,5 +64,5 @@ def test_a_submitted_system_reaches_the_leaderboard(
     make_version(admin, slug, "1.1", "With the newcomer.")
     reader = new_context().new_page()  # the stranger's browser keeps the page for some minutes
     reader.goto(address)
-    expect(reader.get_by_text("Version 1.1")).to_be_visible()
+    expect(reader.get_by_text("Version 1.1 of")).to_be_visible()
     expect(reader.get_by_role("table").first).to_contain_text("newcomer")
