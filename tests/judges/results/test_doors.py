@@ -43,6 +43,7 @@ NAMES = [
     "routes",
     "agreement",
     "systems",
+    "leaderboard",
     "questions",
     "metadata",
     "severity",
