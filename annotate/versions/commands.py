@@ -49,10 +49,12 @@ def request_version(*, project: Project, changelog: str, by: User | None) -> Ver
 def start_edition(*, project: Project, by: User) -> Edition:
     """Make a project that rates the items of this benchmark anew; its guideline can still be changed.
 
-    It has copies of dimensions, documents and outputs, and the same admins and researchers. Locks the first
-    edition. Raises NotReadyError while a round is open.
+    It has copies of dimensions, documents and outputs, and the same admins and researchers. An edition whose
+    Round I was never opened is returned. Locks the first edition. Raises NotReadyError while a round is open.
     """
     first = lock_project(first_edition(project))
+    if unopened := first.next_editions.filter(project__rounds=None).first():
+        return unopened
     if refusal := next_version(project).refusal:
         raise NotReadyError(refusal)
     number = 1 + max([1, *first.next_editions.values_list("number", flat=True)])
@@ -76,6 +78,8 @@ def _make(request: VersionRequest) -> None:
     digest = content_hash([project, *(each.project for each in additions)])
     newest = project.versions.first()
     standings = leaderboard_of(project).as_dict() if newest is None or newest.content_hash != digest else None
+    if standings is not None and content_hash([project, *(each.project for each in additions)]) != digest:
+        raise NotReadyError(gettext("Ratings changed in the meantime. Make the version again."))
     with transaction.atomic():
         locked = lock_project(project)
         if not own_row(request).exists():

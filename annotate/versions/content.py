@@ -7,17 +7,22 @@ from collections.abc import Iterator
 from annotate.core.models import Project
 from annotate.exports.registry import TABLES, ExportTable, ValueKind
 
-CONTENT = ("guidelines", "documents", "items", "comparisons", "parts", "ratings", "disputes")
+CONTENT = ("guidelines", "documents", "items", "comparisons", "parts", "ratings", "disputes", "judgments")
+# Of judgments only what standings can rest on: tokens, seconds and costs may differ.
+OF_JUDGMENTS = frozenset(
+    {"judge", "document", "system", "other_system", "dimension", "sample", "status", "value", "data"}
+)
 
 
 def content_hash(projects: list[Project]) -> str:
     """Return a SHA-256 over the content of a benchmark and its additions, in this order.
 
-    It covers guidelines, texts, ratings and disputes, not times, the project's names or the order of rows.
+    It covers guidelines, texts, ratings, disputes and values of judges, not times, the project's names or the
+    order of rows.
     """
     found = hashlib.sha256()
     for project in projects:
-        for name in CONTENT:
+        for name in filter(TABLES.__contains__, CONTENT):
             found.update(f"{name}\n".encode())
             # Rows come in the order of identifiers, which a restored project has anew.
             for digest in sorted(_digests(TABLES[name], project)):
@@ -26,7 +31,13 @@ def content_hash(projects: list[Project]) -> str:
 
 
 def _digests(table: ExportTable, project: Project) -> Iterator[bytes]:
-    names = [each.name for each in table.columns if each.kind != ValueKind.TIME and not each.lost]
+    names = [
+        each.name
+        for each in table.columns
+        if each.kind != ValueKind.TIME
+        and not each.lost
+        and (table.name != "judgments" or each.name in OF_JUDGMENTS)
+    ]
     for row in table.rows(project):
         values = [row[name] for name in names]
         line = json.dumps(values, ensure_ascii=False, sort_keys=True, default=str)

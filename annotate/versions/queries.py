@@ -33,11 +33,12 @@ class ShownVersion:
 
 @dataclass(frozen=True)
 class NextVersion:
-    """What the next version would be. refusal: why none can be made now."""
+    """What the next version would be. refusal: why none can be made now. benchmark: of an addition."""
 
     number: str
     additions: Sequence[int]
     refusal: str = ""
+    benchmark: Project | None = None
 
 
 def first_edition(project: Project) -> Project:
@@ -93,17 +94,17 @@ def next_version(project: Project) -> NextVersion:
     newest = project.versions.first()
     edition = Edition.objects.filter(project=project).first()
     additions = [each.number for each in finished_additions(project)]
-    major = edition.number if edition else 1
+    major = newest.major if newest else edition.number if edition else 1
     number = f"{major}.{newest.minor + 1 if newest else 0}"
     rounds = rounds_of(project)
-    refusal = ""
-    if hasattr(project, "addition"):
+    refusal, added = "", hasattr(project, "addition")
+    if added:
         refusal = gettext("An addition belongs to the versions of its benchmark.")
     elif 1 not in rounds:
         refusal = gettext("A version needs ratings. Open Round I and close it.")
-    elif any(round.status == Round.Status.OPEN for round in rounds.values()):
+    elif any(each.status == Round.Status.OPEN or each.is_unfinished for each in rounds.values()):
         refusal = gettext("A round is open. Close it before you make a version.")
-    return NextVersion(number, additions, refusal)
+    return NextVersion(number, additions, refusal, project.addition.benchmark if added else None)
 
 
 def request_under_way(project: Project) -> VersionRequest | None:

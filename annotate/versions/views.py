@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.core.access import project_for_admin, project_for_reader, roles_in
 from annotate.core.errors import DomainError
-from annotate.core.models import Role
+from annotate.core.models import Role, VersionRequest
 from annotate.core.page import Request, render_in_project, request_user
 from annotate.versions.commands import request_version, start_edition
 from annotate.versions.forms import VersionForm
@@ -32,12 +32,14 @@ def versions(request: Request, slug: str) -> HttpResponse:
         except DomainError as error:
             form.add_error(None, error.message)
             status = error.status
+    under_way = request_under_way(project)
     context = {
         "form": form,
         "is_admin": Role.ADMIN in roles_in(request.user, project),
         "versions": versions_of(project, request.user),
         "next": next_version(project),
-        "under_way": request_under_way(project),
+        "under_way": under_way,
+        "is_made": under_way is not None and under_way.status != VersionRequest.Status.STOPPED,
         "editions": editions_of(project, request.user),
     }
     return render_in_project(request, project, "versions/versions.html", context, status=status)

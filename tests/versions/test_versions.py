@@ -21,6 +21,7 @@ from annotate.versions.content import content_hash
 from annotate.versions.queries import editions_of, next_version, versions_of
 from tests.additions.scenes import make_addition, make_benchmark, make_new_raters, rate_all
 from tests.factories import Cast, make_member
+from tests.judges.factories import make_judge, make_judgment
 
 pytestmark = pytest.mark.django_db
 
@@ -52,10 +53,14 @@ def test_a_version_keeps_the_standings_and_never_changes(benchmark: Cast) -> Non
 def test_without_a_change_there_is_no_second_version(benchmark: Cast) -> None:
     first = make_version(benchmark.project).version
     assert make_version(benchmark.project, "Nothing.").version == first
+    make_judgment(make_judge(benchmark.project), benchmark.items[0], benchmark.dimensions[0], value=4)
+    judged = make_version(benchmark.project, "With a judge.").version
+    assert judged is not None
+    assert judged.number == "1.1"
     Item.objects.filter(pk=benchmark.items[0].pk).update(text="Another text.")
     again = make_version(benchmark.project, "A corrected text.").version
     assert again is not None
-    assert again.number == "1.1"
+    assert again.number == "1.2"
 
 
 def test_an_addition_makes_the_next_version(benchmark: Cast) -> None:
@@ -88,6 +93,7 @@ def test_an_addition_makes_the_next_version(benchmark: Cast) -> None:
 
 
 def test_a_restored_project_has_the_same_content_hash(benchmark: Cast, tmp_path: Path) -> None:
+    make_judgment(make_judge(benchmark.project), benchmark.items[0], benchmark.dimensions[0], value=4)
     before = content_hash([benchmark.project])
     write_file(benchmark.project, ExportChoice(Format.JSONL), tmp_path / "export.zip")
     delete_project(project=benchmark.project, by=benchmark.admin, name=benchmark.project.name)
@@ -128,6 +134,8 @@ def test_an_edition_rates_the_same_items_anew(benchmark: Cast) -> None:
     assert not edition.project.rounds.exists()
     assert edition.project.memberships.filter(user=researcher.user, role=Role.RESEARCHER).exists()
     assert next_version(edition.project).number == "2.0"
+    assert start_edition(project=benchmark.project, by=benchmark.admin) == edition
+    open_round_one(project=edition.project, by=None)
     third = start_edition(project=benchmark.project, by=benchmark.admin)
     assert (third.number, third.follows) == (3, benchmark.project)
     assert editions_of(third.project, benchmark.admin) == [
