@@ -85,7 +85,12 @@ def compare_panels(
         panel_mean(scores[:, index], name, scale, offsets[panels[index]], confidence_level=confidence_level)
         for index, name in enumerate(systems)
     ]
-    pairs = list(combinations(range(len(systems)), 2))
+    # A system without a mean has neither ranks nor letters, so its pairs are no tests.
+    pairs = [
+        (one, other)
+        for one, other in combinations(range(len(systems)), 2)
+        if means[one].mean is not None and means[other].mean is not None
+    ]
     levels = levels_of(confidence_level, len(pairs))
     differences = adjust_p_values(
         [

@@ -37,6 +37,12 @@ def test_unknown_offset_compares_with_no_other_panel() -> None:
     by_name = {each.system: each for each in found}
     assert (by_name["C"].mean, by_name["C"].reason) == (None, UNKNOWN_SEVERITY)
     assert (by_name["B"].letters, by_name["A"].letters) == ("a", "b")
+    # Two systems of the panel differ from each other.
+    found = compare_panels(scores, "ABC", SCALE, [0, 1, 1], [PanelOffset(), PanelOffset(None, None)])
+    assert [each.letters for each in found] == ["", "", ""]
+    four = np.column_stack([scores, scores[:, 0]])
+    found = compare_panels(four, "ABCD", SCALE, [0, 0, 1, 1], [PanelOffset(), PanelOffset(None, None)])
+    assert [(each.system, each.letters) for each in found[:2]] == [("B", "a"), ("A", "b")]
 
 
 @pytest.mark.parametrize("error", [0.0, 0.3])
