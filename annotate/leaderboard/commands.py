@@ -14,8 +14,6 @@ from annotate.core.audit import record
 from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
 from annotate.core.models import (
     Addition,
-    Document,
-    Item,
     Project,
     PublicLeaderboard,
     Submission,
@@ -23,6 +21,7 @@ from annotate.core.models import (
     User,
 )
 from annotate.core.models.material import text_digest
+from annotate.leaderboard.queries import documents_with_outputs
 from annotate.people.attempts import Limit, count_attempt
 
 MOST_WAITING = 50
@@ -143,9 +142,7 @@ def _refuse_text(what: str, text: str) -> None:
 
 def _refuse_outputs(project: Project, outputs: Mapping[str, str]) -> None:
     """Raise InvalidValueError unless there is exactly one usable text for each document. One query."""
-    items = Item.objects.filter(kind=Item.Kind.OUTPUT)
-    documents = Document.objects.filter(project=project, pk__in=items.values("document"))
-    expected = set(documents.values_list("key", flat=True))
+    expected = set(documents_with_outputs(project).values_list("key", flat=True))
     unknown, missing = sorted(set(outputs) - expected), sorted(expected - set(outputs))
     if unknown:
         message = ngettext(

@@ -9,9 +9,10 @@ from urllib.parse import quote as _quote
 from django.urls import reverse
 
 from annotate.core.audit import digest_of
-from annotate.core.models import Document, Item, PublicLeaderboard, Version
+from annotate.core.models import Item, PublicLeaderboard, Version
 from annotate.core.version import VERSION
 from annotate.exports.citation import Card, bibtex
+from annotate.leaderboard.queries import documents_with_outputs
 from annotate.leaderboard.results import board_table, explain, values_table
 from annotate.leaderboard.standings import Board, Leaderboard
 from annotate.results.shown import Link
@@ -164,7 +165,7 @@ class PublicPage:
 
         Keys and titles; texts and outputs only if they are released. Gold items are left out.
         """
-        listed = Document.objects.filter(project=self.project).order_by("key")
+        listed = documents_with_outputs(self.project)
         start = (number - 1) * DOCUMENTS_ON_A_PAGE
         if not self.settings.shows_texts:
             rows = list(listed.values("key", "title")[start : start + DOCUMENTS_ON_A_PAGE + 1])

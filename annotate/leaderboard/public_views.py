@@ -20,6 +20,7 @@ from annotate.core.response_headers import content_policy
 from annotate.leaderboard.commands import LARGEST, may_submit, submit_outputs
 from annotate.leaderboard.forms import SubmissionForm
 from annotate.leaderboard.public import PublicPage, public_leaderboard
+from annotate.leaderboard.queries import documents_with_outputs
 from annotate.results.text import comma_separated
 
 MORE_IN_FORM = 1024**2  # bytes besides the file
@@ -184,7 +185,8 @@ def submit(request: HttpRequest, page: PublicPage) -> HttpResponse:
         except DomainError as error:
             form.add_error(None, error.message)
             status = error.status
-    context = {"page": page, "form": form, "received": received}
+    documents = documents_with_outputs(page.project).count()
+    context = {"page": page, "form": form, "received": received, "documents": documents}
     response = HttpResponse(_render("submit", context), status=status)
     response.headers["Cache-Control"] = "no-store"
     return response

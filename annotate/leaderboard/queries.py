@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, Sum
+from django.db.models import Count, QuerySet, Sum
 from django.utils.translation import gettext
 
 from agreement import CrossedModelError, SystemDifference, crossed_differences
@@ -16,7 +16,7 @@ from annotate.additions.queries import severity_of
 from annotate.core.errors import UndefinedResultError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.metadata import metadata_text
-from annotate.core.models import Addition, Document, Project, Rating, Round
+from annotate.core.models import Addition, Document, Item, Project, Rating, Round
 from annotate.leaderboard.registry import JUDGED
 from annotate.leaderboard.standings import (
     ALL,
@@ -61,6 +61,12 @@ def finished_additions(project: Project) -> list[Addition]:
         .order_by("number")
         .distinct()
     )
+
+
+def documents_with_outputs(project: Project) -> QuerySet[Document]:
+    """Return the documents for which a new system needs an output, in order."""
+    items = Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT, gold=None)
+    return Document.objects.filter(project=project, pk__in=items.values("document")).order_by("key")
 
 
 def leaderboard_of(project: Project) -> Leaderboard:
@@ -190,8 +196,11 @@ def _board(
     scores = np.column_stack(columns) if columns else np.empty((0, 0))
     offsets = [_offset(panel, dimensions) for panel in panels]
     within: dict[tuple[str, str], SystemDifference] = {}
+    compared = sum(
+        len(panel.systems) for panel, offset in zip(panels, offsets, strict=True) if offset.is_known
+    )
     for panel in panels:
-        within.update(_differences_within(panel, dimensions, len(names) * (len(names) - 1) // 2))
+        within.update(_differences_within(panel, dimensions, compared * (compared - 1) // 2))
     scale = float(dimensions[0].scale_minimum), float(dimensions[0].scale_maximum)
     places = [panels.index(panel) for panel, _ in of_system]
     facts: Mapping[str, dict[str, Any]] = {

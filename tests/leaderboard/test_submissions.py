@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate.core.errors import DomainError
-from annotate.core.models import AuditEntry, Item, PublicLeaderboard, Submission
+from annotate.core.models import AuditEntry, Item, PublicLeaderboard, Submission, Version
 from annotate.leaderboard.commands import accept_submission, reject_submission, submit_outputs
 from annotate.rating.commands.rounds import close_round_one
 from tests.factories import Cast
@@ -184,12 +184,19 @@ def test_api_takes_outputs_without_an_account(client: Client, cast: Cast, shown:
     assert "admin" in answer.json()["message"]
     bad = {**body, "contact": "nobody"}
     assert client.post(url, json.dumps(bad), content_type="application/json").status_code == 422
+    many = {f"k{number}": number for number in range(100_000)}
+    for outputs in (many, {**body["outputs"], next(iter(body["outputs"])): 1}, ["x"], "x"):
+        refused = client.post(url, json.dumps({**body, "outputs": outputs}), content_type="application/json")
+        assert refused.status_code == 422
+        assert list(refused.json()["fields"]) == ["outputs"]
     assert client.post(url, "[" * 100_000, content_type="application/json").status_code == 400
     assert client.post(url, "x", content_type="text/plain").status_code == 415
     hidden = client.post(
         "/api/v1/benchmarks/nowhere/submissions/", json.dumps(body), content_type="application/json"
     )
     assert hidden.status_code == 404
+    Version.objects.all().delete()  # the page is not there
+    assert client.post(url, json.dumps(body), content_type="application/json").status_code == 404
 
 
 def test_accepted_submission_becomes_an_addition(
