@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 from django.utils.translation import gettext
 
 from agreement import CrossedModelError, SystemDifference, crossed_differences
@@ -54,9 +54,11 @@ class _RatedSystems:
 
 
 def finished_additions(project: Project) -> list[Addition]:
-    """Return the additions whose Round I is closed, in order. One query."""
+    """Return the additions whose Round I is closed and that have no open round, in order. One query."""
+    working = Round.objects.filter(Q(status=Round.Status.OPEN) | Q(is_unfinished=True))
     return list(
         project.additions.filter(project__rounds__number=1, project__rounds__status=Round.Status.CLOSED)
+        .exclude(project__in=working.values("project"))
         .select_related("project")
         .order_by("number")
         .distinct()
@@ -219,12 +221,21 @@ def _board(
         for system, (panel, place), at in zip(names, of_system, places, strict=True)
     }
 
+    corrected = {system for system, own in facts.items() if own["source"] == CORRECTED}
+
     def list_systems(standings: Sequence[SystemStanding]) -> list[ListedSystem]:
         return [ListedSystem(**vars(each), **facts[each.system]) for each in standings]
 
     def means(chosen: FloatArray) -> list[ListedSystem]:
         found = [
-            panel_mean(chosen[:, index], names[index], scale, offsets[at]) for index, at in enumerate(places)
+            panel_mean(
+                chosen[:, index],
+                names[index],
+                scale,
+                offsets[at],
+                is_corrected=names[index] in corrected,
+            )
+            for index, at in enumerate(places)
         ]
         return list_systems(
             sorted(found, key=lambda each: (each.mean is None, -(each.mean or 0.0), each.system))
@@ -236,7 +247,9 @@ def _board(
         definition=dimensions[0].definition if key != ALL else "",
         least=scale[0],
         most=scale[1],
-        systems=list_systems(compare_panels(scores, names, scale, places, offsets, within=within)),
+        systems=list_systems(
+            compare_panels(scores, names, scale, places, offsets, within=within, corrected=corrected)
+        ),
         values={
             column: {
                 value: means(scores[[label == value for label in own]])

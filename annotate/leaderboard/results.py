@@ -1,5 +1,6 @@
 """The leaderboard among the results of a project."""
 
+import re
 from collections.abc import Sequence
 
 from django.utils.translation import gettext, gettext_lazy
@@ -189,20 +190,26 @@ def answer_leaderboard(tables: Tables) -> str:
     if board is None or not board.rows or board.rows[0][1].value is None:
         return gettext("No system has a mean yet.")
     names, letters = column_of(board, "system"), column_of(board, "groups")
-    shared = [
-        str(name.value)
-        for name, own in zip(names[1:], letters[1:], strict=True)
-        if isinstance(own.value, str) and "a" in own.value
-    ]
+    groups = {
+        str(name.value): set(re.findall(r"[a-z]\d*", str(own.value)))
+        for name, own in zip(names, letters, strict=True)
+        if own.value is not None
+    }
+    first = str(names[0].value)
     mean = f"{board.rows[0][1].value:.2f}".replace("-", MINUS)
-    found = gettext("{system} has the highest mean, {mean}.").format(system=names[0].value, mean=mean)
-    if letters[0].value is None:
+    found = gettext("{system} has the highest mean, {mean}.").format(system=first, mean=mean)
+    if len(groups) < 2 or first not in groups:
         return found
-    if not shared:
-        return f"{found} {gettext('It surely differs from every other system.')}"
-    if len(shared) == len(names) - 1:
-        return f"{found} {gettext('No other system surely differs from it.')}"
-    same = gettext("These do not surely differ from it: {names}.").format(names=", ".join(shared))
+    shared = [name for name in groups if name != first and groups[name] & groups[first]]
+    is_whole = len(groups) == len(names)
+    if shared and (len(shared) < len(groups) - 1 or not is_whole):
+        same = gettext("These do not surely differ from it: {names}.").format(names=", ".join(shared))
+    elif shared:
+        same = gettext("No other system surely differs from it.")
+    elif is_whole:
+        same = gettext("It surely differs from every other system.")
+    else:
+        same = gettext("It surely differs from every system that is compared with it.")
     return f"{found} {same}"
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from annotate.core.errors import UndefinedResultError
 from annotate.core.models import Assignment, GoldValue
-from annotate.leaderboard.queries import leaderboard_of
-from annotate.leaderboard.standings import Leaderboard
+from annotate.leaderboard.queries import finished_additions, leaderboard_of
+from annotate.leaderboard.results import answer_leaderboard, board_table
+from annotate.leaderboard.standings import Board, Leaderboard, ListedSystem
 from annotate.rating.commands.rounds import close_round_one, open_round_one
 from tests.additions.scenes import make_addition, make_benchmark, make_new_raters, rate_all
 from tests.factories import Cast, make_project
@@ -83,3 +84,29 @@ def test_addition_without_bridging_items_has_no_mean() -> None:
     last = leaderboard_of(cast.project).boards[0].systems[-1]
     assert (last.system, last.mean, last.letters) == ("newcomer", None, "")
     assert "severe" in last.reason
+
+
+def test_answer_reads_letters_as_groups() -> None:
+    def answer(*letters: str) -> str:
+        systems = [
+            ListedSystem(f"S{number}", 4, 3, 5, 9, 9, letters=own, best=1)
+            for number, own in enumerate(letters, start=1)
+        ]
+        return answer_leaderboard({"standings": board_table(Board("fluency", "Fluency", "", 1, 5, systems))})
+
+    assert "surely differs from every other system." in answer("a", "a1", "b")
+    assert "do not surely differ from it: S3." in answer("ab", "c", "bc")
+    assert "every system that is compared" in answer("a", "b", "")
+    assert "No other" in answer("a", "a")
+    assert answer("", "").endswith("4.00.")
+
+
+def test_addition_counts_only_while_no_round_is_open() -> None:
+    cast = make_benchmark()
+    addition = make_addition(cast, bridging=0)
+    round = open_round_one(project=addition.project, by=cast.admin)
+    close_round_one(project=addition.project, by=cast.admin)
+    assert finished_additions(cast.project) == [addition]
+    round.pk, round.number, round.status = None, 2, "open"
+    round.save()
+    assert finished_additions(cast.project) == []
