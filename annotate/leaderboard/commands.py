@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from allauth.core.internal.ratelimit import get_ip
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
@@ -51,6 +52,7 @@ def publish(
     project: Project,
     is_public: bool,
     shows_texts: bool,
+    shows_effort: bool,
     takes_submissions: bool,
     metadata_names: list[str],
     introduction: str,
@@ -65,6 +67,7 @@ def publish(
     after = {
         "is_public": is_public,
         "shows_texts": shows_texts,
+        "shows_effort": shows_effort,
         "takes_submissions": takes_submissions,
         "metadata_names": metadata_names,
         "introduction": introduction,
@@ -106,7 +109,9 @@ def submit_outputs(
         )
     _refuse_outputs(project, outputs)
     digest = text_digest(sorted(outputs.items()))
-    same = project.submissions.filter(digest=digest).exclude(status=Status.REJECTED).first()
+    # An accepted submission whose addition was removed counts no longer.
+    standing = project.submissions.filter(Q(status=Status.WAITING) | Q(addition__isnull=False), digest=digest)
+    same = standing.first()
     if same is None:
         if project.submissions.filter(status=Status.WAITING).count() >= MOST_WAITING:
             raise NotReadyError(gettext("Many submissions wait for a decision. Try again in some days."))
@@ -121,7 +126,7 @@ def submit_outputs(
                     digest=digest,
                 )
         except IntegrityError:  # sent twice at the same moment
-            same = project.submissions.exclude(status=Status.REJECTED).get(digest=digest)
+            same = standing.get()
     if (same.system, same.contact) != (system, contact):
         raise AlreadySubmittedError(gettext("These outputs have been submitted already."))
     return same

@@ -1,11 +1,12 @@
 """The content of the public pages of a leaderboard: the newest version, as it was stored."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote as _quote
 
+from django.conf import settings
 from django.urls import reverse
 
 from annotate.core.audit import digest_of
@@ -20,6 +21,7 @@ from annotate.results.table import ColumnKind, Table
 from annotate.results.text import interval, number
 
 DOCUMENTS_ON_A_PAGE = 200
+SEVERITY = "severity_correction"
 
 
 def public_leaderboard(key: str) -> "PublicPage | None":
@@ -42,9 +44,9 @@ class ShownRow:
 class PublicPage:
     """A public leaderboard with its newest version."""
 
-    def __init__(self, settings: PublicLeaderboard, version: Version) -> None:
-        self.settings, self.version = settings, version
-        self.project = settings.project
+    def __init__(self, shown: PublicLeaderboard, version: Version) -> None:
+        self.settings, self.version = shown, version
+        self.project = shown.project
 
     @cached_property
     def leaderboard(self) -> Leaderboard:
@@ -57,7 +59,8 @@ class PublicPage:
         chosen = self.settings
         parts = [
             *(VERSION, self.version.content_hash, self.version.number, self.version.changelog),
-            *(self.project.name, chosen.shows_texts, chosen.takes_submissions, chosen.introduction),
+            *(self.project.name, chosen.shows_texts, chosen.shows_effort, chosen.takes_submissions),
+            chosen.introduction,
             *self.metadata_names,
         ]
         return f'"{digest_of(repr(parts))[:32]}"'
@@ -82,8 +85,18 @@ class PublicPage:
         board = self.board(given)
         if board is None:
             return None
-        name = self.metadata(given, board)
-        return values_table(board, name) if name else board_table(board)
+        return self._table(board, self.metadata(given, board))
+
+    def _table(self, board: Board, name: str) -> Table:
+        if name:
+            return values_table(board, name)
+        table = board_table(board)
+        left_out = () if self.settings.shows_effort else (SEVERITY,)
+        places = [at for at, column in enumerate(table.columns) if column.key not in left_out]
+        columns, rows = (
+            [[row[at] for at in places] for row in rows] for rows in ([table.columns], table.rows)
+        )
+        return replace(table, columns=columns[0], rows=rows)
 
     def context(self, given: Mapping[str, str], site: str) -> dict[str, Any]:
         """Return the context of the templates. site: the URL of the installation, without a path."""
@@ -91,30 +104,23 @@ class PublicPage:
         name = self.metadata(given, board) if board else ""
         return {
             "page": self,
+            "currency": settings.CURRENCY,
             "board": board,
             "says": explain(board) if board else "",
             "metadata": name,
-            "heads": self._heads(board, name) if board else (),
-            "rows": self._rows(board, name) if board else (),
+            **(self._cells(self._table(board, name)) if board else {}),
             "dimension_links": self._links(board, name) if board else (),
             "metadata_links": self._metadata_links(board, name) if board else (),
             "query": f"?dimension={board.key}" if board else "",
             "citation": self._citation(site),
         }
 
-    def _heads(self, board: Board, name: str) -> list[tuple[str, bool]]:
-        shown = values_table(board, name) if name else board_table(board)
-        wanted = [column for column in shown.columns if column.key not in _LEFT_OUT]
-        return [(column.name, column.kind is not ColumnKind.TEXT) for column in wanted]
-
-    def _rows(self, board: Board, name: str) -> list[ShownRow]:
-        table = values_table(board, name) if name else board_table(board)
-        places = [at for at, column in enumerate(table.columns) if column.key not in _LEFT_OUT]
+    def _cells(self, table: Table) -> dict[str, Any]:
+        """Return what the template needs of a table; a cell is its text, what sorts it, and a reason."""
         found = []
         for row in table.rows:
             cells: list[tuple[str, object, str]] = []
-            for at in places[1:]:
-                cell, column = row[at], table.columns[at]
+            for cell, column in zip(row[1:], table.columns[1:], strict=True):
                 if isinstance(cell.value, str) or cell.value is None:
                     cells.append((cell.value or "–", "", cell.reason))
                 else:
@@ -122,7 +128,13 @@ class PublicPage:
                     shown = f"{number(cell.value, column)} {ends}".strip()
                     cells.append((shown, cell.value, cell.interval_reason))
             found.append(ShownRow(str(row[0].value), cells))
-        return found
+        reasons = [reason for row in found for _, _, reason in row.cells if reason]
+        return {
+            "title": table.title,
+            "heads": [(column.name, column.kind is not ColumnKind.TEXT) for column in table.columns],
+            "rows": found,
+            "reasons": list(dict.fromkeys(reasons)),
+        }
 
     def _links(self, board: Board, name: str) -> list[Link]:
         more = f"&metadata={_quote(name)}" if name else ""
@@ -145,12 +157,14 @@ class PublicPage:
         return found or f"{name} ({year}). {address}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all boards as plain values for JSON, without metadata that is not shown."""
+        """Return all boards as plain values for JSON, without what is not shown."""
         found = self.leaderboard.as_dict()
         for board in found["boards"]:
             board["values"] = {
                 name: own for name, own in board["values"].items() if name in self.metadata_names
             }
+        if not self.settings.shows_effort:
+            _leave_out_effort(found)
         return {
             "name": self.project.name,
             "version": self.version.number,
@@ -183,4 +197,14 @@ class PublicPage:
         return found, len(documents) > DOCUMENTS_ON_A_PAGE
 
 
-_LEFT_OUT = ("addition", "severity")
+def _leave_out_effort(found: dict[str, Any]) -> None:
+    for part in found["parts"]:
+        for name in ("raters", "hours", "money"):
+            del part[name]
+    for board in found["boards"]:
+        shown = [
+            board["systems"],
+            *(own for by_value in board["values"].values() for own in by_value.values()),
+        ]
+        for system in (each for systems in shown for each in systems):
+            del system[SEVERITY]

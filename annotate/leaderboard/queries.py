@@ -101,12 +101,23 @@ def leaderboard_of(project: Project) -> Leaderboard:
 
 def _notes(panels: Sequence[_RatedSystems], dimensions: Sequence[FrozenDimension]) -> list[str]:
     """Return cautions about the means."""
-    own, notes = panels[0], []
-    unequal = unequally_drawn(own.rated, items_of(own.project))
-    named = [each.name for each in dimensions if unequal[each.key] and each.key not in own.corrected]
-    if named:
-        says = gettext("{names}: people rated units that were chosen with different probabilities.")
-        notes.append(says.format(names=", ".join(named)))
+    notes = []
+    for panel in panels:
+        unequal = unequally_drawn(panel.rated, items_of(panel.project))
+        named = [
+            each.name for each in dimensions if unequal.get(each.key) and each.key not in panel.corrected
+        ]
+        if not named:
+            continue
+        says = (
+            gettext("{names}: people rated units that were chosen with different probabilities.")
+            if panel.addition is None
+            else gettext(
+                "{names} in addition {number}: people rated units that were chosen with different "
+                "probabilities."
+            )
+        )
+        notes.append(says.format(names=", ".join(named), number=panel.addition))
     if len({each.rated.round.is_independent for each in panels}) > 1:
         notes.append(
             gettext(
@@ -139,6 +150,7 @@ def _panel_of(
     judged: dict[str, Mapping[int, float]] = {}
     for source in JUDGED.values():
         judged.update(source.scores(project))
+    corrected = {key: frozenset(items.systems[item] for item in own) for key, own in judged.items()}
     all_values, scores = {}, {}
     for dimension in rated.dimensions:
         if dimension.is_named:
@@ -149,11 +161,12 @@ def _panel_of(
             if place := place_of(item):
                 values[:, *place] = own.data.values[:, at]
         table = mean_over_raters(values)
+        # What is not among these scores, such as documents in development, is no part of the estimate.
+        table[:, [column_of[each] for each in corrected.get(dimension.key, ()) if each in column_of]] = np.nan
         for item, score in judged.get(dimension.key, {}).items():
             if place := place_of(item):
                 table[place] = score
         all_values[dimension.key], scores[dimension.key] = values, table
-    corrected = {key: frozenset(items.systems[item] for item in own) for key, own in judged.items()}
     return _RatedSystems(project, addition, rated, systems, all_values, scores, corrected, offsets or {})
 
 
@@ -216,7 +229,9 @@ def _board(
             if any(system in panel.corrected.get(each.key, ()) for each in dimensions)
             else PEOPLE,
             "addition": panel.addition,
-            "severity": offsets[at].value if panel.addition else None,
+            "severity_correction": 0.0 - value  # not -0
+            if panel.addition and (value := offsets[at].value) is not None
+            else None,
         }
         for system, (panel, place), at in zip(names, of_system, places, strict=True)
     }

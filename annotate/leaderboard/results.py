@@ -31,8 +31,8 @@ SAYS = gettext_lazy(
     "fitted). Ranks are valid together with 95 % confidence."
 )
 SAYS_ADDITIONS = gettext_lazy(
-    "Systems of additions have other raters. Their means are minus the severity of these raters, and their "
-    "intervals include its uncertainty."
+    "Systems of additions have other raters. A correction for the severity of these raters is added to their "
+    "means, and their intervals include its uncertainty."
 )
 SAYS_JUDGED = gettext_lazy(
     "A judge rated a part of the outputs of some systems. People rated a random sample of that part, which "
@@ -100,7 +100,7 @@ def board_table(board: Board) -> Table:
         Column("ratings", gettext("ratings"), ColumnKind.COUNT),
         Column("source", gettext("source"), ColumnKind.TEXT),
         Column("addition", gettext("addition"), ColumnKind.COUNT),
-        Column("severity", gettext("severity subtracted"), decimals=2),
+        Column("severity_correction", gettext("correction for severity, added to the mean"), decimals=2),
     ]
     own = gettext("The system belongs to the benchmark itself.")
     alone = gettext("No pair was compared.")
@@ -115,8 +115,8 @@ def board_table(board: Board) -> Table:
             text(each.source),
             Cell(reason=own) if each.addition is None else Cell(each.addition),
             Cell(reason=own if each.addition is None else each.reason or "–")
-            if each.severity is None
-            else Cell(each.severity),
+            if each.severity_correction is None
+            else Cell(each.severity_correction),
         ]
         for each in board.systems
     ]

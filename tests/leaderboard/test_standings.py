@@ -68,7 +68,7 @@ def test_addition_is_on_the_scale_of_the_first_raters_once_closed() -> None:
     new = found.boards[0].systems[0]
     assert (new.system, new.addition, new.source) == ("newcomer", 1, "people")
     # The raters give 3 and 4, and are half a point more severe than the first raters.
-    assert (new.mean, new.severity) == (4, -0.5)
+    assert (new.mean, new.severity_correction) == (4, 0.5)
     assert (new.documents, new.ratings) == (6, 12)
     assert (new.best, new.letters) == (1, "a")
     assert [each.addition for each in found.parts] == [None, 1]
