@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from allauth.core.internal.ratelimit import get_ip
 from django.http import Http404
 from django.utils.translation import gettext
 from rest_framework import serializers
@@ -11,12 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api.operations import READ_ERRORS, WRITE_ERRORS, ApiView, operation
-from annotate.leaderboard.commands import may_submit, submit_outputs
+from annotate.leaderboard.commands import TooManySubmissionsError, submit_outputs
 from annotate.leaderboard.public import public_leaderboard
 from annotate.leaderboard.public_views import PublicThrottle
 from annotate.leaderboard.queries import documents_with_outputs
-
-DAY = 24 * 3600
 
 
 class OutputsField(serializers.DictField):
@@ -85,9 +84,12 @@ class BenchmarkSubmissions(ApiView):
         if page is None or not page.settings.takes_submissions:
             raise Http404(gettext("There is no such benchmark, or it takes no submissions."))
         given = self.check(SubmissionInput, most=documents_with_outputs(page.project).count())
-        if not may_submit(request._request):
-            raise Throttled(wait=DAY)
-        made = submit_outputs(shown=page.settings, **given)
+        try:
+            made = submit_outputs(shown=page.settings, address=get_ip(request._request), **given)
+        except TooManySubmissionsError as error:
+            refused = Throttled(detail=error.message)
+            refused.wait = error.wait  # given to Throttled, it would add a sentence
+            raise refused from error
         message = gettext("An admin of the benchmark decides whether people rate these outputs.")
         answer = {"system": made.system, "outputs": len(made.outputs), "message": message}
         return Response(SubmissionAnswer(answer).data, status=201)

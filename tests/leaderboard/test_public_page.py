@@ -93,6 +93,13 @@ def test_answers_are_cached_without_cookies(cast: Cast, shown: PublicLeaderboard
     assert client.get(url(shown), headers={"If-None-Match": answer["ETag"]}).status_code == 200
 
 
+def test_changed_documents_are_sent_anew(client: Client, cast: Cast, shown: PublicLeaderboard) -> None:
+    tag = client.get(url(shown, "documents"))["ETag"]
+    cast.project.documents.filter(key=cast.items[0].document.key).update(title="Another title")
+    again = client.get(url(shown, "documents"), headers={"If-None-Match": tag})
+    assert (again.status_code, "Another title" in again.content.decode()) == (200, True)
+
+
 def test_only_the_embedded_table_may_be_framed(client: Client, shown: PublicLeaderboard) -> None:
     for name in (*READ_ONLY, "submit"):
         answer = client.get(url(shown, name))
