@@ -6,13 +6,12 @@ from allauth.core.internal.ratelimit import get_ip
 from django.http import Http404
 from django.utils.translation import gettext
 from rest_framework import serializers
-from rest_framework.exceptions import Throttled
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api.operations import READ_ERRORS, WRITE_ERRORS, ApiView, operation
-from annotate.leaderboard.commands import TooManySubmissionsError, submit_outputs
+from annotate.leaderboard.commands import submit_outputs
 from annotate.leaderboard.public import public_leaderboard
 from annotate.leaderboard.public_views import PublicThrottle
 from annotate.leaderboard.queries import documents_with_outputs
@@ -84,12 +83,7 @@ class BenchmarkSubmissions(ApiView):
         if page is None or not page.settings.takes_submissions:
             raise Http404(gettext("There is no such benchmark, or it takes no submissions."))
         given = self.check(SubmissionInput, most=documents_with_outputs(page.project).count())
-        try:
-            made = submit_outputs(shown=page.settings, address=get_ip(request._request), **given)
-        except TooManySubmissionsError as error:
-            refused = Throttled(detail=error.message)
-            refused.wait = error.wait  # given to Throttled, it would add a sentence
-            raise refused from error
+        made = submit_outputs(shown=page.settings, address=get_ip(request._request), **given)
         message = gettext("An admin of the benchmark decides whether people rate these outputs.")
         answer = {"system": made.system, "outputs": len(made.outputs), "message": message}
         return Response(SubmissionAnswer(answer).data, status=201)

@@ -93,10 +93,11 @@ class PublicPage:
         table = board_table(board)
         left_out = () if self.settings.shows_effort else (SEVERITY,)
         places = [at for at, column in enumerate(table.columns) if column.key not in left_out]
-        columns, rows = (
-            [[row[at] for at in places] for row in rows] for rows in ([table.columns], table.rows)
+        return replace(
+            table,
+            columns=[table.columns[at] for at in places],
+            rows=[[row[at] for at in places] for row in table.rows],
         )
-        return replace(table, columns=columns[0], rows=rows)
 
     def context(self, given: Mapping[str, str], site: str) -> dict[str, Any]:
         """Return the context of the templates. site: the URL of the installation, without a path."""

@@ -62,7 +62,7 @@ def _public(view: Callable[[HttpRequest, PublicPage], HttpResponse], *, is_store
             response = view(request, page)
             response.headers["ETag"] = f'"{sha256(response.content).hexdigest()[:32]}"'
             _share(response, page)
-            return get_conditional_response(request, etag=response["ETag"], response=response)
+            return get_conditional_response(request, response["ETag"], response=response) or response
         if fresh := get_conditional_response(request, etag=page.etag):
             return _share(fresh, page)
         return _share(view(request, page), page)
