@@ -1,6 +1,7 @@
 """The leaderboard of a project: means, groups, metadata and its JSON."""
 
 import json
+from decimal import Decimal
 from statistics import mean
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from annotate.core.errors import UndefinedResultError
 from annotate.core.models import Assignment, GoldValue
 from annotate.leaderboard.queries import finished_additions, leaderboard_of
+from annotate.leaderboard.registry import JUDGED, JudgedScores
 from annotate.leaderboard.results import answer_leaderboard, board_table
 from annotate.leaderboard.standings import Board, Leaderboard, ListedSystem
 from annotate.rating.commands.rounds import close_round_one, open_round_one
@@ -84,6 +86,21 @@ def test_addition_without_bridging_items_has_no_mean() -> None:
     last = leaderboard_of(cast.project).boards[0].systems[-1]
     assert (last.system, last.mean, last.letters) == ("newcomer", None, "")
     assert "severe" in last.reason
+
+
+def test_mean_of_a_corrected_system_is_over_what_the_judge_may_score(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = leaderboard_of(cast.project).boards[0].key
+    scores = {key: {item.pk: 3.0 + 3 * place for place, item in enumerate(cast.items[1:6:2])}}
+    fake = JudgedScores(lambda _: scores, lambda _: Decimal(0), lambda _: [])
+    monkeypatch.setitem(JUDGED, "judges", fake)
+    found = {each.system: each for each in leaderboard_of(cast.project).boards[0].systems}
+    corrected = found["system-2"]
+    # People rated a fourth document, which is in development.
+    assert (corrected.source, corrected.documents, corrected.mean) == ("judge corrected by people", 3, 6)
+    assert (corrected.high or 0) > 6  # a score of 9 is beyond the scale
+    assert found["system-1"].documents == 4
 
 
 def test_answer_reads_letters_as_groups() -> None:
