@@ -1,7 +1,7 @@
 """Standings of systems that one panel of raters rated, or several whose severity is compared."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -68,24 +68,38 @@ def compare_panels(
     offsets: Sequence[PanelOffset],
     *,
     within: Mapping[tuple[str, str], SystemDifference] | None = None,
+    corrected: Collection[str] = (),
     confidence_level: float = 0.95,
 ) -> tuple[SystemStanding, ...]:
     """Return the systems, the highest mean first, with ranks and groups over all pairs.
 
     scores: (documents, systems), NaN for gaps. panels: (systems,), positions in `offsets`, whose first is 0.
     A mean is that of its panel minus the offset; half its interval is the root of the squares of the t
-    interval's half and of the offset's reach. Pairs are compared by document
-    (`system_differences`), or as `within` has them for pairs of one panel. Between two panels the squared
-    errors of both offsets add to the variance, an error being the reach / 1.96; within a panel they cancel.
+    interval's half and of the offset's reach. Scores of `corrected` systems may lie beyond the scale, so
+    their intervals are not cut to it. Pairs are compared by document (`system_differences`), or as `within`
+    has them for pairs of one panel. Between two panels the squared errors of both offsets add to the
+    variance, an error being the reach / 1.96; within a panel they cancel.
     Letters join pairs with an adjusted p above 1 - confidence_level (Holm over all pairs), ranks invert
     Bonferroni's intervals. Sources: Student 1908; Holm 1979; Chatzi and others 2024; Piepho 2004; Kolen and
     Brennan 2014, section 8.2, for common items that link two panels.
     """
     means = [
-        panel_mean(scores[:, index], name, scale, offsets[panels[index]], confidence_level=confidence_level)
+        panel_mean(
+            scores[:, index],
+            name,
+            scale,
+            offsets[panels[index]],
+            is_corrected=name in corrected,
+            confidence_level=confidence_level,
+        )
         for index, name in enumerate(systems)
     ]
-    pairs = list(combinations(range(len(systems)), 2))
+    # A system without a mean has neither ranks nor letters, so its pairs are no tests.
+    pairs = [
+        (one, other)
+        for one, other in combinations(range(len(systems)), 2)
+        if means[one].mean is not None and means[other].mean is not None
+    ]
     levels = levels_of(confidence_level, len(pairs))
     differences = adjust_p_values(
         [
@@ -128,12 +142,14 @@ def panel_mean(
     scale: tuple[float, float],
     offset: PanelOffset,
     *,
+    is_corrected: bool = False,
     confidence_level: float = 0.95,
 ) -> SystemStanding:
     """Return a system's mean as `compare_panels` has it, without ranks and groups. scores: (documents,)."""
     documents = int((~np.isnan(scores)).sum())
     # Only uncorrected means are cut to the scale: a correction may move one beyond its ends.
-    ends = scale if offset == PanelOffset() else (-math.inf, math.inf)
+    is_cut = offset == PanelOffset() and not is_corrected
+    ends = scale if is_cut else (-math.inf, math.inf)
     found = mean_score(scores, ends, confidence_level=confidence_level)
     plain = SystemStanding(
         system, found.value, None, None, found.reason or found.interval_reason or "", documents

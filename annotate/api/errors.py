@@ -43,11 +43,10 @@ def error_answer(error: Exception, _context: dict[str, Any]) -> Response | None:
     set_rollback()
     status, code, message, fields = described
     headers = {}
-    if isinstance(error, exceptions.APIException):
-        if challenge := getattr(error, "auth_header", None):
-            headers["WWW-Authenticate"] = challenge
-        if wait := getattr(error, "wait", None):
-            headers["Retry-After"] = f"{wait:.0f}"
+    if isinstance(error, exceptions.APIException) and (challenge := getattr(error, "auth_header", None)):
+        headers["WWW-Authenticate"] = challenge
+    if wait := getattr(error, "wait", None):
+        headers["Retry-After"] = f"{wait:.0f}"
     return Response({"code": code, "message": message, "fields": fields}, status=status, headers=headers)
 
 

@@ -2,19 +2,44 @@
 
 from typing import Any
 
+from allauth.core.internal.ratelimit import get_ip
 from django.http import Http404
 from django.utils.translation import gettext
 from rest_framework import serializers
-from rest_framework.exceptions import Throttled
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api.operations import READ_ERRORS, WRITE_ERRORS, ApiView, operation
-from annotate.core.models import PublicLeaderboard
-from annotate.leaderboard.commands import may_submit, submit_outputs
+from annotate.leaderboard.commands import submit_outputs
+from annotate.leaderboard.public import public_leaderboard
+from annotate.leaderboard.public_views import PublicThrottle
+from annotate.leaderboard.queries import documents_with_outputs
 
-DAY = 24 * 3600
+
+class OutputsField(serializers.DictField):
+    """Texts by document key. The first error ends the check: a body may have very many."""
+
+    child = serializers.CharField(trim_whitespace=False)
+
+    def to_internal_value(self, data: Any) -> dict[str, str]:
+        """Return the outputs as they are."""
+        if not isinstance(data, dict):
+            self.fail("not_a_dict", input_type=type(data).__name__)
+        most = self.context["most"]
+        if len(data) > most:
+            raise serializers.ValidationError(
+                gettext("There are {count:,} outputs, but the benchmark has {most:,} documents.").format(
+                    count=len(data), most=most
+                )
+            )
+        for key, output in data.items():
+            if not isinstance(output, str):
+                shown = key[:80].encode(errors="replace").decode()
+                raise serializers.ValidationError(
+                    gettext("The output for {key} is no text.").format(key=shown)
+                )
+        return data
 
 
 class SubmissionInput(serializers.Serializer[Any]):
@@ -23,9 +48,7 @@ class SubmissionInput(serializers.Serializer[Any]):
     system = serializers.CharField(max_length=200, help_text="Its name.")
     contact = serializers.EmailField(help_text="Only the admins of the benchmark see it.")
     note = serializers.CharField(max_length=5_000, default="", allow_blank=True, help_text="About it.")
-    outputs = serializers.DictField(
-        child=serializers.CharField(trim_whitespace=False), help_text="The text by document key."
-    )
+    outputs = OutputsField(help_text="The text by document key.")
 
 
 class SubmissionAnswer(serializers.Serializer[Any]):
@@ -42,7 +65,7 @@ class BenchmarkSubmissions(ApiView):
     about = "leaderboard"
     authentication_classes = ()  # type: ignore[assignment]
     permission_classes = (AllowAny,)  # type: ignore[assignment]
-    throttle_classes = ()  # type: ignore[assignment]
+    throttle_classes = (PublicThrottle,)  # type: ignore[assignment]
 
     @operation(
         {201: SubmissionAnswer},
@@ -56,14 +79,11 @@ class BenchmarkSubmissions(ApiView):
         Needs no token. Each document has exactly one output. An IP address has 5 submissions an hour and 10
         a day.
         """
-        shown = PublicLeaderboard.objects.filter(key=key, is_public=True, takes_submissions=True)
-        found = shown.select_related("project").first()
-        if found is None:
+        page = public_leaderboard(key)
+        if page is None or not page.settings.takes_submissions:
             raise Http404(gettext("There is no such benchmark, or it takes no submissions."))
-        given = self.check(SubmissionInput)
-        if not may_submit(request._request):
-            raise Throttled(wait=DAY)
-        made = submit_outputs(shown=found, **given)
+        given = self.check(SubmissionInput, most=documents_with_outputs(page.project).count())
+        made = submit_outputs(shown=page.settings, address=get_ip(request._request), **given)
         message = gettext("An admin of the benchmark decides whether people rate these outputs.")
         answer = {"system": made.system, "outputs": len(made.outputs), "message": message}
         return Response(SubmissionAnswer(answer).data, status=201)

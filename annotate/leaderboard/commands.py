@@ -1,11 +1,11 @@
 """Publishing a leaderboard, and what happens to submitted outputs."""
 
+import math
 from collections.abc import Mapping
 from datetime import timedelta
 
-from allauth.core.internal.ratelimit import get_ip
 from django.db import IntegrityError, transaction
-from django.http import HttpRequest
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
@@ -14,8 +14,6 @@ from annotate.core.audit import record
 from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
 from annotate.core.models import (
     Addition,
-    Document,
-    Item,
     Project,
     PublicLeaderboard,
     Submission,
@@ -23,7 +21,8 @@ from annotate.core.models import (
     User,
 )
 from annotate.core.models.material import text_digest
-from annotate.people.attempts import Limit, count_attempt
+from annotate.leaderboard.queries import documents_with_outputs
+from annotate.people.attempts import Limit, count_attempt, longest_wait
 
 MOST_WAITING = 50
 LONGEST_OUTPUT = 100_000  # characters
@@ -52,6 +51,7 @@ def publish(
     project: Project,
     is_public: bool,
     shows_texts: bool,
+    shows_effort: bool,
     takes_submissions: bool,
     metadata_names: list[str],
     introduction: str,
@@ -63,9 +63,14 @@ def publish(
             gettext("Submissions need a public page."),
             fields={"takes_submissions": gettext("Publish the page as well.")},
         )
+    if is_public and (project.calibrates_id or Addition.objects.filter(project=project).exists()):
+        raise NotReadyError(
+            gettext("An addition or a calibration session has no public page. Publish its benchmark instead.")
+        )
     after = {
         "is_public": is_public,
         "shows_texts": shows_texts,
+        "shows_effort": shows_effort,
         "takes_submissions": takes_submissions,
         "metadata_names": metadata_names,
         "introduction": introduction,
@@ -81,19 +86,45 @@ def publish(
     return shown
 
 
-def may_submit(request: HttpRequest) -> bool:
-    """Count a submission from an IP address; return False above the limit."""
-    return count_attempt([limit.of(get_ip(request)) for limit in PER_ADDRESS])
+class TooManySubmissionsError(DomainError):
+    """An IP address has sent as many as it may. wait: seconds until it may again."""
+
+    code = "too_many_requests"
+    status = 429
+
+    def __init__(self, limit: Limit, wait: timedelta) -> None:
+        self.wait = max(1, math.ceil(wait.total_seconds()))
+        message = (
+            gettext("An IP address has {most} submissions a day. Try again in {minutes} minutes.")
+            if limit.within >= timedelta(days=1)
+            else gettext("An IP address has {most} submissions an hour. Try again in {minutes} minutes.")
+        )
+        super().__init__(message.format(most=limit.most, minutes=math.ceil(self.wait / 60)))
+
+
+def count_submission(address: str) -> None:
+    """Count a submission from an IP address. Raises TooManySubmissionsError above a limit."""
+    counters = [limit.of(address) for limit in PER_ADDRESS]
+    if not count_attempt(counters):
+        limit, wait = longest_wait(counters) or (PER_ADDRESS[0], timedelta(minutes=1))
+        raise TooManySubmissionsError(limit, wait)
 
 
 def submit_outputs(
-    *, shown: PublicLeaderboard, system: str, contact: str, note: str, outputs: Mapping[str, str]
+    *,
+    shown: PublicLeaderboard,
+    system: str,
+    contact: str,
+    note: str,
+    outputs: Mapping[str, str],
+    address: str = "",
 ) -> Submission:
     """Keep outputs of a new system, by document key, until an admin decides.
 
-    The same outputs for the same system and contact are kept once. Raises InvalidValueError unless each
-    document has exactly one output, AlreadySubmittedError for outputs of another submission, NotReadyError
-    if the page takes none or many wait.
+    The same outputs for the same system and contact are kept once. address: the sender's IP address, for
+    which usable outputs count. Raises InvalidValueError unless each document has exactly one output,
+    AlreadySubmittedError for outputs of another submission, NotReadyError if the page takes none or many
+    wait, TooManySubmissionsError if the address has sent many.
     """
     if not (shown.is_public and shown.takes_submissions):
         raise NotReadyError(gettext("This benchmark takes no submissions."))
@@ -106,8 +137,12 @@ def submit_outputs(
             fields={"system": gettext("Choose another name.")},
         )
     _refuse_outputs(project, outputs)
+    if address:
+        count_submission(address)
     digest = text_digest(sorted(outputs.items()))
-    same = project.submissions.filter(digest=digest).exclude(status=Status.REJECTED).first()
+    # An accepted submission whose addition was removed counts no longer.
+    standing = project.submissions.filter(Q(status=Status.WAITING) | Q(addition__isnull=False), digest=digest)
+    same = standing.first()
     if same is None:
         if project.submissions.filter(status=Status.WAITING).count() >= MOST_WAITING:
             raise NotReadyError(gettext("Many submissions wait for a decision. Try again in some days."))
@@ -122,7 +157,7 @@ def submit_outputs(
                     digest=digest,
                 )
         except IntegrityError:  # sent twice at the same moment
-            same = project.submissions.exclude(status=Status.REJECTED).get(digest=digest)
+            same = standing.get()
     if (same.system, same.contact) != (system, contact):
         raise AlreadySubmittedError(gettext("These outputs have been submitted already."))
     return same
@@ -143,9 +178,7 @@ def _refuse_text(what: str, text: str) -> None:
 
 def _refuse_outputs(project: Project, outputs: Mapping[str, str]) -> None:
     """Raise InvalidValueError unless there is exactly one usable text for each document. One query."""
-    items = Item.objects.filter(kind=Item.Kind.OUTPUT)
-    documents = Document.objects.filter(project=project, pk__in=items.values("document"))
-    expected = set(documents.values_list("key", flat=True))
+    expected = set(documents_with_outputs(project).values_list("key", flat=True))
     unknown, missing = sorted(set(outputs) - expected), sorted(expected - set(outputs))
     if unknown:
         message = ngettext(

@@ -32,6 +32,11 @@ class PublicPageForm(forms.Form):
         label=_("Release documents and outputs"),
         help_text=_("Texts stay in caches and copies after you withdraw them. Check their licences first."),
     )
+    shows_effort = forms.BooleanField(
+        required=False,
+        label=_("Show effort and severity"),
+        help_text=_("Raters, hours, money and corrections for severity of the benchmark and each addition."),
+    )
     takes_submissions = forms.BooleanField(
         required=False,
         label=_("Take submissions"),

@@ -1,17 +1,19 @@
 """The content of the public pages of a leaderboard: the newest version, as it was stored."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote as _quote
 
+from django.conf import settings
 from django.urls import reverse
 
 from annotate.core.audit import digest_of
-from annotate.core.models import Document, Item, PublicLeaderboard, Version
+from annotate.core.models import Item, PublicLeaderboard, Version
 from annotate.core.version import VERSION
 from annotate.exports.citation import Card, bibtex
+from annotate.leaderboard.queries import documents_with_outputs
 from annotate.leaderboard.results import board_table, explain, values_table
 from annotate.leaderboard.standings import Board, Leaderboard
 from annotate.results.shown import Link
@@ -19,6 +21,7 @@ from annotate.results.table import ColumnKind, Table
 from annotate.results.text import interval, number
 
 DOCUMENTS_ON_A_PAGE = 200
+SEVERITY = "severity_correction"
 
 
 def public_leaderboard(key: str) -> "PublicPage | None":
@@ -41,9 +44,9 @@ class ShownRow:
 class PublicPage:
     """A public leaderboard with its newest version."""
 
-    def __init__(self, settings: PublicLeaderboard, version: Version) -> None:
-        self.settings, self.version = settings, version
-        self.project = settings.project
+    def __init__(self, shown: PublicLeaderboard, version: Version) -> None:
+        self.settings, self.version = shown, version
+        self.project = shown.project
 
     @cached_property
     def leaderboard(self) -> Leaderboard:
@@ -56,7 +59,8 @@ class PublicPage:
         chosen = self.settings
         parts = [
             *(VERSION, self.version.content_hash, self.version.number, self.version.changelog),
-            *(self.project.name, chosen.shows_texts, chosen.takes_submissions, chosen.introduction),
+            *(self.project.name, chosen.shows_texts, chosen.shows_effort, chosen.takes_submissions),
+            chosen.introduction,
             *self.metadata_names,
         ]
         return f'"{digest_of(repr(parts))[:32]}"'
@@ -81,8 +85,19 @@ class PublicPage:
         board = self.board(given)
         if board is None:
             return None
-        name = self.metadata(given, board)
-        return values_table(board, name) if name else board_table(board)
+        return self._table(board, self.metadata(given, board))
+
+    def _table(self, board: Board, name: str) -> Table:
+        if name:
+            return values_table(board, name)
+        table = board_table(board)
+        left_out = () if self.settings.shows_effort else (SEVERITY,)
+        places = [at for at, column in enumerate(table.columns) if column.key not in left_out]
+        return replace(
+            table,
+            columns=[table.columns[at] for at in places],
+            rows=[[row[at] for at in places] for row in table.rows],
+        )
 
     def context(self, given: Mapping[str, str], site: str) -> dict[str, Any]:
         """Return the context of the templates. site: the URL of the installation, without a path."""
@@ -90,30 +105,23 @@ class PublicPage:
         name = self.metadata(given, board) if board else ""
         return {
             "page": self,
+            "currency": settings.CURRENCY,
             "board": board,
             "says": explain(board) if board else "",
             "metadata": name,
-            "heads": self._heads(board, name) if board else (),
-            "rows": self._rows(board, name) if board else (),
+            **(self._cells(self._table(board, name)) if board else {}),
             "dimension_links": self._links(board, name) if board else (),
             "metadata_links": self._metadata_links(board, name) if board else (),
             "query": f"?dimension={board.key}" if board else "",
             "citation": self._citation(site),
         }
 
-    def _heads(self, board: Board, name: str) -> list[tuple[str, bool]]:
-        shown = values_table(board, name) if name else board_table(board)
-        wanted = [column for column in shown.columns if column.key not in _LEFT_OUT]
-        return [(column.name, column.kind is not ColumnKind.TEXT) for column in wanted]
-
-    def _rows(self, board: Board, name: str) -> list[ShownRow]:
-        table = values_table(board, name) if name else board_table(board)
-        places = [at for at, column in enumerate(table.columns) if column.key not in _LEFT_OUT]
+    def _cells(self, table: Table) -> dict[str, Any]:
+        """Return what the template needs of a table; a cell is its text, what sorts it, and a reason."""
         found = []
         for row in table.rows:
             cells: list[tuple[str, object, str]] = []
-            for at in places[1:]:
-                cell, column = row[at], table.columns[at]
+            for cell, column in zip(row[1:], table.columns[1:], strict=True):
                 if isinstance(cell.value, str) or cell.value is None:
                     cells.append((cell.value or "–", "", cell.reason))
                 else:
@@ -121,7 +129,13 @@ class PublicPage:
                     shown = f"{number(cell.value, column)} {ends}".strip()
                     cells.append((shown, cell.value, cell.interval_reason))
             found.append(ShownRow(str(row[0].value), cells))
-        return found
+        reasons = [reason for row in found for _, _, reason in row.cells if reason]
+        return {
+            "title": table.title,
+            "heads": [(column.name, column.kind is not ColumnKind.TEXT) for column in table.columns],
+            "rows": found,
+            "reasons": list(dict.fromkeys(reasons)),
+        }
 
     def _links(self, board: Board, name: str) -> list[Link]:
         more = f"&metadata={_quote(name)}" if name else ""
@@ -144,12 +158,14 @@ class PublicPage:
         return found or f"{name} ({year}). {address}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all boards as plain values for JSON, without metadata that is not shown."""
+        """Return all boards as plain values for JSON, without what is not shown."""
         found = self.leaderboard.as_dict()
         for board in found["boards"]:
             board["values"] = {
                 name: own for name, own in board["values"].items() if name in self.metadata_names
             }
+        if not self.settings.shows_effort:
+            _leave_out_effort(found)
         return {
             "name": self.project.name,
             "version": self.version.number,
@@ -164,7 +180,7 @@ class PublicPage:
 
         Keys and titles; texts and outputs only if they are released. Gold items are left out.
         """
-        listed = Document.objects.filter(project=self.project).order_by("key")
+        listed = documents_with_outputs(self.project)
         start = (number - 1) * DOCUMENTS_ON_A_PAGE
         if not self.settings.shows_texts:
             rows = list(listed.values("key", "title")[start : start + DOCUMENTS_ON_A_PAGE + 1])
@@ -182,4 +198,14 @@ class PublicPage:
         return found, len(documents) > DOCUMENTS_ON_A_PAGE
 
 
-_LEFT_OUT = ("addition", "severity")
+def _leave_out_effort(found: dict[str, Any]) -> None:
+    for part in found["parts"]:
+        for name in ("raters", "hours", "money"):
+            del part[name]
+    for board in found["boards"]:
+        shown = [
+            board["systems"],
+            *(own for by_value in board["values"].values() for own in by_value.values()),
+        ]
+        for system in (each for systems in shown for each in systems):
+            del system[SEVERITY]

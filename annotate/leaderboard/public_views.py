@@ -1,10 +1,12 @@
 """Public pages of benchmarks: read-only, without an account, a session or a cookie."""
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
+from hashlib import sha256
 from typing import Any
 
 from allauth.core.internal.ratelimit import get_ip
+from django.conf import settings
 from django.core.cache import caches
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
@@ -17,9 +19,10 @@ from rest_framework.throttling import SimpleRateThrottle
 
 from annotate.core.errors import DomainError
 from annotate.core.response_headers import content_policy
-from annotate.leaderboard.commands import LARGEST, may_submit, submit_outputs
+from annotate.leaderboard.commands import LARGEST, TooManySubmissionsError, submit_outputs
 from annotate.leaderboard.forms import SubmissionForm
 from annotate.leaderboard.public import PublicPage, public_leaderboard
+from annotate.leaderboard.queries import documents_with_outputs
 from annotate.results.text import comma_separated
 
 MORE_IN_FORM = 1024**2  # bytes besides the file
@@ -39,8 +42,11 @@ class PublicThrottle(SimpleRateThrottle):
         return f"public-{get_ip(request)}"
 
 
-def _public(view: Callable[[HttpRequest, PublicPage], HttpResponse]) -> View:
-    """Find the page of a key; answer 304, 404 or 429 instead. Unknown and hidden pages look the same."""
+def _public(view: Callable[[HttpRequest, PublicPage], HttpResponse], *, is_stored: bool = True) -> View:
+    """Find the page of a key; answer 304, 404 or 429 instead. Unknown and hidden pages look the same.
+
+    is_stored: whether the version and the settings decide the answer, so that the page's ETag fits it.
+    """
 
     @wraps(view)
     def answer(request: HttpRequest, key: str) -> HttpResponse:
@@ -52,6 +58,11 @@ def _public(view: Callable[[HttpRequest, PublicPage], HttpResponse]) -> View:
             return _refuse(404, gettext("There is no such benchmark, or it is not public."))
         if request.method == "POST":
             return view(request, page)
+        if not is_stored:
+            response = view(request, page)
+            response.headers["ETag"] = f'"{sha256(response.content).hexdigest()[:32]}"'
+            _share(response, page)
+            return get_conditional_response(request, response["ETag"], response=response) or response
         if fresh := get_conditional_response(request, etag=page.etag):
             return _share(fresh, page)
         return _share(view(request, page), page)
@@ -136,7 +147,7 @@ def as_csv(request: HttpRequest, page: PublicPage) -> HttpResponse:
 
 
 @require_safe
-@_public
+@partial(_public, is_stored=False)
 def documents(request: HttpRequest, page: PublicPage) -> HttpResponse:
     """Give a page of documents as JSON: keys and titles, and texts if they are released."""
     asked = request.GET.get("page", "1")
@@ -177,14 +188,15 @@ def submit(request: HttpRequest, page: PublicPage) -> HttpResponse:
         form, status = SubmissionForm(request.POST, request.FILES), 422
         try:
             if form.is_valid():
-                if not may_submit(request):
-                    return _refuse(429, gettext("Too many submissions today. Try again tomorrow."), 24 * 3600)
-                received = submit_outputs(shown=page.settings, **form.submitted)
+                received = submit_outputs(shown=page.settings, address=get_ip(request), **form.submitted)
                 status = 201
+        except TooManySubmissionsError as error:
+            return _refuse(429, error.message, error.wait)
         except DomainError as error:
             form.add_error(None, error.message)
             status = error.status
-    context = {"page": page, "form": form, "received": received}
+    documents = documents_with_outputs(page.project).count()
+    context = {"page": page, "form": form, "received": received, "documents": documents}
     response = HttpResponse(_render("submit", context), status=status)
     response.headers["Cache-Control"] = "no-store"
     return response
@@ -200,4 +212,6 @@ def _is_own_form(request: HttpRequest) -> bool:
     if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
         return False
     origin = request.headers.get("Origin")
-    return origin is None or origin == f"{request.scheme}://{request.get_host()}"
+    # A proxy may tell another scheme or host, so those of the settings count as well.
+    own = (f"{request.scheme}://{request.get_host()}", *settings.CSRF_TRUSTED_ORIGINS)
+    return origin is None or origin in own

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 from django.utils.translation import gettext
 
 from agreement import CrossedModelError, SystemDifference, crossed_differences
@@ -16,7 +16,7 @@ from annotate.additions.queries import severity_of
 from annotate.core.errors import UndefinedResultError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.metadata import metadata_text
-from annotate.core.models import Addition, Document, Project, Rating, Round
+from annotate.core.models import Addition, Document, Item, Project, Rating, Round
 from annotate.leaderboard.registry import JUDGED
 from annotate.leaderboard.standings import (
     ALL,
@@ -54,13 +54,21 @@ class _RatedSystems:
 
 
 def finished_additions(project: Project) -> list[Addition]:
-    """Return the additions whose Round I is closed, in order. One query."""
+    """Return the additions whose Round I is closed and that have no open round, in order. One query."""
+    working = Round.objects.filter(Q(status=Round.Status.OPEN) | Q(is_unfinished=True))
     return list(
         project.additions.filter(project__rounds__number=1, project__rounds__status=Round.Status.CLOSED)
+        .exclude(project__in=working.values("project"))
         .select_related("project")
         .order_by("number")
         .distinct()
     )
+
+
+def documents_with_outputs(project: Project) -> QuerySet[Document]:
+    """Return the documents for which a new system needs an output, in order."""
+    items = Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT, gold=None)
+    return Document.objects.filter(project=project, pk__in=items.values("document")).order_by("key")
 
 
 def leaderboard_of(project: Project) -> Leaderboard:
@@ -93,12 +101,23 @@ def leaderboard_of(project: Project) -> Leaderboard:
 
 def _notes(panels: Sequence[_RatedSystems], dimensions: Sequence[FrozenDimension]) -> list[str]:
     """Return cautions about the means."""
-    own, notes = panels[0], []
-    unequal = unequally_drawn(own.rated, items_of(own.project))
-    named = [each.name for each in dimensions if unequal[each.key] and each.key not in own.corrected]
-    if named:
-        says = gettext("{names}: people rated units that were chosen with different probabilities.")
-        notes.append(says.format(names=", ".join(named)))
+    notes = []
+    for panel in panels:
+        unequal = unequally_drawn(panel.rated, items_of(panel.project))
+        named = [
+            each.name for each in dimensions if unequal.get(each.key) and each.key not in panel.corrected
+        ]
+        if not named:
+            continue
+        says = (
+            gettext("{names}: people rated units that were chosen with different probabilities.")
+            if panel.addition is None
+            else gettext(
+                "{names} in addition {number}: people rated units that were chosen with different "
+                "probabilities."
+            )
+        )
+        notes.append(says.format(names=", ".join(named), number=panel.addition))
     if len({each.rated.round.is_independent for each in panels}) > 1:
         notes.append(
             gettext(
@@ -131,6 +150,7 @@ def _panel_of(
     judged: dict[str, Mapping[int, float]] = {}
     for source in JUDGED.values():
         judged.update(source.scores(project))
+    corrected = {key: frozenset(items.systems[item] for item in own) for key, own in judged.items()}
     all_values, scores = {}, {}
     for dimension in rated.dimensions:
         if dimension.is_named:
@@ -141,11 +161,12 @@ def _panel_of(
             if place := place_of(item):
                 values[:, *place] = own.data.values[:, at]
         table = mean_over_raters(values)
+        # What is not among these scores, such as documents in development, is no part of the estimate.
+        table[:, [column_of[each] for each in corrected.get(dimension.key, ()) if each in column_of]] = np.nan
         for item, score in judged.get(dimension.key, {}).items():
             if place := place_of(item):
                 table[place] = score
         all_values[dimension.key], scores[dimension.key] = values, table
-    corrected = {key: frozenset(items.systems[item] for item in own) for key, own in judged.items()}
     return _RatedSystems(project, addition, rated, systems, all_values, scores, corrected, offsets or {})
 
 
@@ -190,8 +211,11 @@ def _board(
     scores = np.column_stack(columns) if columns else np.empty((0, 0))
     offsets = [_offset(panel, dimensions) for panel in panels]
     within: dict[tuple[str, str], SystemDifference] = {}
+    compared = sum(
+        len(panel.systems) for panel, offset in zip(panels, offsets, strict=True) if offset.is_known
+    )
     for panel in panels:
-        within.update(_differences_within(panel, dimensions, len(names) * (len(names) - 1) // 2))
+        within.update(_differences_within(panel, dimensions, compared * (compared - 1) // 2))
     scale = float(dimensions[0].scale_minimum), float(dimensions[0].scale_maximum)
     places = [panels.index(panel) for panel, _ in of_system]
     facts: Mapping[str, dict[str, Any]] = {
@@ -205,17 +229,28 @@ def _board(
             if any(system in panel.corrected.get(each.key, ()) for each in dimensions)
             else PEOPLE,
             "addition": panel.addition,
-            "severity": offsets[at].value if panel.addition else None,
+            "severity_correction": 0.0 - value  # not -0
+            if panel.addition and (value := offsets[at].value) is not None
+            else None,
         }
         for system, (panel, place), at in zip(names, of_system, places, strict=True)
     }
+
+    corrected = {system for system, own in facts.items() if own["source"] == CORRECTED}
 
     def list_systems(standings: Sequence[SystemStanding]) -> list[ListedSystem]:
         return [ListedSystem(**vars(each), **facts[each.system]) for each in standings]
 
     def means(chosen: FloatArray) -> list[ListedSystem]:
         found = [
-            panel_mean(chosen[:, index], names[index], scale, offsets[at]) for index, at in enumerate(places)
+            panel_mean(
+                chosen[:, index],
+                names[index],
+                scale,
+                offsets[at],
+                is_corrected=names[index] in corrected,
+            )
+            for index, at in enumerate(places)
         ]
         return list_systems(
             sorted(found, key=lambda each: (each.mean is None, -(each.mean or 0.0), each.system))
@@ -227,7 +262,9 @@ def _board(
         definition=dimensions[0].definition if key != ALL else "",
         least=scale[0],
         most=scale[1],
-        systems=list_systems(compare_panels(scores, names, scale, places, offsets, within=within)),
+        systems=list_systems(
+            compare_panels(scores, names, scale, places, offsets, within=within, corrected=corrected)
+        ),
         values={
             column: {
                 value: means(scores[[label == value for label in own]])

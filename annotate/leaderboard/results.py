@@ -1,5 +1,6 @@
 """The leaderboard among the results of a project."""
 
+import re
 from collections.abc import Sequence
 
 from django.utils.translation import gettext, gettext_lazy
@@ -30,8 +31,8 @@ SAYS = gettext_lazy(
     "fitted). Ranks are valid together with 95 % confidence."
 )
 SAYS_ADDITIONS = gettext_lazy(
-    "Systems of additions have other raters. Their means are minus the severity of these raters, and their "
-    "intervals include its uncertainty."
+    "Systems of additions have other raters. A correction for the severity of these raters is added to their "
+    "means, and their intervals include its uncertainty."
 )
 SAYS_JUDGED = gettext_lazy(
     "A judge rated a part of the outputs of some systems. People rated a random sample of that part, which "
@@ -99,7 +100,7 @@ def board_table(board: Board) -> Table:
         Column("ratings", gettext("ratings"), ColumnKind.COUNT),
         Column("source", gettext("source"), ColumnKind.TEXT),
         Column("addition", gettext("addition"), ColumnKind.COUNT),
-        Column("severity", gettext("severity subtracted"), decimals=2),
+        Column("severity_correction", gettext("correction for severity, added to the mean"), decimals=2),
     ]
     own = gettext("The system belongs to the benchmark itself.")
     alone = gettext("No pair was compared.")
@@ -114,8 +115,8 @@ def board_table(board: Board) -> Table:
             text(each.source),
             Cell(reason=own) if each.addition is None else Cell(each.addition),
             Cell(reason=own if each.addition is None else each.reason or "–")
-            if each.severity is None
-            else Cell(each.severity),
+            if each.severity_correction is None
+            else Cell(each.severity_correction),
         ]
         for each in board.systems
     ]
@@ -189,20 +190,26 @@ def answer_leaderboard(tables: Tables) -> str:
     if board is None or not board.rows or board.rows[0][1].value is None:
         return gettext("No system has a mean yet.")
     names, letters = column_of(board, "system"), column_of(board, "groups")
-    shared = [
-        str(name.value)
-        for name, own in zip(names[1:], letters[1:], strict=True)
-        if isinstance(own.value, str) and "a" in own.value
-    ]
+    groups = {
+        str(name.value): set(re.findall(r"[a-z]\d*", str(own.value)))
+        for name, own in zip(names, letters, strict=True)
+        if own.value is not None
+    }
+    first = str(names[0].value)
     mean = f"{board.rows[0][1].value:.2f}".replace("-", MINUS)
-    found = gettext("{system} has the highest mean, {mean}.").format(system=names[0].value, mean=mean)
-    if letters[0].value is None:
+    found = gettext("{system} has the highest mean, {mean}.").format(system=first, mean=mean)
+    if len(groups) < 2 or first not in groups:
         return found
-    if not shared:
-        return f"{found} {gettext('It surely differs from every other system.')}"
-    if len(shared) == len(names) - 1:
-        return f"{found} {gettext('No other system surely differs from it.')}"
-    same = gettext("These do not surely differ from it: {names}.").format(names=", ".join(shared))
+    shared = [name for name in groups if name != first and groups[name] & groups[first]]
+    is_whole = len(groups) == len(names)
+    if shared and (len(shared) < len(groups) - 1 or not is_whole):
+        same = gettext("These do not surely differ from it: {names}.").format(names=", ".join(shared))
+    elif shared:
+        same = gettext("No other system surely differs from it.")
+    elif is_whole:
+        same = gettext("It surely differs from every other system.")
+    else:
+        same = gettext("It surely differs from every system that is compared with it.")
     return f"{found} {same}"
 
 

@@ -15,8 +15,9 @@ class ListedSystem:
     """A system on a board. Its mean is on the scale of the benchmark's own raters.
 
     source: PEOPLE or CORRECTED. addition: the number of the addition that it came with, None for the
-    benchmark's own. severity: the offset of the addition's raters, which was subtracted. best,
-    worst: possible ranks, 0 if no pair was compared. reason: why there is no mean or interval.
+    benchmark's own. severity_correction: what was added to the mean, because the addition's raters
+    are more or less severe. best, worst: possible ranks, 0 if no pair was compared. reason: why there is
+    no mean or interval.
     """
 
     system: str
@@ -27,7 +28,7 @@ class ListedSystem:
     ratings: int
     source: str = PEOPLE
     addition: int | None = None
-    severity: float | None = None
+    severity_correction: float | None = None
     best: int = 0
     worst: int = 0
     letters: str = ""

@@ -76,6 +76,7 @@ class Migration(migrations.Migration):
                 ('key', models.CharField(default=annotate.core.models.living.new_public_key, max_length=32, unique=True)),
                 ('is_public', models.BooleanField(default=False)),
                 ('shows_texts', models.BooleanField(default=False, help_text='Whether documents and outputs are released.')),
+                ('shows_effort', models.BooleanField(default=False, help_text='Whether raters, hours, money and corrections for severity are shown.')),
                 ('takes_submissions', models.BooleanField(default=False, help_text='Whether anybody may submit outputs.')),
                 ('metadata_names', models.JSONField(blank=True, default=list, help_text='Metadata of documents by which it also shows the means.')),
                 ('introduction', models.TextField(blank=True, help_text='Markdown.')),
@@ -103,7 +104,7 @@ class Migration(migrations.Migration):
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='submissions', to='annotate.project')),
             ],
             options={
-                'constraints': [models.UniqueConstraint(models.F('project'), models.F('digest'), condition=models.Q(('status', 'rejected'), _negated=True), name='outputs_are_submitted_once'), models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', True), ('status', 'waiting')), models.Q(models.Q(('status', 'waiting'), _negated=True), ('decided_at__isnull', False)), _connector='OR'), name='decided_submissions_say_when'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'rejected'), _negated=True), ('reason__gt', ''), _connector='OR'), name='rejected_submissions_say_why')],
+                'constraints': [models.UniqueConstraint(models.F('project'), models.F('digest'), condition=models.Q(('status', 'waiting'), ('addition__isnull', False), _connector='OR'), name='outputs_are_submitted_once'), models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', True), ('status', 'waiting')), models.Q(models.Q(('status', 'waiting'), _negated=True), ('decided_at__isnull', False)), _connector='OR'), name='decided_submissions_say_when'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'rejected'), _negated=True), ('reason__gt', ''), _connector='OR'), name='rejected_submissions_say_why')],
             },
         ),
         migrations.CreateModel(

@@ -53,6 +53,20 @@ def count_attempt(counters: Sequence[Counter]) -> bool:
     return True
 
 
+def longest_wait(counters: Sequence[Counter]) -> tuple[Limit, timedelta] | None:
+    """Return the full limit that lasts longest, and how long. None if an attempt may be made. One query."""
+    now, known = timezone.now(), AttemptCount.objects.in_bulk([each.key for each in counters])
+    waits = [
+        (known[each.key].ends - now, place)
+        for place, each in enumerate(counters)
+        if each.key in known and known[each.key].count >= each.limit.most and known[each.key].ends > now
+    ]
+    if not waits:
+        return None
+    wait, place = max(waits)
+    return counters[place].limit, wait
+
+
 def _count(counter: Counter) -> int:
     now = timezone.now()
     as_moment = connection.ops.adapt_datetimefield_value

@@ -31,12 +31,25 @@ def test_offset_moves_the_mean_and_widens_its_interval() -> None:
     assert other[2] - other[1] == pytest.approx(np.hypot(own[2] - own[1], 0.4))
 
 
+def test_interval_of_a_corrected_mean_is_not_cut() -> None:
+    scores = np.array([[5.0], [5.5], [5.4], [5.3]])
+    (found,) = compare_panels(scores, ["A"], SCALE, [0], [PanelOffset()], corrected={"A"})
+    assert (found.low or 0) < (found.mean or 0) < (found.high or 0)
+    assert found.mean == pytest.approx(5.3)
+
+
 def test_unknown_offset_compares_with_no_other_panel() -> None:
     scores = np.tile([[1.0, 5.0, 4.9]], (20, 1)) + np.random.default_rng(2).normal(0, 0.1, (20, 3))
     found = compare_panels(scores, "ABC", SCALE, [0, 0, 1], [PanelOffset(), PanelOffset(None, None)])
     by_name = {each.system: each for each in found}
     assert (by_name["C"].mean, by_name["C"].reason) == (None, UNKNOWN_SEVERITY)
     assert (by_name["B"].letters, by_name["A"].letters) == ("a", "b")
+    # Two systems of the panel differ from each other.
+    found = compare_panels(scores, "ABC", SCALE, [0, 1, 1], [PanelOffset(), PanelOffset(None, None)])
+    assert [each.letters for each in found] == ["", "", ""]
+    four = np.column_stack([scores, scores[:, 0]])
+    found = compare_panels(four, "ABCD", SCALE, [0, 0, 1, 1], [PanelOffset(), PanelOffset(None, None)])
+    assert [(each.system, each.letters) for each in found[:2]] == [("B", "a"), ("A", "b")]
 
 
 @pytest.mark.parametrize("error", [0.0, 0.3])

@@ -51,6 +51,20 @@ def test_files_have_the_standings(client: Client, shown: PublicLeaderboard) -> N
     assert client.get(url(shown, "csv")).content.decode().startswith("system,mean,mean_low")
 
 
+def test_effort_and_severity_need_a_choice(client: Client, shown: PublicLeaderboard) -> None:
+    for shows in (False, True):
+        PublicLeaderboard.objects.update(shows_effort=shows)
+        found = client.get(url(shown, "json")).json()
+        assert ("hours" in found["parts"][0]) == shows
+        systems = [*found["boards"][0]["systems"], *found["boards"][0]["values"]["genre"]["news"]]
+        assert {"severity_correction" in each for each in systems} == {shows}
+        assert ("severity" in client.get(url(shown, "csv")).content.decode()) == shows
+        page = client.get(url(shown)).content.decode()
+        assert ("2 raters" in page, "correction for severity, added" in page) == (shows, shows)
+        assert "The system belongs to the benchmark itself." in page
+        assert "addition" in page
+
+
 def test_unknown_and_hidden_pages_look_the_same(client: Client, shown: PublicLeaderboard) -> None:
     PublicLeaderboard.objects.update(is_public=False, takes_submissions=False)
     for name in (*READ_ONLY, "submit"):
@@ -77,6 +91,13 @@ def test_answers_are_cached_without_cookies(cast: Cast, shown: PublicLeaderboard
         assert not again.cookies
     PublicLeaderboard.objects.update(introduction="New words.")
     assert client.get(url(shown), headers={"If-None-Match": answer["ETag"]}).status_code == 200
+
+
+def test_changed_documents_are_sent_anew(client: Client, cast: Cast, shown: PublicLeaderboard) -> None:
+    tag = client.get(url(shown, "documents"))["ETag"]
+    cast.project.documents.filter(key=cast.items[0].document.key).update(title="Another title")
+    again = client.get(url(shown, "documents"), headers={"If-None-Match": tag})
+    assert (again.status_code, "Another title" in again.content.decode()) == (200, True)
 
 
 def test_only_the_embedded_table_may_be_framed(client: Client, shown: PublicLeaderboard) -> None:

@@ -1,6 +1,7 @@
 """The leaderboard of a project: means, groups, metadata and its JSON."""
 
 import json
+from decimal import Decimal
 from statistics import mean
 
 import numpy as np
@@ -8,8 +9,10 @@ import pytest
 
 from annotate.core.errors import UndefinedResultError
 from annotate.core.models import Assignment, GoldValue
-from annotate.leaderboard.queries import leaderboard_of
-from annotate.leaderboard.standings import Leaderboard
+from annotate.leaderboard.queries import finished_additions, leaderboard_of
+from annotate.leaderboard.registry import JUDGED, JudgedScores
+from annotate.leaderboard.results import answer_leaderboard, board_table
+from annotate.leaderboard.standings import Board, Leaderboard, ListedSystem
 from annotate.rating.commands.rounds import close_round_one, open_round_one
 from tests.additions.scenes import make_addition, make_benchmark, make_new_raters, rate_all
 from tests.factories import Cast, make_project
@@ -67,7 +70,7 @@ def test_addition_is_on_the_scale_of_the_first_raters_once_closed() -> None:
     new = found.boards[0].systems[0]
     assert (new.system, new.addition, new.source) == ("newcomer", 1, "people")
     # The raters give 3 and 4, and are half a point more severe than the first raters.
-    assert (new.mean, new.severity) == (4, -0.5)
+    assert (new.mean, new.severity_correction) == (4, 0.5)
     assert (new.documents, new.ratings) == (6, 12)
     assert (new.best, new.letters) == (1, "a")
     assert [each.addition for each in found.parts] == [None, 1]
@@ -83,3 +86,44 @@ def test_addition_without_bridging_items_has_no_mean() -> None:
     last = leaderboard_of(cast.project).boards[0].systems[-1]
     assert (last.system, last.mean, last.letters) == ("newcomer", None, "")
     assert "severe" in last.reason
+
+
+def test_mean_of_a_corrected_system_is_over_what_the_judge_may_score(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = leaderboard_of(cast.project).boards[0].key
+    scores = {key: {item.pk: 3.0 + 3 * place for place, item in enumerate(cast.items[1:6:2])}}
+    fake = JudgedScores(lambda _: scores, lambda _: Decimal(0), lambda _: [])
+    monkeypatch.setitem(JUDGED, "judges", fake)
+    found = {each.system: each for each in leaderboard_of(cast.project).boards[0].systems}
+    corrected = found["system-2"]
+    # People rated a fourth document, which is in development.
+    assert (corrected.source, corrected.documents, corrected.mean) == ("judge corrected by people", 3, 6)
+    assert (corrected.high or 0) > 6  # a score of 9 is beyond the scale
+    assert found["system-1"].documents == 4
+
+
+def test_answer_reads_letters_as_groups() -> None:
+    def answer(*letters: str) -> str:
+        systems = [
+            ListedSystem(f"S{number}", 4, 3, 5, 9, 9, letters=own, best=1)
+            for number, own in enumerate(letters, start=1)
+        ]
+        return answer_leaderboard({"standings": board_table(Board("fluency", "Fluency", "", 1, 5, systems))})
+
+    assert "surely differs from every other system." in answer("a", "a1", "b")
+    assert "do not surely differ from it: S3." in answer("ab", "c", "bc")
+    assert "every system that is compared" in answer("a", "b", "")
+    assert "No other" in answer("a", "a")
+    assert answer("", "").endswith("4.00.")
+
+
+def test_addition_counts_only_while_no_round_is_open() -> None:
+    cast = make_benchmark()
+    addition = make_addition(cast, bridging=0)
+    round = open_round_one(project=addition.project, by=cast.admin)
+    close_round_one(project=addition.project, by=cast.admin)
+    assert finished_additions(cast.project) == [addition]
+    round.pk, round.number, round.status = None, 2, "open"
+    round.save()
+    assert finished_additions(cast.project) == []

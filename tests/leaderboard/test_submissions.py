@@ -13,8 +13,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate.core.errors import DomainError
-from annotate.core.models import AuditEntry, Item, PublicLeaderboard, Submission
-from annotate.leaderboard.commands import accept_submission, reject_submission, submit_outputs
+from annotate.core.models import AuditEntry, Item, PublicLeaderboard, Submission, Version
+from annotate.leaderboard.commands import accept_submission, publish, reject_submission, submit_outputs
 from annotate.rating.commands.rounds import close_round_one
 from tests.factories import Cast
 
@@ -24,6 +24,12 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _no_earlier_requests() -> None:
     caches["process"].clear()
+
+
+PAGE: Any = {
+    **dict.fromkeys(["shows_texts", "shows_effort", "takes_submissions"], False),
+    **{"metadata_names": [], "introduction": "", "by": None},
+}
 
 
 def outputs_of(cast: Cast, text: str = "A new output") -> dict[str, str]:
@@ -134,12 +140,15 @@ def test_page_without_submissions_takes_none(client: Client, cast: Cast, shown: 
         submit(shown, outputs_of(cast))
 
 
-def test_form_of_another_site_is_refused(cast: Cast, shown: PublicLeaderboard) -> None:
+def test_form_of_another_site_is_refused(cast: Cast, shown: PublicLeaderboard, settings: Any) -> None:
+    settings.CSRF_TRUSTED_ORIGINS = ["https://concord.example.org"]
     client = Client(enforce_csrf_checks=True)
     for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
         assert send(client, shown, as_file(outputs_of(cast)), headers=headers).status_code == 403
     own = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
     assert send(client, shown, as_file(outputs_of(cast)), headers=own).status_code == 201
+    behind_a_proxy = {"Origin": "https://concord.example.org"}
+    assert send(client, shown, as_file(outputs_of(cast)), headers=behind_a_proxy).status_code == 201
 
 
 def test_submissions_of_an_address_are_limited(client: Client, cast: Cast, shown: PublicLeaderboard) -> None:
@@ -147,6 +156,21 @@ def test_submissions_of_an_address_are_limited(client: Client, cast: Cast, shown
         send(client, shown, as_file(outputs_of(cast, f"Text {number}"))).status_code for number in range(7)
     ]
     assert codes == [201] * 5 + [429] * 2
+    refused = send(client, shown, as_file(outputs_of(cast, "Text 8")))
+    assert "5 submissions an hour. Try again in 60 minutes." in refused.content.decode()
+    assert 3500 < int(refused["Retry-After"]) <= 3600
+    body = {"system": "New", "contact": "team@example.org", "outputs": outputs_of(cast, "Text 9")}
+    url = f"/api/v1/benchmarks/{shown.key}/submissions/"
+    answer = client.post(url, json.dumps(body), content_type="application/json")
+    assert (answer.status_code, answer.json()["code"]) == (429, "too_many_requests")
+    assert "an hour" in answer.json()["message"]
+    assert 3500 < int(answer["Retry-After"]) <= 3600
+
+
+def test_refused_outputs_are_not_counted(client: Client, cast: Cast, shown: PublicLeaderboard) -> None:
+    for _ in range(6):
+        assert send(client, shown, as_file({"nowhere": "x"})).status_code == 422
+    assert send(client, shown, as_file(outputs_of(cast))).status_code == 201
 
 
 def test_rejected_submission_keeps_its_reason(client: Client, cast: Cast, shown: PublicLeaderboard) -> None:
@@ -184,12 +208,19 @@ def test_api_takes_outputs_without_an_account(client: Client, cast: Cast, shown:
     assert "admin" in answer.json()["message"]
     bad = {**body, "contact": "nobody"}
     assert client.post(url, json.dumps(bad), content_type="application/json").status_code == 422
+    many: Any = {f"k{number}": number for number in range(100_000)}
+    for outputs in (many, {**outputs_of(cast), next(iter(outputs_of(cast))): 1}, ["x"], "x"):
+        refused = client.post(url, json.dumps({**body, "outputs": outputs}), content_type="application/json")
+        assert refused.status_code == 422
+        assert list(refused.json()["fields"]) == ["outputs"]
     assert client.post(url, "[" * 100_000, content_type="application/json").status_code == 400
     assert client.post(url, "x", content_type="text/plain").status_code == 415
     hidden = client.post(
         "/api/v1/benchmarks/nowhere/submissions/", json.dumps(body), content_type="application/json"
     )
     assert hidden.status_code == 404
+    Version.objects.all().delete()  # the page is not there
+    assert client.post(url, json.dumps(body), content_type="application/json").status_code == 404
 
 
 def test_accepted_submission_becomes_an_addition(
@@ -210,5 +241,12 @@ def test_accepted_submission_becomes_an_addition(
     assert dict(items.values_list("document__key", "text")) == found.outputs
     again = accept_submission(submission=found, bridging=2, by=cast.admin)
     assert again.addition == found.addition
+    with pytest.raises(DomainError, match="no public page"):
+        publish(project=found.addition.project, is_public=True, **PAGE)
+    same, other = {"system": "Newer"}, {"system": "Newer", "contact": "other@example.org"}
+    with pytest.raises(DomainError, match="already"):
+        submit(shown, outputs_of(cast), **same)
+    Submission.objects.update(addition=None)  # as if its addition were deleted
+    assert submit(shown, outputs_of(cast), **other) != found
     with pytest.raises(DomainError, match="decided"):
         reject_submission(submission=found, reason="Too late.", by=cast.admin)

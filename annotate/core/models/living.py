@@ -108,6 +108,9 @@ class PublicLeaderboard(models.Model):
     key = models.CharField(max_length=32, unique=True, default=new_public_key)
     is_public = models.BooleanField(default=False)
     shows_texts = models.BooleanField(default=False, help_text="Whether documents and outputs are released.")
+    shows_effort = models.BooleanField(
+        default=False, help_text="Whether raters, hours, money and corrections for severity are shown."
+    )
     takes_submissions = models.BooleanField(default=False, help_text="Whether anybody may submit outputs.")
     metadata_names = models.JSONField(
         default=list, blank=True, help_text="Metadata of documents by which it also shows the means."
@@ -153,7 +156,10 @@ class Submission(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                "project", "digest", condition=~Q(status="rejected"), name="outputs_are_submitted_once"
+                "project",
+                "digest",
+                condition=Q(status="waiting") | Q(addition__isnull=False),
+                name="outputs_are_submitted_once",
             ),
             models.CheckConstraint(
                 condition=Q(status="waiting", decided_at__isnull=True)

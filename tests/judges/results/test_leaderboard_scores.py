@@ -101,6 +101,6 @@ def test_addition_that_a_judge_scores_in_part_has_people_s_mean() -> None:
     new = next(each for each in board.systems if each.addition == 1)
     assert policy.units.filter(dimension__key="fluency").count() < 60 == new.documents
     assert new.source == CORRECTED
-    assert new.severity == pytest.approx(0, abs=0.01)
+    assert new.severity_correction == pytest.approx(0, abs=0.01)
     # The judge is right about the units that stay with it.
     assert new.mean == pytest.approx(np.mean([people_say(each, "fluency") for each in range(60)]), abs=0.02)
