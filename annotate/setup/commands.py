@@ -31,6 +31,7 @@ from annotate.core.models import (
     Round,
     SavedTemplate,
     ScalePoint,
+    Submission,
     User,
 )
 from annotate.core.models.audit import DELETED
@@ -316,7 +317,8 @@ def remove_image(*, image: GuidelineImage) -> None:
 def delete_project(*, project: Project, name: str, by: User) -> None:
     """Delete a project, whose name must be given as it is. Locks the project.
 
-    What stays is one audit entry that tells who deleted what and when. Raises InvalidValueError.
+    What stays is one audit entry that tells who deleted what and when. Raises InvalidValueError, and
+    NotReadyError for a project that another edition follows.
     """
     project = lock_project(project)
     if name.strip() != project.name:
@@ -324,10 +326,13 @@ def delete_project(*, project: Project, name: str, by: User) -> None:
             "Type “{project}”, exactly as it is, to delete this project; nothing was deleted."
         ).format(project=project.name)
         raise InvalidValueError(sentence, fields={"name": sentence})
+    if edition := project.next_editions.order_by("-number").first():
+        raise NotReadyError(gettext("Delete edition {number} first.").format(number=edition.number))
     for session in project.calibration_sessions.all():
         delete_project(project=session, name=session.name, by=by)
     for addition in project.additions.select_related("project"):
         delete_project(project=addition.project, name=addition.project.name, by=by)
+    Submission.objects.filter(addition__project=project).update(addition=None)
     imports = list(DataImport.objects.filter(project=project))
     files: list[FieldFile] = []
     permission = ProjectDeletion.objects.create(project=project)

@@ -1,12 +1,13 @@
 """Making an addition: what it has of its benchmark, what is refused, and that its raters meet old items."""
 
 import pytest
+from django.utils import timezone
 
 from annotate.additions.commands import add_systems, without_keys
 from annotate.additions.queries import bridging_items, new_systems_of
 from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.guidelines import guideline_of
-from annotate.core.models import Addition, Assignment, BridgingItem, Project, Round
+from annotate.core.models import Addition, Assignment, BridgingItem, Edition, Project, Round, Submission
 from annotate.rating.commands.rounds import open_round_one
 from annotate.rating.queries.hidden_checks import checks_of
 from annotate.setup.commands import delete_project
@@ -82,8 +83,30 @@ def test_only_finished_benchmarks_have_additions() -> None:
 def test_additions_are_deleted_alone_or_with_their_benchmark() -> None:
     cast = make_benchmark(documents=2)
     one, two = make_addition(cast), make_addition(cast, name="another")
+    submission = Submission.objects.create(
+        project=cast.project,
+        system="newcomer",
+        contact="somebody@example.org",
+        outputs={},
+        digest="d",
+        status="accepted",
+        addition=one,
+        decided_at=timezone.now(),
+    )
     delete_project(project=one.project, name=one.project.name, by=cast.admin)
     assert set(Project.objects.all()) == {cast.project, two.project}
+    submission.refresh_from_db()
+    assert submission.addition is None
     delete_project(project=cast.project, name=cast.project.name, by=cast.admin)
     assert not Project.objects.exists()
     assert not BridgingItem.objects.exists()
+
+
+def test_a_project_that_an_edition_follows_stays() -> None:
+    cast, next_one = make_project(), make_project()
+    edition = Edition.objects.create(project=next_one.project, follows=cast.project, number=2)
+    with pytest.raises(NotReadyError, match=r"Delete edition 2 first\."):
+        delete_project(project=cast.project, name=cast.project.name, by=cast.admin)
+    delete_project(project=edition.project, name=edition.project.name, by=next_one.admin)
+    delete_project(project=cast.project, name=cast.project.name, by=cast.admin)
+    assert not Project.objects.exists()

@@ -8,7 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.core.errors import InvalidValueError, NotReadyError
-from judges.core.models import DriftCheck, DriftWatch, Judge, Judgment, Run
+from annotate.core.models import Project
+from annotate.setup.commands import delete_project
+from judges.core.models import DriftCheck, DriftWatch, Judge, Judgment, PromptSearch, Run
 from judges.interchange.queries.export import JUDGE_TABLES
 from judges.routing.queries.verdicts import evidence_of
 from judges.runs.commands.drift import (
@@ -230,3 +232,15 @@ def test_page_starts_a_watch_after_showing_its_cost(cast, judge, client, provide
     step = reverse("watch_step", args=[cast.project.slug, judge.pk, "anew"])
     assert client.post(step).status_code == 302
     assert DriftWatch.objects.filter(is_active=True).count() == 1
+
+
+def test_project_with_a_watch_and_a_search_is_deleted(cast, judge):
+    search = PromptSearch.objects.create(judge=judge, dimension=cast.dimensions[0], planned_calls=1)
+    check = checked(watched(judge))
+    Judge.with_candidates.filter(rechecks=check).update(tried_by=search)
+    begun = DriftWatch.objects.get()
+    DriftWatch.objects.update(baseline=check, is_active=False)
+    assert begun.checks.exists()
+    delete_project(project=cast.project, name=cast.project.name, by=cast.admin)
+    assert not Project.objects.exists()
+    assert not Judge.with_candidates.exists()
