@@ -1,16 +1,26 @@
 """Making an addition: what it has of its benchmark, what is refused, and that its raters meet old items."""
 
+from dataclasses import replace
+
 import pytest
 from django.utils import timezone
 
 from annotate.additions.commands import add_systems, without_keys
 from annotate.additions.queries import bridging_items, new_systems_of
-from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.errors import FrozenError, InvalidValueError, NotReadyError
 from annotate.core.guidelines import guideline_of
 from annotate.core.models import Addition, Assignment, BridgingItem, Edition, Project, Round, Submission
 from annotate.rating.commands.rounds import open_round_one
 from annotate.rating.queries.hidden_checks import checks_of
-from annotate.setup.commands import delete_project
+from annotate.setup.commands import (
+    add_dimension,
+    delete_project,
+    remove_dimension,
+    reword_guidelines,
+    update_dimension,
+    update_project,
+)
+from annotate.setup.queries import spec_of
 from tests.additions.scenes import make_addition, make_benchmark, make_new_raters, rate_all
 from tests.factories import make_project
 from tests.rating.rounds import opened
@@ -30,6 +40,21 @@ def test_an_addition_asks_what_its_benchmark_asked() -> None:
     roles = {"admin": cast.admin, "researcher": cast.researcher}
     assert {each.role: each.user for each in child.memberships.all()} == roles
     assert make_addition(cast, name="another").number == 2
+
+
+def test_an_addition_keeps_the_questions_of_its_benchmark() -> None:
+    child = make_addition(make_benchmark(documents=1)).project
+    dimension = child.dimensions.get()
+    for change in (
+        lambda: update_project(project=child, guidelines="Others."),
+        lambda: update_dimension(dimension=dimension, to=replace(spec_of(dimension), name="Other")),
+        lambda: add_dimension(project=child, dimension=replace(spec_of(dimension), name="Other")),
+        lambda: remove_dimension(dimension=dimension),
+        lambda: reword_guidelines(project=child, guidelines="Others.", note="Why", by=None),
+    ):
+        with pytest.raises(FrozenError, match="those of its benchmark"):
+            change()
+    assert update_project(project=child, name="Renamed").name == "Renamed"
 
 
 def test_bridging_items_spread_over_documents_and_values() -> None:

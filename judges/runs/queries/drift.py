@@ -1,6 +1,6 @@
 """Whether a judge is still the model that it was: what servers call it, and the checks of its watch."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -19,7 +19,7 @@ from agreement.streams import Stream
 from annotate.core.guidelines import current_guideline
 from annotate.core.models import Item, Project
 from annotate.watching.registry import Need
-from judges.core.models import DriftCheck, DriftWatch, Judge, Judgment, Run
+from judges.core.models import DriftCheck, DriftWatch, Judge, Judgment, PanelMember, Run
 from judges.core.specification import Scope
 from judges.runs.queries.plans import JudgePlan, plan_of
 
@@ -58,6 +58,12 @@ def answering_models(judge: Judge) -> list[AnsweringModel]:
         count=Count("pk"), first=Min("answered_at"), last=Max("answered_at")
     )
     return [AnsweringModel(*row) for row in rows.order_by("first", "returned_model", "system_fingerprint")]
+
+
+def is_same_model(one: AnsweringModel, other: AnsweringModel) -> bool:
+    """Return whether two names may be of one model; what a server did not tell differs from nothing."""
+    pairs = (one.model, other.model), (one.fingerprint, other.fingerprint)
+    return all(first == second for first, second in pairs if first and second)
 
 
 def describe_change(models: Sequence[AnsweringModel]) -> str:
@@ -201,6 +207,19 @@ def latest_watch(judge: Judge) -> DriftWatch | None:
 def unconfirmed_alarms() -> QuerySet[DriftWatch]:
     """Return the watches with an alarm that no admin has confirmed."""
     return DriftWatch.objects.filter(alarmed_at__isnull=False, confirmed_at=None).order_by("pk")
+
+
+def alarms_of(
+    judges: Iterable[int | None], alarms: QuerySet[DriftWatch] | None = None
+) -> QuerySet[DriftWatch]:
+    """Return those alarms that are about these judges (ids), or members of those that are panels.
+
+    alarms: by default the unconfirmed ones.
+    """
+    keys = {each for each in judges if each is not None}
+    members = PanelMember.objects.filter(panel__judge__in=keys).values("judge")
+    found = unconfirmed_alarms() if alarms is None else alarms
+    return found.filter(Q(judge__in=keys) | Q(judge__in=members))
 
 
 def needs_of_drift(project: Project) -> list[Need]:
