@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from django.db.models import Avg, Count, F, Max, Min, Q, QuerySet, Sum
+from django.db.models import Avg, Case, Count, F, Max, Min, Q, QuerySet, Sum, When
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -67,10 +67,12 @@ def is_same_model(one: AnsweringModel, other: AnsweringModel) -> bool:
 
 
 def describe_change(models: Sequence[AnsweringModel]) -> str:
-    """Return since when another model answers than the first; empty if one name answered all."""
+    """Return since when only another model answers than before; empty if there is no such day."""
     if len(models) < 2:
         return ""
     newest, earlier = models[-1], models[:-1]
+    if newest.first <= max(each.last for each in earlier):
+        return ""  # several answer in turn
     says = gettext("Since {day} the server answers as {newest}; {judgments} judgments were made by {first}.")
     return says.format(
         day=date_format(timezone.localtime(newest.first), "DATE_FORMAT"),
@@ -187,7 +189,8 @@ def chart_of_watch(watch: DriftWatch, checks: Sequence[DriftCheck]) -> dict[int,
 
     return control_chart(
         {dimension: table(dimension, items) for dimension, items in units.items()},
-        {dimension: [documents[item] for item in items] for dimension, items in units.items()},
+        # An item that was deleted is missing, and has a document of its own.
+        {dimension: [documents.get(item, -item) for item in items] for dimension, items in units.items()},
         tolerance=TOLERANCE,
     )
 
@@ -200,8 +203,10 @@ def figures_of_check(watch: DriftWatch, check: DriftCheck) -> dict[str, dict[str
 
 
 def latest_watch(judge: Judge) -> DriftWatch | None:
-    """Return the newest watch of a judge. One query."""
-    return DriftWatch.objects.filter(judge=judge).select_related("judge__project").first()
+    """Return the watch of a judge with an alarm that nobody confirmed, else its newest. One query."""
+    is_alarm = When(alarmed_at__isnull=False, confirmed_at=None, then=0)
+    watches = DriftWatch.objects.filter(judge=judge).select_related("judge__project")
+    return watches.order_by(Case(is_alarm, default=1), "-pk").first()
 
 
 def unconfirmed_alarms() -> QuerySet[DriftWatch]:
@@ -223,9 +228,12 @@ def alarms_of(
 
 
 def needs_of_drift(project: Project) -> list[Need]:
-    """Return the judges that a watch found to have changed. One query."""
+    """Return the judges that a watch found to have changed, without archived ones. One query."""
     says = gettext("{judge} has changed since its first values. Look at the checks, then begin anew.")
-    found = unconfirmed_alarms().filter(judge__project=project).values_list("judge", F("judge__name"))
+    alarms = unconfirmed_alarms().filter(
+        judge__project=project, judge__archived_at=None, judge__endpoint__archived_at=None
+    )
+    found = alarms.values_list("judge", F("judge__name"))
     return [
         Need(says.format(judge=name), reverse("judge_watch", args=[project.slug, pk]), is_urgent=True)
         for pk, name in found

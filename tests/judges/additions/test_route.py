@@ -12,7 +12,16 @@ from annotate.rating.commands.rounds import close_round_one
 from judges.additions.commands import copy_judges, follow_route
 from judges.additions.queries import addition_route, find_outside, route_of
 from judges.core.errors import CalibrationRefusedError
-from judges.core.models import DriftWatch, Endpoint, EndpointKey, Judge, Judgment, RoutedUnit, RoutingPolicy
+from judges.core.models import (
+    DevelopmentDocument,
+    DriftWatch,
+    Endpoint,
+    EndpointKey,
+    Judge,
+    Judgment,
+    RoutedUnit,
+    RoutingPolicy,
+)
 from judges.endpoints.commands import enter_key
 from judges.endpoints.keys import key_of
 from judges.routing.commands.certificates import compute_certificates, draw_calibration
@@ -85,10 +94,14 @@ def routed(cast: Cast, *, documents: int = DOCUMENTS) -> tuple[Addition, Routing
 def test_judges_are_copied_with_prompts_keys_and_prices(cast: Cast) -> None:
     endpoint = Endpoint.objects.filter(project=cast.project).order_by("pk")[0]
     enter_key(endpoint=endpoint, key="secret-of-the-benchmark", by=cast.admin)
+    learned = cast.project.documents.order_by("pk")[0]
+    DevelopmentDocument.objects.create(document=learned)
     addition = added(cast)
     assert [judge.name for judge in copy_judges(addition=addition, by=cast.admin)] == ["Reasoner", "Chooser"]
     copy_judges(addition=addition, by=cast.admin)
     assert Judge.objects.filter(project=addition.project).count() == 2
+    own = DevelopmentDocument.objects.filter(document__project=addition.project)
+    assert list(own.values_list("document__key", "part")) == [(learned.key, "teach")]
     copied = EndpointKey.objects.get(endpoint__project=addition.project)
     assert copied.encrypted != endpoint.entered_key.encrypted
     assert key_of(copied.endpoint) == "secret-of-the-benchmark"
