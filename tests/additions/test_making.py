@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from annotate.additions.commands import add_systems, without_keys
-from annotate.additions.queries import bridging_items, new_systems_of
+from annotate.additions.queries import RatedOutput, bridging_items, choose_bridging, new_systems_of
 from annotate.core.errors import FrozenError, InvalidValueError, NotReadyError
 from annotate.core.guidelines import guideline_of
 from annotate.core.models import Addition, Assignment, BridgingItem, Edition, Project, Round, Submission
@@ -64,6 +64,15 @@ def test_bridging_items_spread_over_documents_and_values() -> None:
     assert sorted(value.value for each in chosen for value in each.values.all()) == [2, 2, 3, 3, 4, 4]
     for each in chosen:
         assert each.item.text == BridgingItem.objects.get(gold=each).original.text
+
+
+def test_no_part_of_the_values_is_favoured_within_a_bridge() -> None:
+    project = make_benchmark(documents=1).project
+    rated = [RatedOutput(number, number, {"fluency": 1 + number / 10}) for number in range(40)]
+    chosen = [choose_bridging(project, rated, number, 10) for number in range(1, 51)]
+    assert all([each.item // 4 for each in one] == list(range(10)) for one in chosen)
+    places = [each.item % 4 for one in chosen for each in one]
+    assert sum(places) / len(places) == pytest.approx(1.5, abs=0.2)
 
 
 def test_every_rater_meets_the_bridging_items_early_without_warnings() -> None:
