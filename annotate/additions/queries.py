@@ -104,18 +104,35 @@ def choose_bridging(
 ) -> list[RatedOutput]:
     """Return the items that raters of an addition rate again, spread over documents and values.
 
-    The items are sorted by their mean and cut into `count` parts. Each part gives an item of the document
-    that was chosen least often. The project's seed decides between equal ones.
+    The items are sorted by their mean place on the scales, from 0 to 1, and cut into `count` parts. Each part
+    gives an item of the document that was chosen least often. The project's seed decides between equal ones.
     """
     if count <= 0 or not rated:
         return []
+    scales = {each.key: each for each in guideline_of_additions(project).scales}
+
+    def place(each: RatedOutput) -> float:
+        return float(
+            np.mean(
+                [
+                    (value - scales[key].scale_minimum)
+                    / (scales[key].scale_maximum - scales[key].scale_minimum)
+                    for key, value in each.means.items()
+                ]
+            )
+        )
+
     shuffled = list(rated)
-    Stream(project.seed).of("bridging", str(number)).shuffler().shuffle(shuffled)
-    shuffled.sort(key=lambda each: float(np.mean(list(each.means.values()))))
+    shuffler = Stream(project.seed).of("bridging", str(number)).shuffler()
+    shuffler.shuffle(shuffled)
+    shuffled.sort(key=place)
     used: Counter[int] = Counter()
     chosen = []
-    for part in np.array_split(np.arange(len(shuffled)), min(count, len(shuffled))):
-        best = min((shuffled[index] for index in part), key=lambda each: used[each.document])
+    for indices in np.array_split(np.arange(len(shuffled)), min(count, len(shuffled))):
+        part = [shuffled[index] for index in indices]
+        # Without this the lowest of each part would come first.
+        shuffler.shuffle(part)
+        best = min(part, key=lambda each: used[each.document])
         used[best.document] += 1
         chosen.append(best)
     return chosen

@@ -12,8 +12,9 @@ from annotate.additions.commands import add_systems, invite_first_raters
 from annotate.additions.forms import OutputsForm
 from annotate.additions.queries import addition_state, additions_of, new_systems_of, why_unfinished
 from annotate.additions.registry import SECTIONS
-from annotate.core.access import project_for_admin, project_for_reader
+from annotate.core.access import project_for_admin, project_for_reader, reads_results, roles_in
 from annotate.core.errors import DomainError
+from annotate.core.models import Role
 from annotate.core.page import Request, render_in_project, request_user
 
 
@@ -40,8 +41,16 @@ def additions(request: Request, slug: str) -> HttpResponse:
         except DomainError as error:
             form.add_error("file" if error.fields else None, error.message)
             status = error.status
-    listed = [(each, new_systems_of(each)) for each in additions_of(project)]
-    context = {"form": form, "additions": listed, "why_unfinished": why_unfinished(project)}
+    listed = [
+        (each, new_systems_of(each) if reads_results(request.user, each.project) else [])
+        for each in additions_of(project)
+    ]
+    context = {
+        "form": form,
+        "additions": listed,
+        "why_unfinished": why_unfinished(project),
+        "is_admin": Role.ADMIN in roles_in(request.user, project),
+    }
     return render_in_project(request, project, "additions/additions.html", context, status=status)
 
 
@@ -53,8 +62,11 @@ def addition(request: Request, slug: str, number: int) -> HttpResponse:
     found = additions_of(project).filter(number=number).first()
     if found is None:
         raise Http404(gettext("There is no such addition."))
+    may_read = reads_results(request.user, found.project)
     context = {
         "state": addition_state(found),
-        "sections": [make(found) for make in SECTIONS.values()],
+        "may_read": may_read,
+        "is_admin": Role.ADMIN in roles_in(request.user, project) & roles_in(request.user, found.project),
+        "sections": [make(found) for make in SECTIONS.values()] if may_read else [],
     }
     return render_in_project(request, project, "additions/addition.html", context)

@@ -179,6 +179,13 @@ def rates_independently(user: SomeUser, project: Project) -> bool:
     return places_of(user).filter(_OPEN_ROUND_ONE, project=project, role=Role.ANNOTATOR).exists()
 
 
+def reads_results(user: SomeUser, project: Project) -> bool:
+    """Return whether `project_for_reader` gives this person the project. Two queries."""
+    return bool(roles_in(user, project) & {Role.ADMIN, Role.RESEARCHER}) and not rates_independently(
+        user, project
+    )
+
+
 def projects_open_to_readers(project: Project, others: Sequence[Project]) -> list[Project]:
     """Return those of `others` whose results each reader of this project may read. Three queries at most.
 

@@ -18,6 +18,7 @@ from annotate.core.configuration import lock_configurable, lock_project, refuse_
 from annotate.core.errors import FrozenError, ImportRefusedError, InvalidValueError, NotReadyError
 from annotate.core.guideline import DIMENSION_FIELDS
 from annotate.core.models import (
+    Addition,
     Assignment,
     AuditEntry,
     DataImport,
@@ -31,6 +32,7 @@ from annotate.core.models import (
     Round,
     SavedTemplate,
     ScalePoint,
+    Submission,
     User,
 )
 from annotate.core.models.audit import DELETED
@@ -54,6 +56,7 @@ VALUE_TYPES = (int, float, str)
 def add_dimension(*, project: Project, dimension: DimensionSpec) -> Dimension:
     """Put a dimension after the others. Locks the project. Raises FrozenError."""
     lock_configurable(project)
+    _refuse_addition(project)
     dimension = checked_question(project, dimension)
     last = project.dimensions.aggregate(last=Max("position"))["last"] or 0
     made = Dimension.objects.create(
@@ -141,6 +144,7 @@ def remove_dimension(*, dimension: Dimension) -> None:
             ).format(name=dimension.name, ratings=ratings)
         )
     refuse_frozen(dimension.project)
+    _refuse_addition(dimension.project)
     if dependent := _dependent_on(dimension.project, dimension.key).first():
         raise NotReadyError(
             gettext("{other} depends on {name}. Ask it always, or remove it first.").format(
@@ -157,8 +161,17 @@ def remove_dimension(*, dimension: Dimension) -> None:
     record(dimension.project, "dimension.removed", dimension, before=before)
 
 
+def _refuse_addition(project: Project) -> None:
+    """Raise FrozenError for an addition, which asks what its benchmark asked. One query."""
+    if Addition.objects.filter(project=project).exists():
+        raise FrozenError(
+            gettext("This is an addition, so its dimensions and guidelines are those of its benchmark.")
+        )
+
+
 def _lock_dimension(dimension: Dimension) -> Dimension:
     project = lock_configurable(dimension.project)
+    _refuse_addition(project)
     found = project.dimensions.filter(pk=dimension.pk).first()
     if found is None:
         raise NotReadyError(gettext("This dimension has been removed."))
@@ -316,7 +329,8 @@ def remove_image(*, image: GuidelineImage) -> None:
 def delete_project(*, project: Project, name: str, by: User) -> None:
     """Delete a project, whose name must be given as it is. Locks the project.
 
-    What stays is one audit entry that tells who deleted what and when. Raises InvalidValueError.
+    What stays is one audit entry that tells who deleted what and when. Raises InvalidValueError, and
+    NotReadyError for a project that another edition follows.
     """
     project = lock_project(project)
     if name.strip() != project.name:
@@ -324,10 +338,13 @@ def delete_project(*, project: Project, name: str, by: User) -> None:
             "Type “{project}”, exactly as it is, to delete this project; nothing was deleted."
         ).format(project=project.name)
         raise InvalidValueError(sentence, fields={"name": sentence})
+    if edition := project.next_editions.order_by("-number").first():
+        raise NotReadyError(gettext("Delete edition {number} first.").format(number=edition.number))
     for session in project.calibration_sessions.all():
         delete_project(project=session, name=session.name, by=by)
     for addition in project.additions.select_related("project"):
         delete_project(project=addition.project, name=addition.project.name, by=by)
+    Submission.objects.filter(addition__project=project).update(addition=None)
     imports = list(DataImport.objects.filter(project=project))
     files: list[FieldFile] = []
     permission = ProjectDeletion.objects.create(project=project)
@@ -402,6 +419,8 @@ def update_project(*, project: Project, **values: str | int) -> Project:
         raise TypeError(f"Not settings of a project: {', '.join(sorted(unknown))}.")
     if changed.keys() & set(FROZEN_FIELDS):
         lock_configurable(project)
+    if "guidelines" in changed:
+        _refuse_addition(locked)
     before = {field: getattr(locked, field) for field in changed}
     for field, value in changed.items():
         setattr(locked, field, value)
@@ -464,6 +483,7 @@ def reword_dimension(
     NotReadyError once both rounds are closed.
     """
     project = lock_project(dimension.project)
+    _refuse_addition(project)
     _refuse_closed(project)
     dimension = project.dimensions.get(pk=dimension.pk)
     before = spec_of(dimension)
@@ -484,6 +504,7 @@ def reword_dimension(
 def reword_guidelines(*, project: Project, guidelines: str, note: str, by: User | None) -> Guideline:
     """Change the guidelines for all dimensions; otherwise as `reword_dimension`."""
     project = lock_project(project)
+    _refuse_addition(project)
     _refuse_closed(project)
     before, after = {"guidelines": project.guidelines}, {"guidelines": guidelines}
     record(project, "project.reworded", project, note=note, by=by, before=before, after=after)

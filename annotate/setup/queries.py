@@ -243,13 +243,16 @@ def _references(model: type[Model]) -> list[ForeignKey[Any, Any]]:
 def _referring_first(models: list[type[Model]]) -> Iterator[type[Model]]:
     left = list(models)
     while left:
-        referred = {
-            field.related_model
-            for model in left
-            for field in _references(model)
-            if field.related_model is not model
-        }
-        free = [model for model in left if model not in referred] or left[:1]
+        references = [
+            field for model in left for field in _references(model) if field.related_model is not model
+        ]
+        # In a circle those that may be empty do not count: no row belongs to a project by one of them, and
+        # the database checks references at the end of the transaction.
+        for counted in (references, [each for each in references if not each.null]):
+            referred = {each.related_model for each in counted}
+            if free := [model for model in left if model not in referred]:
+                break
+        free = free or left[:1]
         yield from free
         left = [model for model in left if model not in free]
 

@@ -23,6 +23,7 @@ from judges.core.models import (
     CalibrationStage,
     Certificate,
     CertifiedStage,
+    DevelopmentDocument,
     Endpoint,
     EndpointKey,
     Judge,
@@ -39,6 +40,7 @@ from judges.routing.commands.asking import ask_waiting_judges
 from judges.routing.commands.policies import make_policy
 from judges.routing.queries.bindings import bound_now, population_of
 from judges.routing.queries.certifying import Look, batch_of, decide_items, look_at
+from judges.runs.queries.drift import answering_models, is_same_model
 
 
 @transaction.atomic
@@ -50,6 +52,7 @@ def copy_judges(*, addition: Addition, by: User | None) -> list[Judge]:
     """
     calibration = _calibration_of(addition)
     lock_project(addition.project)
+    _copy_development(addition)
     judges = {judge.pk: judge for stage in stages_of(calibration) for judge in stage.judges}
     return [_copy_judge(judge, addition, by) for judge in judges.values()]
 
@@ -81,7 +84,8 @@ def follow_route(*, addition: Addition, by: User | None) -> RoutingPolicy:
     made = Calibration.objects.filter(learned_in=learned, project=project).select_related(
         "project", *OF_JUDGES
     )
-    calibration = made.first() or _learn(addition, learned, by)
+    holding = (each for each in made.order_by("-pk") if not any(look_at(each).lapses.values()))
+    calibration = next(holding, None) or _learn(addition, learned, by)
     follows = route_of(addition.benchmark).policy
     spec = by_certificates(
         calibration,
@@ -142,6 +146,19 @@ def _copy_judge(judge: Judge, addition: Addition, by: User | None) -> Judge:
     return found
 
 
+def _copy_development(addition: Addition) -> None:
+    """Set the same documents apart as in the benchmark: its judges may have learned from them."""
+    own = dict(addition.project.documents.values_list("key", "pk"))
+    drawn = DevelopmentDocument.objects.filter(document__project=addition.benchmark, document__key__in=own)
+    DevelopmentDocument.objects.bulk_create(
+        [
+            DevelopmentDocument(document_id=own[key], part=part)
+            for key, part in drawn.order_by("pk").values_list("document__key", "part")
+        ],
+        ignore_conflicts=True,
+    )
+
+
 def _copy_endpoint(endpoint: Endpoint, addition: Addition, by: User | None) -> Endpoint:
     found = Endpoint.objects.filter(project=addition.project, name=endpoint.name).first()
     if found is None:
@@ -170,6 +187,7 @@ def _learn(addition: Addition, learned: Calibration, by: User | None) -> Calibra
                     "{judge} has other settings in the addition, so no certificate speaks of it."
                 )
                 raise CalibrationRefusedError(message.format(judge=judge))
+            _refuse_other_model(judge, original)
     guideline = guideline_at(project, round_one(project))
     material = material_of(project, None, guideline)
     dimensions = [each for each in guideline.scales if each.key in learned.grids]
@@ -180,9 +198,10 @@ def _learn(addition: Addition, learned: Calibration, by: User | None) -> Calibra
         *("loss", "cut", "risk", "significance_level", "confidence", "expected_error", "accepted_share"),
         *("raters", "size", "fitting", "grids", "seed"),
     )
+    number = Calibration.objects.filter(project=project, name__startswith=learned.name[:70]).count() + 1
     made = Calibration.objects.create(
         project=project,
-        name=learned.name,
+        name=learned.name if number == 1 else f"{learned.name[:70]} ({number})",
         judge=stages[0].judge,
         other=stages[0].other,
         bound=bound_now(stages, dimensions, material, samples, population),
@@ -207,6 +226,20 @@ def _learn(addition: Addition, learned: Calibration, by: User | None) -> Calibra
     facts = {"learned_in": learned.project.slug, "calibration": learned.name}
     record(project, "calibration.copied", made, after=facts, by=by)
     return made
+
+
+def _refuse_other_model(judge: Judge, original: Judge) -> None:
+    """Raise CalibrationRefusedError if another model answered a copy than answered its original."""
+    before = answering_models(original)
+    other = [
+        each for each in answering_models(judge) if not any(is_same_model(each, known) for known in before)
+    ]
+    if before and other:
+        message = gettext(
+            "{judge} answered as {model} here and as {known} in the benchmark, so no certificate speaks of "
+            "it."
+        )
+        raise CalibrationRefusedError(message.format(judge=judge, model=other[0], known=before[-1]))
 
 
 def _copy_certificate(original: Certificate, look: Look, dimension: int, judges: Mapping[int, Judge]) -> None:

@@ -1,6 +1,6 @@
 """How judges may score an addition: the route of its benchmark, and what is missing until it is followed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -128,15 +128,18 @@ class OutsideFinding:
 def find_outside(addition: Addition, calibration: Calibration) -> list[OutsideFinding]:
     """Compare the addition's systems with the calibrated ones by length and by the first judge's values.
 
-    The outputs of the benchmark that are no gold items are the calibrated ones. Eight queries.
+    The outputs of the benchmark that are no gold items, for documents of the addition, are the calibrated
+    ones. Nine queries.
     """
     words = gettext("words")
-    old, new = _lengths(calibration.project), _lengths(addition.project)
+    outputs = Item.objects.filter(document__project=addition.project, gold__isnull=True)
+    keys = set(outputs.order_by().values_list("document__key", flat=True))
+    old, new = _lengths(calibration.project, keys), _lengths(addition.project)
     findings = [OutsideFinding(name, words, _compare(own, old), 0) for name, own in sorted(new.items())]
     stages = own_stages(addition, calibration)
     if not stages:
         return findings
-    before = _values(calibration.project, calibration.judge)
+    before = _values(calibration.project, calibration.judge, keys)
     for key, (dimension, by_system) in _values(addition.project, stages[0].judge).items():
         if key not in before or key not in calibration.grids:
             continue
@@ -150,16 +153,20 @@ def find_outside(addition: Addition, calibration: Calibration) -> list[OutsideFi
     return findings
 
 
-def _lengths(project: Project) -> dict[str, list[float]]:
+def _lengths(project: Project, keys: Collection[str] | None = None) -> dict[str, list[float]]:
     rows = Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT, gold__isnull=True)
     found: dict[str, list[float]] = {}
-    for name, text in rows.order_by("pk").values_list("system__name", "text").iterator(1_000):
-        found.setdefault(name, []).append(len(text.split()))
+    fields = ("document__key", "system__name", "text")
+    for key, name, text in rows.order_by("pk").values_list(*fields).iterator(1_000):
+        if keys is None or key in keys:
+            found.setdefault(name, []).append(len(text.split()))
     return found
 
 
-def _values(project: Project, judge: Judge) -> dict[str, tuple[str, dict[str, list[float]]]]:
-    """Return by dimension key its name and the judge's values by system."""
+def _values(
+    project: Project, judge: Judge, keys: Collection[str] | None = None
+) -> dict[str, tuple[str, dict[str, list[float]]]]:
+    """Return by dimension key its name and the judge's values by system. keys: only of these documents."""
     material = material_of(project, None, guideline_at(project, round_one(project)))
     samples = samples_of([judge], material)
     found: dict[str, tuple[str, dict[str, list[float]]]] = {}
@@ -167,8 +174,10 @@ def _values(project: Project, judge: Judge) -> dict[str, tuple[str, dict[str, li
         given = samples[judge.pk, each.key].as_read
         means = np.array([np.nanmean(row) if not np.isnan(row).all() else np.nan for row in given])
         by_system: dict[str, list[float]] = {}
-        for system, value in zip(material.systems, means.tolist(), strict=True):
-            by_system.setdefault(system, []).append(value)
+        rows = zip(material.document_keys, material.systems, means.tolist(), strict=True)
+        for document, system, value in rows:
+            if keys is None or document in keys:
+                by_system.setdefault(system, []).append(value)
         found[each.key] = (each.name, by_system)
     return found
 

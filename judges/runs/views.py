@@ -381,7 +381,7 @@ def judge_watch(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def watch_step(request: Request, slug: str, pk: int, step: str) -> HttpResponse:
-    """Check now, end a watch, or begin anew after an alarm."""
+    """Check now, end a watch, or confirm an alarm with or without a new watch."""
     project = project_for_routing(request.user, slug)
     watch = latest_watch(judge_in(project, pk))
     if watch is None or step not in WATCH_STEPS:
@@ -397,6 +397,7 @@ WATCH_STEPS: dict[str, Callable[[DriftWatch, User], object]] = {
     "check": lambda watch, _by: start_check(watch=watch, is_due=False),
     "stop": lambda watch, by: stop_watch(watch=watch, by=by),
     "anew": lambda watch, by: begin_anew(watch=watch, by=by),
+    "confirm": lambda watch, by: begin_anew(watch=watch, by=by, starts=False),
 }
 
 

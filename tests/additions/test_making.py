@@ -1,15 +1,26 @@
 """Making an addition: what it has of its benchmark, what is refused, and that its raters meet old items."""
 
+from dataclasses import replace
+
 import pytest
+from django.utils import timezone
 
 from annotate.additions.commands import add_systems, without_keys
-from annotate.additions.queries import bridging_items, new_systems_of
-from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.additions.queries import RatedOutput, bridging_items, choose_bridging, new_systems_of
+from annotate.core.errors import FrozenError, InvalidValueError, NotReadyError
 from annotate.core.guidelines import guideline_of
-from annotate.core.models import Addition, Assignment, BridgingItem, Project, Round
+from annotate.core.models import Addition, Assignment, BridgingItem, Edition, Project, Round, Submission
 from annotate.rating.commands.rounds import open_round_one
 from annotate.rating.queries.hidden_checks import checks_of
-from annotate.setup.commands import delete_project
+from annotate.setup.commands import (
+    add_dimension,
+    delete_project,
+    remove_dimension,
+    reword_guidelines,
+    update_dimension,
+    update_project,
+)
+from annotate.setup.queries import spec_of
 from tests.additions.scenes import make_addition, make_benchmark, make_new_raters, rate_all
 from tests.factories import make_project
 from tests.rating.rounds import opened
@@ -31,6 +42,21 @@ def test_an_addition_asks_what_its_benchmark_asked() -> None:
     assert make_addition(cast, name="another").number == 2
 
 
+def test_an_addition_keeps_the_questions_of_its_benchmark() -> None:
+    child = make_addition(make_benchmark(documents=1)).project
+    dimension = child.dimensions.get()
+    for change in (
+        lambda: update_project(project=child, guidelines="Others."),
+        lambda: update_dimension(dimension=dimension, to=replace(spec_of(dimension), name="Other")),
+        lambda: add_dimension(project=child, dimension=replace(spec_of(dimension), name="Other")),
+        lambda: remove_dimension(dimension=dimension),
+        lambda: reword_guidelines(project=child, guidelines="Others.", note="Why", by=None),
+    ):
+        with pytest.raises(FrozenError, match="those of its benchmark"):
+            change()
+    assert update_project(project=child, name="Renamed").name == "Renamed"
+
+
 def test_bridging_items_spread_over_documents_and_values() -> None:
     addition = make_addition(make_benchmark(), bridging=6)
     chosen = list(bridging_items(addition).prefetch_related("values"))
@@ -38,6 +64,15 @@ def test_bridging_items_spread_over_documents_and_values() -> None:
     assert sorted(value.value for each in chosen for value in each.values.all()) == [2, 2, 3, 3, 4, 4]
     for each in chosen:
         assert each.item.text == BridgingItem.objects.get(gold=each).original.text
+
+
+def test_no_part_of_the_values_is_favoured_within_a_bridge() -> None:
+    project = make_benchmark(documents=1).project
+    rated = [RatedOutput(number, number, {"fluency": 1 + number / 10}) for number in range(40)]
+    chosen = [choose_bridging(project, rated, number, 10) for number in range(1, 51)]
+    assert all([each.item // 4 for each in one] == list(range(10)) for one in chosen)
+    places = [each.item % 4 for one in chosen for each in one]
+    assert sum(places) / len(places) == pytest.approx(1.5, abs=0.2)
 
 
 def test_every_rater_meets_the_bridging_items_early_without_warnings() -> None:
@@ -82,8 +117,30 @@ def test_only_finished_benchmarks_have_additions() -> None:
 def test_additions_are_deleted_alone_or_with_their_benchmark() -> None:
     cast = make_benchmark(documents=2)
     one, two = make_addition(cast), make_addition(cast, name="another")
+    submission = Submission.objects.create(
+        project=cast.project,
+        system="newcomer",
+        contact="somebody@example.org",
+        outputs={},
+        digest="d",
+        status="accepted",
+        addition=one,
+        decided_at=timezone.now(),
+    )
     delete_project(project=one.project, name=one.project.name, by=cast.admin)
     assert set(Project.objects.all()) == {cast.project, two.project}
+    submission.refresh_from_db()
+    assert submission.addition is None
     delete_project(project=cast.project, name=cast.project.name, by=cast.admin)
     assert not Project.objects.exists()
     assert not BridgingItem.objects.exists()
+
+
+def test_a_project_that_an_edition_follows_stays() -> None:
+    cast, next_one = make_project(), make_project()
+    edition = Edition.objects.create(project=next_one.project, follows=cast.project, number=2)
+    with pytest.raises(NotReadyError, match=r"Delete edition 2 first\."):
+        delete_project(project=cast.project, name=cast.project.name, by=cast.admin)
+    delete_project(project=edition.project, name=edition.project.name, by=next_one.admin)
+    delete_project(project=cast.project, name=cast.project.name, by=cast.admin)
+    assert not Project.objects.exists()

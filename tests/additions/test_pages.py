@@ -76,6 +76,23 @@ def test_planted_severity_is_shown(client: Client) -> None:
     assert "−1.00" in page
 
 
+def test_who_rates_in_an_addition_sees_neither_raters_nor_systems(client: Client) -> None:
+    cast = make_benchmark()
+    addition = make_addition(cast, bridging=6)
+    page = reverse("addition", args=[cast.project.slug, 1])
+    listed = reverse("additions", args=[cast.project.slug])
+    make_member(addition.project, Role.ANNOTATOR, user=cast.researcher)
+    client.force_login(cast.researcher)
+    assert "newcomer" in client.get(page).content.decode()
+    assert "Make an addition" not in client.get(listed).content.decode()
+    open_round_one(project=addition.project, by=cast.admin)
+    for address in (page, listed):
+        assert "newcomer" not in client.get(address).content.decode()
+    assert "not while you rate" in client.get(page).content.decode()
+    addition.project.memberships.filter(user=cast.researcher).delete()
+    assert "newcomer" not in client.get(page).content.decode()
+
+
 def test_lists_and_pages_name_the_benchmark(client: Client) -> None:
     cast = make_benchmark(documents=1)
     child = make_addition(cast).project

@@ -12,9 +12,10 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project, text_digest
 from judges.core.judge_settings import BOUND_SETTINGS, BoundSetting, in_words
 from judges.core.material import outputs_of
-from judges.core.models import Calibration, Judge
+from judges.core.models import Calibration, DriftWatch, Judge
 from judges.core.stages import JudgeStage
 from judges.results.queries.scores import Material, SamplesOf
+from judges.runs.queries.drift import alarms_of
 
 
 def population_of(project: Project, material: Material) -> dict[str, Any]:
@@ -64,7 +65,7 @@ def _judges_by_name(stages: Sequence[JudgeStage]) -> dict[str, Judge]:
 def lapses_of(
     calibration: Calibration, stages: Sequence[JudgeStage], now: dict[str, Any]
 ) -> dict[str, list[str]]:
-    """Return by dimension key what has changed since the sample was drawn, a sentence each."""
+    """Return by dimension key what has changed since the sample was drawn, a sentence each. One query."""
     bound = calibration.bound
     judges = _judges_by_name(stages)
     common = [
@@ -72,6 +73,16 @@ def lapses_of(
         for name, settings in bound["judges"].items()
         for setting in BOUND_SETTINGS
         if setting.key in settings and settings[setting.key] != now["judges"][name][setting.key]
+    ]
+    # An alarm that nobody confirmed refuses the judge itself.
+    confirmed = DriftWatch.objects.filter(
+        alarmed_at__gt=calibration.drawn_at, confirmed_at__isnull=False
+    ).select_related("judge")
+    common += [
+        gettext("{judge} has changed since the sample was drawn, as its watch shows.").format(
+            judge=each.judge
+        )
+        for each in alarms_of((judge.pk for judge in judges.values()), confirmed.order_by("pk"))
     ]
     if bound["population"] != now["population"]:
         before, after = bound["population"]["items"], now["population"]["items"]

@@ -4,14 +4,16 @@ from django.utils.translation import gettext
 
 from judges.core.access import OF_JUDGES
 from judges.core.models import Calibration, RoutingPolicy
+from judges.core.stages import stages_of
 from judges.routing.queries.certifying import look_at
 from judges.routing.queries.state import routing_state
+from judges.runs.queries.drift import alarms_of
 
 
 def refusal_where_learned(calibration: Calibration) -> str:
     """Return why certificates no longer hold in the project that learned them, in a sentence; empty if so.
 
-    They lapsed there, or an audit there contradicts them. 40 queries at most.
+    They lapsed there, a judge has changed, or an audit there contradicts them. 42 queries at most.
     """
     calibration = Calibration.objects.select_related("project", *OF_JUDGES).get(pk=calibration.pk)
     where = calibration.project
@@ -19,6 +21,10 @@ def refusal_where_learned(calibration: Calibration) -> str:
     if lapses:
         message = gettext("The certificates of {calibration} in {project} have lapsed. {reason}")
         return message.format(calibration=calibration, project=where, reason=lapses[0])
+    judges = [judge.pk for stage in stages_of(calibration) for judge in stage.judges]
+    if alarm := alarms_of(judges).select_related("judge").first():
+        message = gettext("A watch in {project} shows that {judge} has changed. Look at it there first.")
+        return message.format(project=where, judge=alarm.judge)
     policies = RoutingPolicy.objects.select_related(
         "project", "rts", "mcq", "calibration", "round__guideline"
     )

@@ -23,14 +23,14 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.results.queries.version import version_of_ratings
 from annotate.results.registry import Chosen
-from judges.core.models import Certificate, DriftWatch, Judge, Judgment, RoutingPolicy
+from judges.core.models import CalibrationStage, Certificate, DriftWatch, Judge, Judgment, RoutingPolicy
 from judges.results.queries.indicator import r_tells
 from judges.results.queries.replacement import DimensionTest, replacement_report
 from judges.results.tables.compared import Scored, compared_values
 from judges.results.tables.version import version_of_values
 from judges.routing.queries.indicator import FEW_VALUES, remember
 from judges.routing.queries.units import Decided, Why
-from judges.runs.queries.drift import unconfirmed_alarms
+from judges.runs.queries.drift import alarms_of
 
 EvidenceOf = Mapping[str, JudgeEvidence]
 """By dimension key."""
@@ -48,8 +48,18 @@ def version_of_evidence(project: Project, judges: Sequence[Judge]) -> Sequence[o
 
 
 def _find_drifted(judges: Sequence[Judge]) -> QuerySet[DriftWatch, int]:
-    """Return the ids of those of the judges that a watch found to have changed."""
-    return unconfirmed_alarms().filter(judge__in=judges).values_list("judge", flat=True)
+    """Return the ids of those of the judges, or of members of panels, that a watch found to have changed."""
+    return alarms_of(each.pk for each in judges).values_list("judge", flat=True)
+
+
+def judges_of_policy(policy: RoutingPolicy) -> set[int]:
+    """Return the ids of the judges whose answers a policy uses, also to compare with. Two queries at most."""
+    found = {policy.rts_id, policy.mcq_id}
+    if calibration := policy.calibration:
+        found |= {calibration.judge_id, calibration.other_id}
+        stages = CalibrationStage.objects.filter(calibration=calibration).order_by("position")
+        found |= {pk for row in stages.values_list("judge", "other") for pk in row}
+    return {pk for pk in found if pk is not None}
 
 
 def evidence_of(project: Project, judge: Judge, *, is_fresh: bool = False) -> EvidenceOf:
@@ -199,18 +209,23 @@ def policy_verdict(
         else evidence_of(policy.project, judge, is_fresh=is_fresh)
         for pk, judge in judges.items()
     }
+    has_drifted = alarms_of(judges_of_policy(policy)).exists()
     found = []
     for part, own in zip(parts, deciding, strict=True):
-        verdicts = [verdict_on_dimension(part, found_of[judge.pk]) for judge in own]
+        verdicts = [verdict_on_dimension(part, found_of[judge.pk], has_drifted=has_drifted) for judge in own]
         # One judge that must not decide is enough to refuse what all of them would keep.
         found.append(next((verdict for verdict in verdicts if verdict.refusal), verdicts[0]))
     return PolicyVerdict(policy, found, audit)
 
 
-def verdict_on_dimension(part: KeptDimension, known: EvidenceOf) -> DimensionVerdict:
-    """Return the verdict on units that may stay with a judge."""
+def verdict_on_dimension(
+    part: KeptDimension, known: EvidenceOf, *, has_drifted: bool = False
+) -> DimensionVerdict:
+    """Return the verdict on units that may stay with a judge. has_drifted: any judge of the policy."""
+    found = known.get(part.dimension.key, JudgeEvidence())
     evidence = replace(
-        known.get(part.dimension.key, JudgeEvidence()),
+        found,
+        has_drifted=has_drifted or found.has_drifted,
         r_tells=part.r_tells,
         certificate=part.certificate,
         errors=part.errors,

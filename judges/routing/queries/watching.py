@@ -8,12 +8,12 @@ from django.utils.translation import gettext
 
 from annotate.core.models import Project
 from annotate.watching.registry import Need
-from judges.core.models import RoutingPolicy
+from judges.core.models import Judge, RoutingPolicy
 from judges.results.queries.kept_indicators import IndicatorsNotKeptError
 from judges.routing.queries.indicator import remember
 from judges.routing.queries.preview import routing_plan
 from judges.routing.queries.state import policies_of, routed_policy, routing_state
-from judges.routing.queries.verdicts import PolicyVerdict, version_of_evidence
+from judges.routing.queries.verdicts import PolicyVerdict, judges_of_policy, version_of_evidence
 from judges.runs.queries.drift import answering_models, describe_change
 
 Status = RoutingPolicy.Status
@@ -53,7 +53,7 @@ def needs_of_routing(project: Project) -> list[Need]:
     policy = routed_policy(project)
     if policy is None:
         return []
-    judges = [judge for judge in (policy.rts, policy.mcq) if judge]
+    judges = list(Judge.objects.filter(pk__in=judges_of_policy(policy)).order_by("pk"))
     sent = policy.units.count()
     made_from = ["needs", policy.pk, sent, version_of_evidence(project, judges)]
 

@@ -1,5 +1,6 @@
 """Watching a judge: begun, checked on a schedule, ended, and begun anew after an alarm."""
 
+import logging
 from datetime import timedelta
 from decimal import Decimal
 from uuid import uuid4
@@ -30,6 +31,7 @@ from judges.runs.queries.drift import (
 
 LEAST_BUDGET = Decimal("0.0001")  # what a budget with four digits can say
 State = DriftCheck.State
+logger = logging.getLogger(__name__)
 
 
 @transaction.atomic
@@ -87,15 +89,16 @@ def stop_watch(*, watch: DriftWatch, by: User | None) -> None:
     for check in watch.checks.filter(state=State.ASKING).select_related("run"):
         if check.run:
             cancel_run(run=check.run)
+    watch.checks.filter(state=State.ASKING).update(state=State.CANCELLED)
     record(watch.judge.project, "watch.stopped", watch.judge, by=by)
 
 
 @transaction.atomic
-def begin_anew(*, watch: DriftWatch, by: User | None) -> DriftWatch:
+def begin_anew(*, watch: DriftWatch, by: User | None, starts: bool = True) -> DriftWatch | None:
     """Confirm an alarm: a new watch takes the values of the last check as the first ones. Safe to run twice.
 
-    The judge's earlier judgments stay, and so do certificates: an admin calibrates anew where the model that
-    decides is another one.
+    starts: whether a new watch begins; None is returned if not, or if the judge cannot be watched now. The
+    judge's earlier judgments stay. Certificates whose sample was drawn before the alarm lapse.
     """
     watch = (
         DriftWatch.objects.select_for_update(of=("self",)).select_related("judge__project").get(pk=watch.pk)
@@ -106,18 +109,29 @@ def begin_anew(*, watch: DriftWatch, by: User | None) -> DriftWatch:
         watch.confirmed_at, watch.confirmed_by = timezone.now(), by
         watch.save(update_fields=["confirmed_at", "confirmed_by"])
         record(watch.judge.project, "watch.confirmed", watch.judge, by=by)
+    if not starts:
+        return None
     last = watch.checks.filter(state=State.FINISHED).last()
     left = None if watch.budget is None else watch.budget - money_spent(watch)
     if left is not None and left < LEAST_BUDGET:
         left = watch.budget
     judge = Judge.objects.select_related("endpoint", "template", "project").get(pk=watch.judge_id)
-    return start_watch(judge=judge, items=0, days=watch.days, budget=left, by=by, baseline=last)
+    try:
+        return start_watch(judge=judge, items=0, days=watch.days, budget=left, by=by, baseline=last)
+    except DomainError:
+        return None
 
 
 def start_due_checks() -> None:
-    """Start the checks that are due. Workers on all hosts may do so at the same time."""
+    """Start the checks that are due. Workers on all hosts may do so at the same time.
+
+    An error is logged, and keeps no other watch from its check.
+    """
     for watch in due_watches().order_by("next_at", "pk"):
-        start_check(watch=watch)
+        try:
+            start_check(watch=watch)
+        except Exception:
+            logger.exception("A check of watch %d could not be started.", watch.pk)
 
 
 @transaction.atomic
@@ -177,7 +191,10 @@ def _ask(watch: DriftWatch) -> DriftCheck:
 def finish_ended_checks() -> None:
     """Compare the values of the checks whose runs have ended with the first ones."""
     for check in ended_checks().select_related("run", "watch__judge__project").order_by("pk"):
-        finish_check(check=check)
+        try:
+            finish_check(check=check)
+        except Exception:
+            logger.exception("Check %d could not be compared.", check.pk)
 
 
 def finish_check(*, check: DriftCheck) -> None:

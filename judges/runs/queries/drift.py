@@ -1,13 +1,13 @@
 """Whether a judge is still the model that it was: what servers call it, and the checks of its watch."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from django.db.models import Avg, Count, F, Max, Min, Q, QuerySet, Sum
+from django.db.models import Avg, Case, Count, F, Max, Min, Q, QuerySet, Sum, When
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -19,7 +19,7 @@ from agreement.streams import Stream
 from annotate.core.guidelines import current_guideline
 from annotate.core.models import Item, Project
 from annotate.watching.registry import Need
-from judges.core.models import DriftCheck, DriftWatch, Judge, Judgment, Run
+from judges.core.models import DriftCheck, DriftWatch, Judge, Judgment, PanelMember, Run
 from judges.core.specification import Scope
 from judges.runs.queries.plans import JudgePlan, plan_of
 
@@ -60,11 +60,19 @@ def answering_models(judge: Judge) -> list[AnsweringModel]:
     return [AnsweringModel(*row) for row in rows.order_by("first", "returned_model", "system_fingerprint")]
 
 
+def is_same_model(one: AnsweringModel, other: AnsweringModel) -> bool:
+    """Return whether two names may be of one model; what a server did not tell differs from nothing."""
+    pairs = (one.model, other.model), (one.fingerprint, other.fingerprint)
+    return all(first == second for first, second in pairs if first and second)
+
+
 def describe_change(models: Sequence[AnsweringModel]) -> str:
-    """Return since when another model answers than the first; empty if one name answered all."""
+    """Return since when only another model answers than before; empty if there is no such day."""
     if len(models) < 2:
         return ""
     newest, earlier = models[-1], models[:-1]
+    if newest.first <= max(each.last for each in earlier):
+        return ""  # several answer in turn
     says = gettext("Since {day} the server answers as {newest}; {judgments} judgments were made by {first}.")
     return says.format(
         day=date_format(timezone.localtime(newest.first), "DATE_FORMAT"),
@@ -181,7 +189,8 @@ def chart_of_watch(watch: DriftWatch, checks: Sequence[DriftCheck]) -> dict[int,
 
     return control_chart(
         {dimension: table(dimension, items) for dimension, items in units.items()},
-        {dimension: [documents[item] for item in items] for dimension, items in units.items()},
+        # An item that was deleted is missing, and has a document of its own.
+        {dimension: [documents.get(item, -item) for item in items] for dimension, items in units.items()},
         tolerance=TOLERANCE,
     )
 
@@ -194,8 +203,10 @@ def figures_of_check(watch: DriftWatch, check: DriftCheck) -> dict[str, dict[str
 
 
 def latest_watch(judge: Judge) -> DriftWatch | None:
-    """Return the newest watch of a judge. One query."""
-    return DriftWatch.objects.filter(judge=judge).select_related("judge__project").first()
+    """Return the watch of a judge with an alarm that nobody confirmed, else its newest. One query."""
+    is_alarm = When(alarmed_at__isnull=False, confirmed_at=None, then=0)
+    watches = DriftWatch.objects.filter(judge=judge).select_related("judge__project")
+    return watches.order_by(Case(is_alarm, default=1), "-pk").first()
 
 
 def unconfirmed_alarms() -> QuerySet[DriftWatch]:
@@ -203,10 +214,26 @@ def unconfirmed_alarms() -> QuerySet[DriftWatch]:
     return DriftWatch.objects.filter(alarmed_at__isnull=False, confirmed_at=None).order_by("pk")
 
 
+def alarms_of(
+    judges: Iterable[int | None], alarms: QuerySet[DriftWatch] | None = None
+) -> QuerySet[DriftWatch]:
+    """Return those alarms that are about these judges (ids), or members of those that are panels.
+
+    alarms: by default the unconfirmed ones.
+    """
+    keys = {each for each in judges if each is not None}
+    members = PanelMember.objects.filter(panel__judge__in=keys).values("judge")
+    found = unconfirmed_alarms() if alarms is None else alarms
+    return found.filter(Q(judge__in=keys) | Q(judge__in=members))
+
+
 def needs_of_drift(project: Project) -> list[Need]:
-    """Return the judges that a watch found to have changed. One query."""
+    """Return the judges that a watch found to have changed, without archived ones. One query."""
     says = gettext("{judge} has changed since its first values. Look at the checks, then begin anew.")
-    found = unconfirmed_alarms().filter(judge__project=project).values_list("judge", F("judge__name"))
+    alarms = unconfirmed_alarms().filter(
+        judge__project=project, judge__archived_at=None, judge__endpoint__archived_at=None
+    )
+    found = alarms.values_list("judge", F("judge__name"))
     return [
         Need(says.format(judge=name), reverse("judge_watch", args=[project.slug, pk]), is_urgent=True)
         for pk, name in found

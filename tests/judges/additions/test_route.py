@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.additions.commands import add_systems
 from annotate.additions.queries import bridging_items
@@ -11,7 +12,16 @@ from annotate.rating.commands.rounds import close_round_one
 from judges.additions.commands import copy_judges, follow_route
 from judges.additions.queries import addition_route, find_outside, route_of
 from judges.core.errors import CalibrationRefusedError
-from judges.core.models import Endpoint, EndpointKey, Judge, RoutedUnit, RoutingPolicy
+from judges.core.models import (
+    DevelopmentDocument,
+    DriftWatch,
+    Endpoint,
+    EndpointKey,
+    Judge,
+    Judgment,
+    RoutedUnit,
+    RoutingPolicy,
+)
 from judges.endpoints.commands import enter_key
 from judges.endpoints.keys import key_of
 from judges.routing.commands.certificates import compute_certificates, draw_calibration
@@ -84,10 +94,14 @@ def routed(cast: Cast, *, documents: int = DOCUMENTS) -> tuple[Addition, Routing
 def test_judges_are_copied_with_prompts_keys_and_prices(cast: Cast) -> None:
     endpoint = Endpoint.objects.filter(project=cast.project).order_by("pk")[0]
     enter_key(endpoint=endpoint, key="secret-of-the-benchmark", by=cast.admin)
+    learned = cast.project.documents.order_by("pk")[0]
+    DevelopmentDocument.objects.create(document=learned)
     addition = added(cast)
     assert [judge.name for judge in copy_judges(addition=addition, by=cast.admin)] == ["Reasoner", "Chooser"]
     copy_judges(addition=addition, by=cast.admin)
     assert Judge.objects.filter(project=addition.project).count() == 2
+    own = DevelopmentDocument.objects.filter(document__project=addition.project)
+    assert list(own.values_list("document__key", "part")) == [(learned.key, "teach")]
     copied = EndpointKey.objects.get(endpoint__project=addition.project)
     assert copied.encrypted != endpoint.entered_key.encrypted
     assert key_of(copied.endpoint) == "secret-of-the-benchmark"
@@ -143,6 +157,57 @@ def test_certificates_that_lapsed_in_the_benchmark_are_refused(cast: Cast) -> No
     assert "have lapsed" in addition_route(addition).route.refusal
     with pytest.raises(CalibrationRefusedError, match="have lapsed"):
         follow_route(addition=addition, by=cast.admin)
+
+
+def alarm(judge: Judge) -> DriftWatch:
+    now = timezone.now()
+    return DriftWatch.objects.create(
+        judge=judge, units={}, days=7, next_at=now, is_active=False, alarmed_at=now
+    )
+
+
+def test_a_judge_that_changed_lends_no_certificate(cast: Cast) -> None:
+    addition = added(cast)
+    copy_judges(addition=addition, by=cast.admin)
+    answer(addition)
+    watch = alarm(Judge.objects.get(project=cast.project, name="Chooser"))
+    with pytest.raises(CalibrationRefusedError, match="shows that Chooser has changed"):
+        follow_route(addition=addition, by=cast.admin)
+    DriftWatch.objects.filter(pk=watch.pk).update(confirmed_at=timezone.now())
+    with pytest.raises(CalibrationRefusedError, match=r"have lapsed\. Chooser has changed"):
+        follow_route(addition=addition, by=cast.admin)
+
+
+def test_an_alarm_of_the_compared_judge_refuses_the_policy(cast: Cast) -> None:
+    addition, policy = routed(cast)
+    before = routing_state(policy, addition.project)
+    alarm(Judge.objects.get(project=addition.project, name="Chooser"))
+    after = routing_state(policy, addition.project)
+    assert before
+    assert after
+    assert not before.verdict.refusal
+    assert "its watch shows that it has changed" in after.verdict.message
+
+
+def test_certificates_are_learned_again_where_the_copies_lapsed(cast: Cast) -> None:
+    addition = added(cast)
+    copy_judges(addition=addition, by=cast.admin)
+    answer(addition)
+    copies = Judgment.objects.filter(judge__project=addition.project)
+    Judgment.objects.filter(judge__project=cast.project).update(returned_model="m", system_fingerprint="f")
+    copies.update(returned_model="m", system_fingerprint="g")
+    says = r"answered as m \(fingerprint g\) here and as m \(fingerprint f\)"
+    with pytest.raises(CalibrationRefusedError, match=says):
+        follow_route(addition=addition, by=cast.admin)
+    copies.update(system_fingerprint="")
+    first = follow_route(addition=addition, by=cast.admin)
+    RoutingPolicy.objects.filter(pk=first.pk).delete()
+    changed = copies.filter(judge__name="Reasoner", dimension__key="fluency").order_by("pk")[0]
+    copies.filter(pk=changed.pk).update(value=2 if changed.value == 1 else 1)
+    second = follow_route(addition=addition, by=cast.admin)
+    assert second.calibration
+    assert first.calibration
+    assert str(second.calibration) == f"{first.calibration} (2)"
 
 
 def test_systems_outside_the_calibrated_ones_are_named(cast: Cast) -> None:

@@ -8,7 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.core.errors import InvalidValueError, NotReadyError
-from judges.core.models import DriftCheck, DriftWatch, Judge, Judgment, Run
+from annotate.core.models import Project
+from annotate.setup.commands import delete_project
+from judges.core.models import DriftCheck, DriftWatch, Judge, Judgment, PromptSearch, Run
 from judges.interchange.queries.export import JUDGE_TABLES
 from judges.routing.queries.verdicts import evidence_of
 from judges.runs.commands.drift import (
@@ -24,8 +26,10 @@ from judges.runs.queries.drift import (
     answering_models,
     choose_units,
     describe_change,
+    latest_watch,
     needs_of_drift,
     plan_of_check,
+    unconfirmed_alarms,
 )
 from judges.runs.queries.watching import spending_section
 from tests.factories import make_project
@@ -125,11 +129,11 @@ def test_worker_that_dies_before_the_run_starts_leaves_nothing(judge, monkeypatc
     watch = watched(judge)
 
     def die(**_run):
-        raise SystemError("killed")
+        raise SystemExit("killed")
 
     with monkeypatch.context() as patched:
         patched.setattr("judges.runs.commands.drift.start_run", die)
-        with pytest.raises(SystemError):
+        with pytest.raises(SystemExit):
             start_due_checks()
     assert not watch.checks.exists()
     assert Judge.with_candidates.count() == 1
@@ -156,6 +160,36 @@ def test_alarm_refuses_the_judge_until_an_admin_begins_anew(cast, judge, provide
     assert not evidence_of(cast.project, judge)[cast.dimensions[0].key].has_drifted
     (figures,) = checked(anew).figures.values()
     assert (figures["value"], figures["is_alarm"]) == (0, False)  # compared with the last check
+
+
+def test_alarm_of_an_archived_judge_is_no_need_and_can_be_confirmed(cast, judge):
+    alarmed = {"is_active": False, "alarmed_at": timezone.now()}
+    watch = watched(judge)
+    DriftWatch.objects.update(**alarmed)
+    later = DriftWatch.objects.create(judge=judge, units={}, days=1, next_at=timezone.now(), is_active=False)
+    assert latest_watch(judge) == watch
+    Judge.objects.filter(pk=judge.pk).update(archived_at=timezone.now())
+    assert not needs_of_drift(cast.project)
+    assert begin_anew(watch=watch, by=cast.admin) is None
+    assert not unconfirmed_alarms().exists()
+    assert latest_watch(judge) == later
+
+
+def test_an_error_of_one_watch_keeps_no_other_from_its_check(judge, monkeypatch):
+    other = make_unpriced(judge)
+    first, second = (
+        watched(judge),
+        DriftWatch.objects.create(judge=other, units={}, days=1, next_at=timezone.now()),
+    )
+    tried = []
+
+    def fail(*, watch):
+        tried.append(watch)
+        raise KeyError(watch.pk)
+
+    monkeypatch.setattr("judges.runs.commands.drift.start_check", fail)
+    start_due_checks()
+    assert set(tried) == {first, second}
 
 
 def test_unreadable_replies_are_counted_and_no_drift(judge, provider):
@@ -206,6 +240,8 @@ def test_new_name_of_the_model_is_told(cast, judge, client):
     make_judgment(judge, cast.items[0], cast.dimensions[0], sample=1, value=4, **newer)
     says = describe_change(answering_models(judge))
     assert "answers as gpt-x-2026-03 (fingerprint fp_12); 40 judgments were made by gpt-x-2025-11" in says
+    make_judgment(judge, cast.items[0], cast.dimensions[0], sample=2, value=4, returned_model="gpt-x-2025-11")
+    assert describe_change(answering_models(judge)) == ""  # both answer
     client.force_login(cast.admin)
     page = client.get(reverse("judge_watch", args=[cast.project.slug, judge.pk])).content.decode()
     assert "gpt-x-2026-03 (fingerprint fp_12)" in page
@@ -230,3 +266,15 @@ def test_page_starts_a_watch_after_showing_its_cost(cast, judge, client, provide
     step = reverse("watch_step", args=[cast.project.slug, judge.pk, "anew"])
     assert client.post(step).status_code == 302
     assert DriftWatch.objects.filter(is_active=True).count() == 1
+
+
+def test_project_with_a_watch_and_a_search_is_deleted(cast, judge):
+    search = PromptSearch.objects.create(judge=judge, dimension=cast.dimensions[0], planned_calls=1)
+    check = checked(watched(judge))
+    Judge.with_candidates.filter(rechecks=check).update(tried_by=search)
+    begun = DriftWatch.objects.get()
+    DriftWatch.objects.update(baseline=check, is_active=False)
+    assert begun.checks.exists()
+    delete_project(project=cast.project, name=cast.project.name, by=cast.admin)
+    assert not Project.objects.exists()
+    assert not Judge.with_candidates.exists()
