@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, FilePayload, Page, expect
 
 from annotate.core.models import Addition, PublicLeaderboard
 from annotate.rating.commands.rounds import close_round_one, open_round_one
@@ -41,7 +41,7 @@ def test_a_submitted_system_reaches_the_leaderboard(
     stranger.get_by_label("E-mail").fill("stranger@example.org")
     keys = cast.project.documents.order_by("pk").values_list("key", flat=True)
     lines = "\n".join(json.dumps({"document": key, "output": f"A new text about {key}."}) for key in keys)
-    file = {"name": "outputs.jsonl", "mimeType": "application/jsonl", "buffer": lines.encode()}
+    file = FilePayload(name="outputs.jsonl", mimeType="application/jsonl", buffer=lines.encode())
     stranger.locator("input[type=file]").set_input_files(files=[file])
     stranger.get_by_role("button", name="Submit").click()
     expect(stranger.get_by_role("status")).to_contain_text("Received 6 outputs of newcomer")

@@ -81,12 +81,12 @@ def _first(project: Project) -> Options:
 
 
 def _second(project: Project) -> Options:
-    """Return the sources with the project's usual judge first.
+    """Return the sources, judges first.
 
     A related project is never the first choice: exports and files of this project show first choices.
     """
     own, related = list_sources(project)
-    return [*sorted(own, key=lambda each: (not each[0].startswith(JUDGE), -own.index(each))), *related]
+    return [*sorted(own, key=lambda each: not each[0].startswith(JUDGE)), *related]
 
 
 FIRST = Parameter("first", gettext_lazy("First source"), _first)
