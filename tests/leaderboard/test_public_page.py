@@ -127,6 +127,17 @@ def test_requests_above_the_limit_get_429(
     assert client.get(url(shown), REMOTE_ADDR="203.0.113.9").status_code == 200
 
 
+def make_next_version(cast: Cast, changelog: str) -> None:
+    Version.objects.create(
+        project=cast.project,
+        major=1,
+        minor=1,
+        changelog=changelog,
+        content_hash="f" * 64,
+        leaderboard=leaderboard_of(cast.project).as_dict(),
+    )
+
+
 def test_nothing_about_raters_or_texts_leaks(client: Client, cast: Cast, shown: PublicLeaderboard) -> None:
     secret = []
     for member in cast.project.memberships.select_related("user"):
@@ -134,7 +145,7 @@ def test_nothing_about_raters_or_texts_leaks(client: Client, cast: Cast, shown: 
         member.save(update_fields=["label"])
         assert member.user
         secret += [member.label, member.pseudonym, member.user.email, member.user.name]
-    Version.objects.update(leaderboard=leaderboard_of(cast.project).as_dict(), content_hash="f" * 64)
+    make_next_version(cast, "Something else.")
     texts = [item.text for item in cast.items]
     texts += [part["text"] for item in cast.items for part in item.document.parts]
     for name in (*READ_ONLY, "submit"):
@@ -150,9 +161,7 @@ def test_nothing_about_raters_or_texts_leaks(client: Client, cast: Cast, shown: 
 def test_texts_of_strangers_are_text(client: Client, cast: Cast, shown: PublicLeaderboard) -> None:
     attack = "<script>alert(1)</script>"
     System.objects.filter(project=cast.project, name="system-1").update(name=f"=1+1{attack}")
-    Version.objects.update(
-        leaderboard=leaderboard_of(cast.project).as_dict(), changelog=attack, content_hash="e" * 64
-    )
+    make_next_version(cast, attack)
     PublicLeaderboard.objects.update(introduction=f"{attack}[x](javascript:alert(1))")
     for name in ("page", "embed"):
         page = client.get(url(shown, name)).content.decode()

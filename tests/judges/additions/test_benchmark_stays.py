@@ -21,7 +21,8 @@ def everything(project: Project, path: Path) -> list[object]:
     """Return the export, tables on people, and the version of every result, from which its numbers follow."""
     people = [result_of(project, name) for name in ("agreement", "systems")]
     tables = [sections_to(each.page.sections(project, each.chosen)) for each in people]
-    listed = [page for page in PAGES.values() if page.is_listed(project)]
+    # The leaderboard lists systems of additions, too.
+    listed = [page for page in PAGES.values() if page.is_listed(project) and page.name != "leaderboard"]
     versions = [version_of(result_of(project, page), project) for page in listed]
     return [exported(project, path), tables, versions]
 
