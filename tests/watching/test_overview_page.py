@@ -324,8 +324,8 @@ def test_queries_are_the_same_whatever_the_projects_size(client, documents, anno
     cast = make_project(documents=documents, annotators=annotators, raters_per_item=annotators)
     round = opened(cast)
     # session, user, place, roles, the twelve of the overview, imports, webhooks, submissions, additions,
-    # workers, three of judges, roles for tabs
-    assert queries(client, cast, cast.admin) == 25
+    # workers, four of judges, roles for tabs
+    assert queries(client, cast, cast.admin) == 26
     # session, user, place, roles, place as annotator, rounds, progress (3), guideline, practice (2), roles
     assert queries(client, cast, cast.annotators[0].user) == 13
     for item in cast.items:
@@ -334,7 +334,7 @@ def test_queries_are_the_same_whatever_the_projects_size(client, documents, anno
     close_round_one(project=cast.project, by=cast.admin)
     open_round_two(project=cast.project, by=cast.admin)
     assert (
-        queries(client, cast, cast.admin) == 24
+        queries(client, cast, cast.admin) == 26
     )  # three of the open disputes; no pace of Round I, nor who rated when
     # session, user, place, roles, place as annotator, rounds, the disputes' counts (2) and nudge, roles
     assert queries(client, cast, cast.annotators[0].user) == 10

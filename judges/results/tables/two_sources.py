@@ -56,7 +56,7 @@ _BIAS = gettext_lazy(
 )
 _RANKS = gettext_lazy(
     "Means on the common units. Rank 1 is the highest mean; ties share a rank. A change above 0 is a higher "
-    "place by the second source. p is corrected by Holm over the systems of a dimension."
+    "place by the second source. p is corrected by Holm over systems, not over dimensions."
 )
 _ORDER = gettext_lazy(
     "Kendall’s tau-b of the systems’ means by both sources; 1 is the same order. The interval resamples "

@@ -94,7 +94,7 @@ def test_model_spec_and_form_have_the_declared_settings() -> None:
     declared = list(names_of_settings())
     identity = ["name", "endpoint", "model", "template"]
     columns = {each.name for each in Judge._meta.concrete_fields}
-    others = ["id", "project", "method", "created_at", "archived_at", "tried_by"]
+    others = ["id", "project", "method", "created_at", "archived_at", "tried_by", "rechecks"]
     assert {*declared, *identity, *others} == columns
     assert [each.name for each in dataclasses.fields(JudgeSpec)] == [*identity, *declared]
     assert list(JudgeForm.base_fields) == [*identity, *declared]

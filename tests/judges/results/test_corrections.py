@@ -36,6 +36,7 @@ def test_tables_with_p_values_say_what_they_are_corrected_over() -> None:
         ("reliability", "validity"),
         ("judges", "pairs-of-judges"),
         ("estimates", "corrected-pairs"),
+        ("compare", "ranks"),
         ("judges", "nearer"),
         ("experiments", "pairs-of-judges"),
         ("alignment", "alignment"),
