@@ -41,6 +41,7 @@ from annotate.core.models import (
     text_digest,
 )
 from annotate.core.rendering.texts import choose_format
+from annotate.material.commands.copying import copy_documents
 from annotate.people.commands import add_member
 from annotate.rating.commands.plans import choose_plan
 from annotate.setup.commands import create_project
@@ -69,7 +70,7 @@ def add_systems(
     addition = Addition.objects.create(project=child, benchmark=benchmark, number=number, created_by=by)
     chosen = choose_bridging(benchmark, rated_in_round_one(benchmark), number, bridging)
     used = {*documents.values(), *(each.document for each in chosen)}
-    copies = _copy_documents(benchmark, child, used)
+    copies = copy_documents(benchmark, child, used)
     for name, texts in outputs.items():
         system = System.objects.create(project=child, name=name)
         Item.objects.bulk_create(
@@ -179,15 +180,6 @@ def _copy_image(image: GuidelineImage, child: Project) -> None:
     with image.file.open("rb") as file:
         copy.file.save(image.key, ContentFile(file.read()), save=False)
     copy.save()
-
-
-def _copy_documents(benchmark: Project, child: Project, keys: set[int]) -> dict[int, Document]:
-    originals = list(benchmark.documents.filter(pk__in=keys).order_by("pk"))
-    fields = ("key", "title", "parts", "digest", "metadata")
-    made = Document.objects.bulk_create(
-        Document(project=child, **{name: getattr(each, name) for name in fields}) for each in originals
-    )
-    return {old.pk: new for old, new in zip(originals, made, strict=True)}
 
 
 def _copy_bridging(child: Project, chosen: Sequence[RatedOutput], copies: Mapping[int, Document]) -> None:

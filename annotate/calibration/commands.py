@@ -26,7 +26,7 @@ from annotate.core.models import (
 )
 from annotate.core.rounds import rounds_of
 from annotate.core.scale import SMALLEST_STEP
-from annotate.material.commands.copying import copy_documents
+from annotate.material.commands.copying import copy_documents, copy_outputs
 from annotate.people.commands import add_member
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_one, open_round_two
@@ -62,7 +62,7 @@ def start_session(
         )
     with transaction.atomic():
         session = _make_session(project, raters, by)
-        copy_documents(project, session, documents)
+        copy_outputs(copy_documents(project, session, documents), session)
     open_round_one(project=session, by=by)
     return session
 

@@ -12,7 +12,7 @@ from annotate.core.models import Edition, Project, Role, User, Version, VersionR
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands.exports import start_export
 from annotate.leaderboard.queries import finished_additions, leaderboard_of
-from annotate.material.commands.copying import copy_documents
+from annotate.material.commands.copying import copy_documents, copy_outputs
 from annotate.people.commands import add_member
 from annotate.setup.commands import create_project
 from annotate.setup.queries import template_of
@@ -60,7 +60,8 @@ def start_edition(*, project: Project, by: User) -> Edition:
     number = 1 + max([1, *first.next_editions.values_list("number", flat=True)])
     name = gettext("{project}, edition {number}").format(project=first.name[:130], number=number)
     made = create_project(user=by, name=name, template=template_of(project))
-    copy_documents(project, made, list(project.documents.values_list("pk", flat=True)))
+    documents = copy_documents(project, made, project.documents.values_list("pk", flat=True))
+    copy_outputs(documents, made)
     watching = project.memberships.filter(
         role__in=[Role.ADMIN, Role.RESEARCHER], active=True, user__isnull=False
     ).exclude(user=by, role=Role.ADMIN)

@@ -25,7 +25,7 @@ def cast() -> Cast:
 
 
 @pytest.fixture
-def shown(cast: Cast) -> PublicLeaderboard:
+def board(cast: Cast) -> PublicLeaderboard:
     """A public page that takes submissions and does not release texts."""
     Version.objects.create(
         project=cast.project,

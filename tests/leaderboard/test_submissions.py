@@ -43,22 +43,22 @@ def as_file(outputs: dict[str, str], name: str = "outputs.csv") -> SimpleUploade
     return SimpleUploadedFile(name, written.getvalue().encode())
 
 
-def send(client: Client, shown: PublicLeaderboard, file: SimpleUploadedFile, **more: Any) -> Any:
+def send(client: Client, board: PublicLeaderboard, file: SimpleUploadedFile, **more: Any) -> Any:
     fields = {"system": "New system", "contact": "team@example.org", "note": "", "file": file}
     headers = more.pop("headers", {})
-    return client.post(reverse("public_submit", args=[shown.key]), {**fields, **more}, headers=headers)
+    return client.post(reverse("public_submit", args=[board.key]), {**fields, **more}, headers=headers)
 
 
-def submit(shown: PublicLeaderboard, outputs: dict[str, str], **more: str) -> Submission:
+def submit(board: PublicLeaderboard, outputs: dict[str, str], **more: str) -> Submission:
     fields = {"system": "New system", "contact": "team@example.org", "note": "", **more}
-    return submit_outputs(shown=shown, outputs=outputs, **fields)
+    return submit_outputs(shown=board, outputs=outputs, **fields)
 
 
 def test_file_becomes_a_submission_that_admins_see(
-    client: Client, cast: Cast, shown: PublicLeaderboard
+    client: Client, cast: Cast, board: PublicLeaderboard
 ) -> None:
     attack = "<img src=x onerror=alert(1)>"
-    answer = send(client, shown, as_file(outputs_of(cast, attack)), system=f"S{attack}", note=f"**{attack}**")
+    answer = send(client, board, as_file(outputs_of(cast, attack)), system=f"S{attack}", note=f"**{attack}**")
     assert answer.status_code == 201
     assert "An admin of the benchmark decides" in answer.content.decode()
     assert not answer.cookies
@@ -88,18 +88,18 @@ def test_file_becomes_a_submission_that_admins_see(
     ],
 )
 def test_unusable_file_is_refused_in_a_sentence(
-    client: Client, shown: PublicLeaderboard, file: SimpleUploadedFile, message: str
+    client: Client, board: PublicLeaderboard, file: SimpleUploadedFile, message: str
 ) -> None:
     file.seek(0)
-    answer = send(client, shown, file)
+    answer = send(client, board, file)
     assert answer.status_code == 422
     assert message in answer.content.decode()
     assert not Submission.objects.exists()
 
 
-def test_huge_body_is_refused_before_it_is_read(client: Client, shown: PublicLeaderboard) -> None:
+def test_huge_body_is_refused_before_it_is_read(client: Client, board: PublicLeaderboard) -> None:
     answer = client.post(
-        reverse("public_submit", args=[shown.key]),
+        reverse("public_submit", args=[board.key]),
         b"",
         "multipart/form-data; boundary=x",
         CONTENT_LENGTH=10**10,
@@ -107,7 +107,7 @@ def test_huge_body_is_refused_before_it_is_read(client: Client, shown: PublicLea
     assert answer.status_code == 413
 
 
-def test_each_document_needs_one_usable_output(cast: Cast, shown: PublicLeaderboard) -> None:
+def test_each_document_needs_one_usable_output(cast: Cast, board: PublicLeaderboard) -> None:
     whole = outputs_of(cast)
     first = next(iter(whole))
     cases = {
@@ -118,63 +118,63 @@ def test_each_document_needs_one_usable_output(cast: Cast, shown: PublicLeaderbo
     }
     for message, outputs in cases.items():
         with pytest.raises(DomainError, match=message):
-            submit(shown, outputs)
+            submit(board, outputs)
     for more in ({"system": "System-1"}, {"system": "a\x00"}, {"note": "\ud800"}):
         with pytest.raises(DomainError):
-            submit(shown, whole, **more)
+            submit(board, whole, **more)
     assert not Submission.objects.exists()
 
 
-def test_same_outputs_are_kept_once(cast: Cast, shown: PublicLeaderboard) -> None:
-    first = submit(shown, outputs_of(cast))
-    assert submit(shown, outputs_of(cast)) == first
+def test_same_outputs_are_kept_once(cast: Cast, board: PublicLeaderboard) -> None:
+    first = submit(board, outputs_of(cast))
+    assert submit(board, outputs_of(cast)) == first
     with pytest.raises(DomainError, match="already"):
-        submit(shown, outputs_of(cast), contact="other@example.org")
+        submit(board, outputs_of(cast), contact="other@example.org")
 
 
-def test_page_without_submissions_takes_none(client: Client, cast: Cast, shown: PublicLeaderboard) -> None:
+def test_page_without_submissions_takes_none(client: Client, cast: Cast, board: PublicLeaderboard) -> None:
     PublicLeaderboard.objects.update(takes_submissions=False)
-    assert send(client, shown, as_file(outputs_of(cast))).status_code == 404
-    shown.refresh_from_db()
+    assert send(client, board, as_file(outputs_of(cast))).status_code == 404
+    board.refresh_from_db()
     with pytest.raises(DomainError):
-        submit(shown, outputs_of(cast))
+        submit(board, outputs_of(cast))
 
 
-def test_form_of_another_site_is_refused(cast: Cast, shown: PublicLeaderboard, settings: Any) -> None:
+def test_form_of_another_site_is_refused(cast: Cast, board: PublicLeaderboard, settings: Any) -> None:
     settings.CSRF_TRUSTED_ORIGINS = ["https://concord.example.org"]
     client = Client(enforce_csrf_checks=True)
     for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
-        assert send(client, shown, as_file(outputs_of(cast)), headers=headers).status_code == 403
+        assert send(client, board, as_file(outputs_of(cast)), headers=headers).status_code == 403
     own = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
-    assert send(client, shown, as_file(outputs_of(cast)), headers=own).status_code == 201
+    assert send(client, board, as_file(outputs_of(cast)), headers=own).status_code == 201
     behind_a_proxy = {"Origin": "https://concord.example.org"}
-    assert send(client, shown, as_file(outputs_of(cast)), headers=behind_a_proxy).status_code == 201
+    assert send(client, board, as_file(outputs_of(cast)), headers=behind_a_proxy).status_code == 201
 
 
-def test_submissions_of_an_address_are_limited(client: Client, cast: Cast, shown: PublicLeaderboard) -> None:
+def test_submissions_of_an_address_are_limited(client: Client, cast: Cast, board: PublicLeaderboard) -> None:
     codes = [
-        send(client, shown, as_file(outputs_of(cast, f"Text {number}"))).status_code for number in range(7)
+        send(client, board, as_file(outputs_of(cast, f"Text {number}"))).status_code for number in range(7)
     ]
     assert codes == [201] * 5 + [429] * 2
-    refused = send(client, shown, as_file(outputs_of(cast, "Text 8")))
+    refused = send(client, board, as_file(outputs_of(cast, "Text 8")))
     assert "5 submissions an hour. Try again in 60 minutes." in refused.content.decode()
     assert 3500 < int(refused["Retry-After"]) <= 3600
     body = {"system": "New", "contact": "team@example.org", "outputs": outputs_of(cast, "Text 9")}
-    url = f"/api/v1/benchmarks/{shown.key}/submissions/"
+    url = f"/api/v1/benchmarks/{board.key}/submissions/"
     answer = client.post(url, json.dumps(body), content_type="application/json")
     assert (answer.status_code, answer.json()["code"]) == (429, "too_many_requests")
     assert "an hour" in answer.json()["message"]
     assert 3500 < int(answer["Retry-After"]) <= 3600
 
 
-def test_refused_outputs_are_not_counted(client: Client, cast: Cast, shown: PublicLeaderboard) -> None:
+def test_refused_outputs_are_not_counted(client: Client, cast: Cast, board: PublicLeaderboard) -> None:
     for _ in range(6):
-        assert send(client, shown, as_file({"nowhere": "x"})).status_code == 422
-    assert send(client, shown, as_file(outputs_of(cast))).status_code == 201
+        assert send(client, board, as_file({"nowhere": "x"})).status_code == 422
+    assert send(client, board, as_file(outputs_of(cast))).status_code == 201
 
 
-def test_rejected_submission_keeps_its_reason(client: Client, cast: Cast, shown: PublicLeaderboard) -> None:
-    found = submit(shown, outputs_of(cast))
+def test_rejected_submission_keeps_its_reason(client: Client, cast: Cast, board: PublicLeaderboard) -> None:
+    found = submit(board, outputs_of(cast))
     client.force_login(cast.admin)
     page = reverse("submission", args=[cast.project.slug, found.pk])
     assert client.post(page, {"reject": "1", "reason": " "}).status_code == 422
@@ -193,15 +193,15 @@ def test_admin_publishes_with_link_and_code(client: Client, cast: Cast) -> None:
     assert "has no version yet" in client.get(page).content.decode()
     assert client.post(page, {"takes_submissions": "on"}).status_code == 422
     assert client.post(page, {"is_public": "on", "metadata_names": ["genre"]}).status_code == 302
-    shown = PublicLeaderboard.objects.get(project=cast.project)
-    assert (shown.is_public, shown.shows_texts, shown.metadata_names) == (True, False, ["genre"])
+    board = PublicLeaderboard.objects.get(project=cast.project)
+    assert (board.is_public, board.shows_texts, board.metadata_names) == (True, False, ["genre"])
     content = client.get(page).content.decode()
-    assert f"&lt;iframe src=&quot;http://testserver/benchmarks/{shown.key}/embed/&quot;" in content
+    assert f"&lt;iframe src=&quot;http://testserver/benchmarks/{board.key}/embed/&quot;" in content
     assert AuditEntry.objects.filter(project=cast.project, act="leaderboard.changed").count() == 1
 
 
-def test_api_takes_outputs_without_an_account(client: Client, cast: Cast, shown: PublicLeaderboard) -> None:
-    url = f"/api/v1/benchmarks/{shown.key}/submissions/"
+def test_api_takes_outputs_without_an_account(client: Client, cast: Cast, board: PublicLeaderboard) -> None:
+    url = f"/api/v1/benchmarks/{board.key}/submissions/"
     body = {"system": "New", "contact": "team@example.org", "outputs": outputs_of(cast)}
     answer = client.post(url, json.dumps(body), content_type="application/json")
     assert answer.status_code == 201, answer.content
@@ -224,9 +224,9 @@ def test_api_takes_outputs_without_an_account(client: Client, cast: Cast, shown:
 
 
 def test_accepted_submission_becomes_an_addition(
-    client: Client, cast: Cast, shown: PublicLeaderboard
+    client: Client, cast: Cast, board: PublicLeaderboard
 ) -> None:
-    found = submit(shown, outputs_of(cast))
+    found = submit(board, outputs_of(cast))
     client.force_login(cast.admin)
     page = reverse("submission", args=[cast.project.slug, found.pk])
     assert client.post(page, {"accept": "", "bridging": "2"}).status_code == 409  # Round I is open
@@ -245,8 +245,8 @@ def test_accepted_submission_becomes_an_addition(
         publish(project=found.addition.project, is_public=True, **PAGE)
     same, other = {"system": "Newer"}, {"system": "Newer", "contact": "other@example.org"}
     with pytest.raises(DomainError, match="already"):
-        submit(shown, outputs_of(cast), **same)
+        submit(board, outputs_of(cast), **same)
     Submission.objects.update(addition=None)  # as if its addition were deleted
-    assert submit(shown, outputs_of(cast), **other) != found
+    assert submit(board, outputs_of(cast), **other) != found
     with pytest.raises(DomainError, match="decided"):
         reject_submission(submission=found, reason="Too late.", by=cast.admin)

@@ -1,19 +1,22 @@
-"""Copying documents with their outputs into another project."""
+"""Copying documents and their outputs into another project."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping
 
-from annotate.core.models import ComparisonSide, Item, ItemPart, Project, System
+from annotate.core.models import ComparisonSide, Document, Item, ItemPart, Project, System
 
 
-def copy_documents(project: Project, into: Project, keys: Sequence[int]) -> None:
-    """Copy documents with their outputs, comparisons and parts; system names are as in the project."""
-    documents = {}
-    for document in project.documents.filter(pk__in=keys).order_by("pk"):
-        old = document.pk
-        document.pk, document.project, document.brought_by = None, into, None
-        document._state.adding = True
-        document.save()
-        documents[old] = document
+def copy_documents(project: Project, into: Project, keys: Collection[int]) -> dict[int, Document]:
+    """Copy documents without their outputs; return the copies by the keys of the originals."""
+    originals = list(project.documents.filter(pk__in=keys).order_by("pk"))
+    fields = ("key", "title", "parts", "digest", "metadata")
+    copies = Document.objects.bulk_create(
+        Document(project=into, **{name: getattr(each, name) for name in fields}) for each in originals
+    )
+    return {old.pk: new for old, new in zip(originals, copies, strict=True)}
+
+
+def copy_outputs(documents: Mapping[int, Document], into: Project) -> None:
+    """Copy outputs, comparisons and parts of copied documents; system names are as in the project."""
     items = Item.objects.filter(document__in=documents, gold__isnull=True).order_by("pk")
     old_items = list(items.select_related("system"))
     systems = {
