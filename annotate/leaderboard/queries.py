@@ -75,7 +75,8 @@ def leaderboard_of(project: Project) -> Leaderboard:
     """Return the standings by dimension and, if scales agree, over all dimensions.
 
     Means of people are those at the end of the last round. An addition counts once its Round I is closed.
-    Raises UndefinedResultError before Round I and without a dimension that has means.
+    Named categories have no means, so their dimensions have no board. Raises UndefinedResultError before
+    Round I.
     """
     documents = dict(Document.objects.filter(project=project).order_by("key").values_list("key", "metadata"))
     position_of = {key: position for position, key in enumerate(documents)}
@@ -83,8 +84,6 @@ def leaderboard_of(project: Project) -> Leaderboard:
     if own is None:
         raise UndefinedResultError(gettext("A leaderboard needs ratings. Open Round I and collect some."))
     dimensions = [each for each in own.rated.dimensions if not each.is_named]
-    if not dimensions:
-        raise UndefinedResultError(gettext("A leaderboard needs a dimension with amounts, not names."))
     panels = [own]
     for addition in finished_additions(project):
         panel = _panel_of(addition.project, addition.number, position_of, _offsets_of(addition))
@@ -101,7 +100,7 @@ def leaderboard_of(project: Project) -> Leaderboard:
 
 def _notes(panels: Sequence[_RatedSystems], dimensions: Sequence[FrozenDimension]) -> list[str]:
     """Return cautions about the means."""
-    notes = []
+    notes = [] if dimensions else [gettext("Named categories have no means, so systems have none.")]
     for panel in panels:
         unequal = unequally_drawn(panel.rated, items_of(panel.project))
         named = [

@@ -56,8 +56,6 @@ def _dimensions(project: Project) -> Sequence[tuple[str, str]]:
         raise NotReadyError(gettext("A leaderboard needs ratings. Open Round I and collect some."))
     scales = FrozenGuideline.from_json(round.guideline.content).scales
     found = [(each.key, each.name) for each in scales if not each.is_named]
-    if not found:
-        raise NotReadyError(gettext("A leaderboard needs a dimension with amounts, not names."))
     ends = {(each.scale_minimum, each.scale_maximum) for each in scales if not each.is_named}
     return [*([(ALL, gettext("all dimensions"))] if len(found) > 1 and len(ends) == 1 else []), *found]
 
@@ -74,9 +72,9 @@ VALUES = Parameter("metadata", gettext_lazy("Means by"), _metadata)
 def leaderboard_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return the chosen board, its means by the chosen metadata, and the hours and money."""
     found = leaderboard_of(project)
-    board = found.board(chosen[BOARD.name])
+    board = found.board(chosen.get(BOARD.name, ""))
     if board is None:
-        return []
+        return [Section(gettext("Hours and money"), " ".join(found.notes), [_parts_table(found)])]
     tables = [board_table(board), _parts_table(found)]
     notes = " ".join(found.notes)
     if name := chosen.get(VALUES.name, ""):

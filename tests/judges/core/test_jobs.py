@@ -31,6 +31,7 @@ from annotate.core.models import (
     Push,
     Role,
     Round,
+    Version,
 )
 from annotate.core.models import DataImport as Import
 from annotate.disputes.commands.digests import write_digests
@@ -48,6 +49,7 @@ from annotate.periodic_tasks import find_due_jobs
 from annotate.rating.commands.rounds import close_round_one, open_round_one
 from annotate.results.commands import ask_for_page
 from annotate.results.registry import result_called
+from annotate.versions.commands import request_version
 from annotate.webhooks.commands import add_webhook, try_webhook
 from annotate.webhooks.sending import DeliveryResponse
 from judges.core.models import Drafting, Judge, Proposal, Rereading
@@ -59,6 +61,7 @@ from judges.runs.commands.collecting import collect
 from judges.runs.commands.leases import stop_run
 from judges.runs.commands.rereading import confirm_rereading, start_rereading
 from judges.runs.commands.runs import start_run
+from tests.additions.scenes import make_benchmark
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_priced_endpoint, make_run
 from tests.judges.laboratory.rumours import CLARIFICATION, answer, judge_all, make_rumours, planned
@@ -131,6 +134,13 @@ def an_export(_provider: Provider, _folder: Path) -> Case:
     made = start_export(project=cast.project, choice=ExportChoice(Format.JSONL), by=cast.admin)
     ready = Export.objects.filter(status="ready")
     return Case("export", made, "annotate.exports.commands.exports.write_file", ready.count)
+
+
+def a_version(_provider: Provider, _folder: Path) -> Case:
+    cast = make_benchmark()
+    made = request_version(project=cast.project, changelog="The first.", by=cast.admin)
+    fails = "annotate.versions.commands.leaderboard_of"
+    return Case("version", made, fails, Version.objects.count)
 
 
 def a_push(_provider: Provider, _folder: Path) -> Case:
@@ -302,6 +312,7 @@ CASES: dict[str, Make] = {
     "import": an_import,
     "preview": a_preview,
     "export": an_export,
+    "version": a_version,
     "push": a_push,
     "result": a_result,
     "round": a_round,
