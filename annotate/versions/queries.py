@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext
 
 from annotate.core.access import SomeUser, places_of
@@ -51,7 +51,7 @@ def editions_of(project: Project, user: SomeUser) -> list[Project]:
     """Return the editions of a benchmark that this person may read, the first one first."""
     first = first_edition(project)
     family = _readable(user).filter(Q(pk=first.pk) | Q(edition__follows=first)).distinct()
-    return list(family.select_related("edition").order_by("edition__number", "pk"))
+    return list(family.select_related("edition").order_by(F("edition__number").asc(nulls_first=True), "pk"))
 
 
 def _readable(user: SomeUser) -> QuerySet[Project]:
