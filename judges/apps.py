@@ -41,6 +41,7 @@ class JudgesConfig(AppConfig):
             CollectDueRuns,
             DrainCalls,
             RemoveOldReplies,
+            StopContradictedJudges,
             SweepLeases,
         )
         from judges.results.queries.disagreements import JUDGES_AND_PEOPLE
@@ -66,6 +67,7 @@ class JudgesConfig(AppConfig):
                 CollectDueRuns,
                 SweepLeases,
                 RemoveOldReplies,
+                StopContradictedJudges,
                 DrainCalls,
             )
         )

@@ -8,6 +8,7 @@ from celery import bootsteps
 from django.conf import settings
 
 from annotate.core.periodic import PeriodicTask
+from judges.routing.commands.stopping import stop_contradicted_judges
 from judges.runs import slices
 from judges.runs.commands.drift import finish_ended_checks, start_due_checks
 from judges.runs.commands.leases import finish_left_undone, sweep
@@ -81,6 +82,15 @@ class CheckForDrift(PeriodicTask):
     every = 30.0
     acts = (finish_ended_checks, start_due_checks)
     fails = "Checks for drift could not be started or compared"
+
+
+class StopContradictedJudges(PeriodicTask):
+    """Every half minute stops the judges of additions that their audits contradict."""
+
+    at_start = 20.0
+    every = 30.0
+    acts = (stop_contradicted_judges,)
+    fails = "Audits of additions could not be checked"
 
 
 class DrainCalls(bootsteps.StartStopStep):

@@ -20,6 +20,7 @@ from judges.core.stages import JudgeStage, JudgeToAsk, judges_to_ask, stages_of
 from judges.results.queries.scores import material_of, samples_of
 from judges.routing.queries.asking import RunToAsk, asking_of
 from judges.routing.queries.learned import refusal_where_learned
+from judges.routing.queries.state import describe_stops
 
 
 @dataclass(frozen=True)
@@ -194,7 +195,7 @@ class AdditionRoute:
 
     learned_on: the systems of the benchmark. without: dimensions that no judge decides. has_copies: whether
     the addition has the judges. asking: what it takes to ask them. policy: what routes the addition.
-    is_rated_by_people: whether Round I asks for every unit, so that nothing is left for judges.
+    stopped: what its audit stopped, with the reasons. is_rated_by_people: whether Round I asks for every unit, so that nothing is left for judges.
     """
 
     addition: Addition
@@ -205,6 +206,7 @@ class AdditionRoute:
     asking: RunToAsk | None = None
     policy: RoutingPolicy | None = None
     is_rated_by_people: bool = False
+    stopped: Sequence[str] = ()
     outside: Sequence[OutsideFinding] = field(default_factory=list)
 
     @property
@@ -219,11 +221,13 @@ def addition_route(addition: Addition) -> AdditionRoute:
     """Return how judges score an addition. About 70 queries."""
     route = route_of(addition.benchmark)
     learned_on = sorted(_lengths(addition.benchmark))
-    policy = RoutingPolicy.objects.filter(
+    policies = RoutingPolicy.objects.filter(
         project=addition.project, calibration__learned_in__isnull=False
     ).exclude(status=RoutingPolicy.Status.WITHDRAWN)
+    policy = policies.order_by("-pk").first()
+    stopped = describe_stops(policy) if policy else ()
     if route.calibration is None:
-        return AdditionRoute(addition, route, learned_on)
+        return AdditionRoute(addition, route, learned_on, policy=policy, stopped=stopped)
     certified = route.calibration.certificates.filter(threshold__isnull=False)
     without = addition.project.dimensions.exclude(key__in=certified.values("dimension__key"))
     stages, round = own_stages(addition, route.calibration), round_one(addition.project)
@@ -234,7 +238,8 @@ def addition_route(addition: Addition) -> AdditionRoute:
         without=list(without.values_list("name", flat=True)),
         has_copies=bool(stages),
         asking=asking_of(addition.project, waiting_judges(addition, route.calibration)) if stages else None,
-        policy=policy.order_by("-pk").first(),
+        policy=policy,
+        stopped=stopped,
         is_rated_by_people=round is not None and round.every_item,
         outside=find_outside(addition, route.calibration),
     )

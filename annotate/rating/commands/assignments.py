@@ -14,7 +14,7 @@ from annotate.core.models import Assignment, Item, Membership, OutsideStudy, Rou
 from annotate.fastpath.queries import MOMENT, NUMBERS, Asked, Prepared
 from annotate.fastpath.statements import at_once
 from annotate.fastpath.writes import PreparedUpdate
-from annotate.rating.commands.hidden_checks import CHECKS_OF, due_turns, write_checks
+from annotate.rating.commands.hidden_checks import CHECKS_OF, choose_dimensions, due_turns, write_checks
 from annotate.rating.planning.checks import MOST_KEPT_BACK, keep_back
 from annotate.rating.queries.places import available_places, first_items, met_together, own_order
 from annotate.rating.queries.plans import plan_of
@@ -95,7 +95,8 @@ def _give_due_checks(
             due_checks.append((annotator.pk, position, turn))
         else:
             position = _write_places(annotator, _locked_places(round, [turn.item]), position)
-    write_checks(checks, due_checks)
+    items = [turn.item for _, _, turn in due_checks]
+    write_checks(checks, due_checks, choose_dimensions(round, annotator, items))
 
 
 def _goes_on(round: Round, last: Assignment, found: list[Item], after: Item | None) -> bool:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from agreement.streams import Stream
-from annotate.core.models import Assignment, Membership, Round
+from annotate.core.bulk import write_rows
+from annotate.core.models import AssignedUnit, Assignment, Membership, Round
 from annotate.fastpath.queries import NUMBERS, Prepared
 from annotate.rating.commands.new_places import NewPlace, next_slots, write_places
 from annotate.rating.planning.checks import Checking, Turn, due
@@ -71,8 +72,33 @@ def due_turns(*, round: Round, annotator: Membership, kept: Mapping[int, int]) -
     )
 
 
-def write_checks(checks: Round, turns: Sequence[tuple[int, int, Turn]]) -> None:
-    """Store checks: the annotator's key, the position in the order, the turn."""
+def choose_dimensions(round: Round, annotator: Membership, items: Sequence[int]) -> dict[int, list[int]]:
+    """Return for each check, by item, the dimensions that it asks about if items are rated in part.
+
+    Each check asks what one of the annotator's own items asks, chosen at random. So neither the dimensions of
+    an item nor their frequency tells checks from ordinary items. Empty if every item is rated as a whole.
+    """
+    if round.every_item or not items:
+        return {}
+    units = AssignedUnit.objects.filter(assignment__round=round, assignment__annotator=annotator)
+    asked: dict[int, list[int]] = {}
+    rows = units.order_by("assignment__position", "dimension").values_list("assignment", "dimension")
+    for assignment, dimension in rows:
+        asked.setdefault(assignment, []).append(dimension)
+    if not asked:
+        return {}
+    generator = Stream(round.seed).of("dimensions of checks", annotator.pseudonym, len(asked)).shuffler()
+    return {item: generator.choice(list(asked.values())) for item in items}
+
+
+def write_checks(
+    checks: Round, turns: Sequence[tuple[int, int, Turn]], asks: Mapping[int, Sequence[int]] | None = None
+) -> None:
+    """Store checks: the annotator's key, the position in the order, the turn.
+
+    asks: the dimensions of an item that are asked about; all dimensions of other items.
+    """
+    parts = asks or {}
     slots = next_slots(checks, {turn.item for _, _, turn in turns})
     places = []
     for annotator, position, turn in turns:
@@ -81,4 +107,16 @@ def write_checks(checks: Round, turns: Sequence[tuple[int, int, Turn]]) -> None:
             NewPlace(checks.pk, turn.item, slot, annotator, position, PLANS[turn.check], checks.seed)
         )
         slots[turn.item] += 1
-    write_places(places)
+    write_places(place for place in places if place.item not in parts)
+    partial = [place for place in places if place.item in parts]
+    fields = (*NewPlace._fields, "inclusion_probability", "origin", "partial")
+    keys = write_rows(Assignment, fields, [(*place, None, "", True) for place in partial])
+    write_rows(
+        AssignedUnit,
+        ("assignment", "dimension", "inclusion_probability"),
+        [
+            (key, dimension, 1.0)
+            for key, place in zip(keys, partial, strict=True)
+            for dimension in parts[place.item]
+        ],
+    )

@@ -17,7 +17,14 @@ from judges.core.models.judges import (
 from judges.core.models.metrics import DOCUMENT_PERPLEXITY, Metric, MetricValue
 from judges.core.models.panels import Panel, PanelMember
 from judges.core.models.readings import Rereading
-from judges.core.models.routing import CalibrationUnit, RoutedUnit, RoutingPolicy, StageDecision, StoppedStage
+from judges.core.models.routing import (
+    CalibrationUnit,
+    RoutedUnit,
+    RoutingPolicy,
+    StageDecision,
+    StoppedDimension,
+    StoppedStage,
+)
 from judges.core.models.runs import Judgment, JudgmentChange, Run
 from judges.core.models.steps import StepsWriting
 from judges.core.models.units import DocumentUnits

@@ -120,6 +120,7 @@ class RoutedUnit(models.Model):
         ABSTAINED = "abstained", _("the dimension has no certificate")
         FITTED = "fitted", _("it fits the model of errors")
         AUDIT = "audit", _("drawn to audit the judge")
+        STOPPED = "stopped", _("the audit contradicts the judge")
 
     policy = models.ForeignKey(RoutingPolicy, models.CASCADE, related_name="units")
     item = models.ForeignKey("annotate.Item", models.PROTECT, related_name="+")
@@ -182,6 +183,23 @@ class StoppedStage(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint("policy", "judge", name="a_stage_stops_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class StoppedDimension(models.Model):
+    """A dimension on which an audit contradicted a certificate of another project: its units went to people."""
+
+    policy = models.ForeignKey(RoutingPolicy, models.CASCADE, related_name="stopped_dimensions")
+    dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="+")
+    reason = models.TextField()
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("policy", "dimension", name="a_dimension_stops_once"),
         ]
 
     def __str__(self) -> str:

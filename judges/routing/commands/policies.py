@@ -102,7 +102,7 @@ def update_policy(*, policy: RoutingPolicy, to: PolicySpec) -> RoutingPolicy:
             draft_policy(policy.project, to, policy=policy)
         )  # without a lock, as in make_policy
     with transaction.atomic():
-        policy = _lock_policy(policy)
+        policy = lock_policy(policy)
         if policy.status != Status.DRAFT:
             raise RoutingRefusedError(
                 gettext("{policy} was {status}, so you cannot change it.").format(
@@ -151,7 +151,7 @@ def _decide(policy: RoutingPolicy, by: User | None, shown: str | None) -> Routin
     round = open_round_one_for_units(project=policy.project, by=by)
     refuse_gold(round, {unit.item for unit in plan.units})
     now = timezone.now()
-    _record_units(policy, plan.units, by, now)
+    record_units(policy, plan.units, by, now)
     write_rows(
         CalibrationUnit,
         ("policy", "item", "dimension", "fits"),
@@ -173,7 +173,7 @@ def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> Ro
     `shown`: the digest of the proposal that was looked at. What someone has begun to rate stays.
     Locks the project, the policy, then its assignments. Raises RoutingRefusedError, RoutingChangedError.
     """
-    policy = _lock_policy(policy)
+    policy = lock_policy(policy)
     round = _open_round(policy)
     begun_units(round=round, origin=policy.origin)  # locks them: nobody begins while it is decided
     plan = routing_plan(policy, policy.project)
@@ -191,12 +191,12 @@ def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> Ro
             StoppedStage.objects.get_or_create(
                 policy=policy, judge=audit.judge, defaults={"reason": audit.says}
             )
-    _ask(policy, round, proposal.add)  # before others are dropped: places that are there serve both
+    ask_for(policy, round, proposal.add)  # before others are dropped: places that are there serve both
     _drop(policy, round, proposal)
     probabilities = {unit.unit: unit.inclusion_probability for unit in proposal.change}
     change_probabilities(round=round, units=probabilities, origin=policy.origin)
-    _delete_records(policy, {unit.unit for unit in proposal.change})
-    _record_units(policy, (*proposal.add, *proposal.change), by, timezone.now())
+    delete_records(policy, {unit.unit for unit in proposal.change})
+    record_units(policy, (*proposal.add, *proposal.change), by, timezone.now())
     policy.stage_decisions.all().delete()
     _record_deciders(policy, plan)
     parts = {"added": proposal.add, "dropped": proposal.drop, "changed": proposal.change}
@@ -213,7 +213,7 @@ def withdraw_policy(*, policy: RoutingPolicy, by: User | None) -> RoutingPolicy:
     A Round I that was opened for the policy and holds nothing else is as if it had never been opened.
     Locks the project, the policy, then its assignments. Raises RoutingRefusedError once a place was begun.
     """
-    policy = _lock_policy(policy)
+    policy = lock_policy(policy)
     if policy.status == Status.WITHDRAWN:
         return policy
     if policy.status == Status.ROUTED:
@@ -250,7 +250,8 @@ def forget_empty_round(round: Round) -> bool:
     return True
 
 
-def _lock_policy(policy: RoutingPolicy) -> RoutingPolicy:
+def lock_policy(policy: RoutingPolicy) -> RoutingPolicy:
+    """Lock a policy's project, then the policy."""
     return _lock_policy_of(lock_project(policy.project), policy)
 
 
@@ -285,17 +286,19 @@ def _refuse_second(policy: RoutingPolicy) -> None:
         )
 
 
-def _ask(policy: RoutingPolicy, round: Round, units: Iterable[PlannedUnit]) -> None:
+def ask_for(policy: RoutingPolicy, round: Round, units: Iterable[PlannedUnit]) -> None:
+    """Ask people for these units, on behalf of a policy."""
     wanted = [WantedUnit(*unit.unit, unit.inclusion_probability) for unit in units]
     ask_for_units(round=round, units=wanted, raters=policy.raters, origin=policy.origin, seed=policy.seed)
 
 
 def _drop(policy: RoutingPolicy, round: Round, proposal: RoutingProposal) -> None:
     gone = {(unit.item_id, unit.dimension_id) for unit in proposal.drop}
-    _delete_records(policy, gone - withdraw_units(round=round, units=gone, origin=policy.origin))
+    delete_records(policy, gone - withdraw_units(round=round, units=gone, origin=policy.origin))
 
 
-def _delete_records(policy: RoutingPolicy, units: Set[Unit]) -> None:
+def delete_records(policy: RoutingPolicy, units: Set[Unit]) -> None:
+    """Delete the records of why a policy sends these units to people."""
     rows = policy.units.values_list("pk", "item", "dimension")
     gone = [pk for pk, item, dimension in rows if (item, dimension) in units]
     for start in range(0, len(gone), BATCH):
@@ -317,7 +320,8 @@ _UNIT = ("policy", "item", "dimension", "why", "reason", "inclusion_probability"
 _GROUNDS = tuple(each.name for each in fields(Grounds))
 
 
-def _record_units(policy: RoutingPolicy, units: Iterable[PlannedUnit], by: User | None, at: datetime) -> None:
+def record_units(policy: RoutingPolicy, units: Iterable[PlannedUnit], by: User | None, at: datetime) -> None:
+    """Store why a policy sends these units to people."""
     time, actor = connection.ops.adapt_datetimefield_value(at), by.pk if by else None
     write_rows(
         RoutedUnit,

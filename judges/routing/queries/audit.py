@@ -1,7 +1,7 @@
 """The audit of what stays with a judge: which units are drawn, and what their ratings say of the rest."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -149,7 +149,8 @@ class Audited:
 
     documents: the document of each. times: the seconds at which it was last rated, NaN without a rating.
     seed: the policy's, by which units are left out until all that remain had one probability. judges:
-    (units,), the key of the judge that decides each; empty where that does not matter.
+    (units,), the key of the judge that decides each; empty where that does not matter. complete: (units,),
+    whether all raters of the unit have answered.
     """
 
     names: Sequence[str]
@@ -158,6 +159,7 @@ class Audited:
     documents: npt.NDArray[np.int64]
     times: npt.NDArray[np.float64]
     seed: int
+    complete: npt.NDArray[np.bool_]
     judges: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def of(self, chosen: npt.NDArray[np.bool_]) -> "Audited":
@@ -169,7 +171,21 @@ class Audited:
             self.documents[chosen],
             self.times[chosen],
             self.seed,
+            self.complete[chosen],
         )
+
+    @property
+    def of_complete_documents(self) -> "Audited":
+        """Return the same without the losses of documents that have an incomplete unit.
+
+        A document joins at its last rating, so no later rating withdraws what these losses contradict.
+        """
+        waits = np.isin(self.documents, self.documents[~self.complete])
+        last: dict[int, float] = {}
+        for document, time in zip(self.documents.tolist(), self.times.tolist(), strict=True):
+            last[document] = np.fmax(last.get(document, np.nan), time)
+        times = np.array([last[each] for each in self.documents.tolist()], dtype=float)
+        return replace(self, losses=np.where(waits, np.nan, self.losses), times=times)
 
     @cached_property
     def of_one_probability(self) -> npt.NDArray[np.bool_]:
@@ -191,6 +207,7 @@ def together(parts: Sequence[Audited], seed: int) -> Audited:
         np.concatenate([np.empty(0, dtype=np.int64), *(each.documents for each in parts)]),
         np.concatenate([np.empty(0), *(each.times for each in parts)]),
         seed,
+        np.concatenate([np.empty(0, dtype=bool), *(each.complete for each in parts)]),
     )
 
 

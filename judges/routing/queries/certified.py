@@ -46,11 +46,12 @@ def decided_by_certificate(policy: RoutingPolicy, material: Material) -> Decided
     sent: list[PlannedUnit] = []
     kept: list[KeptUnit] = []
     deciders: dict[Unit, Decider] = {}
-    stopped_units: set[Unit] = set()
     stopped = _stopped_judges(policy) if look.is_cascade else set()
+    contradicted = dict(policy.stopped_dimensions.values_list("dimension", "reason")) if policy.pk else {}
     for dimension in material.dimensions:
-        _divide(items, dimension, found.get(dimension.id), look, sent, kept, deciders, stopped, stopped_units)
-    waiting = _judges_to_ask(look, sent, stopped_units) if look.is_cascade else []
+        reason = contradicted.get(dimension.id, "")
+        _divide(items, dimension, found.get(dimension.id), look, sent, kept, deciders, stopped, reason)
+    waiting = _judges_to_ask(look, sent) if look.is_cascade else []
     audited, audit = audit_of(policy, material, kept)
     units = [*sent, *audited]
     lapses = list(dict.fromkeys(sentence for each in look.lapses.values() for sentence in each))
@@ -76,11 +77,12 @@ def _divide(
     kept: list[KeptUnit],
     deciders: dict[Unit, Decider],
     stopped: Set[int],
-    stopped_units: set[Unit],
+    contradiction: str,
 ) -> None:
     """Put every unit of a dimension into `sent` or `kept`, and who decides it into `deciders`.
 
-    stopped: the judges that an audit contradicts; their units go to people, and into `stopped_units`.
+    stopped: the judges that an audit contradicts; their units go to people. contradiction: why an audit
+    stopped all judges on this dimension, else empty.
     """
     if certificate is None or certificate.threshold is None:
         reason = _why_all(dimension, certificate)
@@ -95,10 +97,9 @@ def _divide(
         known, kept_by = not np.isnan(number), look.stages[min(stage, len(look.stages) - 1)].judge
         threshold = thresholds[stage] if stage < len(look.stages) else certificate.threshold
         grounds = Grounds(confidence=number if known else None, threshold=threshold)
-        if stage < len(look.stages) and kept_by.pk in stopped:
+        if stage < len(look.stages) and (contradiction or kept_by.pk in stopped):
             reason = gettext("The audit contradicts {judge}, which decided it.").format(judge=kept_by)
-            sent.append(PlannedUnit(*unit, Why.UNSURE, reason, grounds, 1.0))
-            stopped_units.add(unit)
+            sent.append(PlannedUnit(*unit, Why.STOPPED, f"{reason} {contradiction}".strip(), grounds, 1.0))
             continue
         if stage < len(look.stages):
             reason = gettext("Its confidence is {confidence:.3f}, at or above the certified {threshold:.3f}.")
@@ -133,13 +134,13 @@ def _stopped_judges(policy: RoutingPolicy) -> set[int]:
     return stored | {each.judge.pk for each in (state.stages if state else ()) if each.says}
 
 
-def _judges_to_ask(look: Look, sent: Sequence[PlannedUnit], stopped: Set[Unit]) -> list[JudgeToAsk]:
+def _judges_to_ask(look: Look, sent: Sequence[PlannedUnit]) -> list[JudgeToAsk]:
     """Return the next judges that have to be asked about what the judges before them do not decide.
 
     Only the first stage that lacks answers counts: what it decides, later ones are not asked about. Nobody
     is asked about units of a stopped judge: people decide them.
     """
-    units = {unit.unit for unit in sent if unit.why == Why.UNSURE} - stopped
+    units = {unit.unit for unit in sent if unit.why == Why.UNSURE}
     for stage in look.stages[1:]:
         waiting = judges_to_ask([stage], units)
         if waiting:

@@ -65,7 +65,8 @@ class AuditResult:
     interval, where units were drawn with probabilities of their own (unequal). exact: its exact interval,
     over units thinned to one probability. finding: of the bets on a larger risk, valid at every look; with a
     certificate, the risk is the one that it leaves for units that nobody had rated. None if nothing can
-    contradict. contradicts: whether it does.
+    contradict. contradicts: whether it does. stops: whether it does over documents whose ratings are complete,
+    which no later rating withdraws.
     """
 
     name: str
@@ -79,6 +80,7 @@ class AuditResult:
     unequal: bool
     agreement: KeptAgreement | None
     finding: AuditFinding | None = None
+    stops: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,8 @@ class StageAudit:
     """The audited units that one of several judges decides, over all dimensions.
 
     errors: wrong ones of the rated. finding: of the bets on a larger share of wrong units than the policy
-    accepts, at a level divided among the judges. kept: how many units the judge decides.
+    accepts, at a level divided among the judges. kept: how many units the judge decides. stops: see
+    `AuditResult`.
     """
 
     judge: Judge
@@ -95,6 +98,7 @@ class StageAudit:
     rated: int
     errors: int
     finding: AuditFinding
+    stops: bool
 
     @property
     def says(self) -> str:
@@ -114,6 +118,7 @@ class RoutingState:
 
     calibrating: audited units that are left out, since their ratings were there when r was settled. kept:
     what stays, by dimension. verdict: from the audit, and from the ratings before the policy was routed.
+    stopped: what the audit stopped, with the reasons.
     """
 
     sent: Sequence[SentCount]
@@ -124,10 +129,11 @@ class RoutingState:
     kept: Sequence[KeptDimension]
     verdict: PolicyVerdict
     stages: Sequence[StageAudit] = ()
+    stopped: Sequence[str] = ()
 
 
 def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | None:
-    """Return how far a policy is, None unless it is routed. 29 queries at most."""
+    """Return how far a policy is, None unless it is routed. 31 queries at most."""
     round = round_one(project)
     if policy.status != RoutingPolicy.Status.ROUTED or round is None:
         return None
@@ -135,7 +141,7 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
     calibrations = Calibration.objects.filter(project=project)  # their places serve the policy too
     progress = unit_progress(round, policy.origin, *(each.origin for each in calibrations))
     deciders = deciders_of(policy)
-    audited, results, kept = _by_dimension(policy, project, round, units, deciders)
+    audited, results, kept = _by_dimension(policy, project, round, units, deciders, progress)
     stages = _stage_audits(policy, units, deciders, audited)
     whole = _result(gettext("all dimensions"), together(audited, policy.seed), policy, None)
     return RoutingState(
@@ -151,6 +157,36 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
             _contradiction(whole, policy) or " ".join(each.says for each in stages if each.says),
         ),
         stages=stages,
+        stopped=describe_stops(policy),
+    )
+
+
+@dataclass(frozen=True)
+class Contradictions:
+    """What the audit of a routed policy stops: the reasons by the ids of dimensions, and by those of judges."""
+
+    dimensions: Mapping[int, str]
+    judges: Mapping[int, str]
+
+
+def contradictions_of(policy: RoutingPolicy, project: Project) -> Contradictions:
+    """Return what the audit of a policy contradicts so that no later rating withdraws it. 14 queries.
+
+    policy: routed in Round I.
+    """
+    round = round_one(project)
+    assert round is not None  # a routed policy has one
+    units, deciders = _units_of(policy), deciders_of(policy)
+    progress = unit_progress(round, policy.origin)
+    audited, results, parts = _by_dimension(policy, project, round, units, deciders, progress)
+    stages = _stage_audits(policy, units, deciders, audited)
+    return Contradictions(
+        dimensions={
+            part.dimension.id: result.finding.reason
+            for part, result in zip(parts, results, strict=True)
+            if result.finding and result.stops
+        },
+        judges={each.judge.pk: each.says for each in stages if each.stops},
     )
 
 
@@ -174,6 +210,10 @@ def _stage_audits(
         own = whole.of(decided_by == pk)
         kept = {unit for unit, decider in deciders.items() if decider == pk and unit not in units.seen}
         given = own.losses[~np.isnan(own.losses)]
+        finding, final = (
+            check_in_order(each, policy.risk, units=len(kept), significance_level=level)
+            for each in (own, own.of_complete_documents)
+        )
         found.append(
             StageAudit(
                 judge=judge,
@@ -181,7 +221,8 @@ def _stage_audits(
                 audited=len(own.losses),
                 rated=len(given),
                 errors=int(given.sum()),
-                finding=check_in_order(own, policy.risk, units=len(kept), significance_level=level),
+                finding=finding,
+                stops=final.contradicts,
             )
         )
     return found
@@ -220,7 +261,12 @@ def _units_of(policy: RoutingPolicy) -> _PolicyUnits:
 
 
 def _by_dimension(
-    policy: RoutingPolicy, project: Project, round: Round, units: _PolicyUnits, deciders: Mapping[Unit, int]
+    policy: RoutingPolicy,
+    project: Project,
+    round: Round,
+    units: _PolicyUnits,
+    deciders: Mapping[Unit, int],
+    progress: Mapping[Unit, UnitProgress],
 ) -> tuple[list[Audited], list[AuditResult], list[KeptDimension]]:
     material = material_of(project, round, FrozenGuideline.from_json(round.guideline.content))
     further = Judge.objects.filter(pk__in=set(deciders.values())).in_bulk()
@@ -251,6 +297,9 @@ def _by_dimension(
             documents=material.documents[own],
             times=np.array([times.get(unit, np.nan) for unit in drawn], dtype=float),
             seed=policy.seed,
+            complete=np.array(
+                [unit in progress and not progress[unit].missing for unit in drawn], dtype=bool
+            ),
             judges=by[own],
         )
         result = _result(one.name, found, policy, kept_agreement(one, scores, own))
@@ -371,8 +420,23 @@ def _against(
     if risk >= 1:
         return result
     level = 1 - policy.confidence_level
-    finding = check_in_order(found, max(risk, 0.0), units=unseen, significance_level=level)
-    return replace(result, contradicts=finding.contradicts, finding=finding)
+    finding, final = (
+        check_in_order(each, max(risk, 0.0), units=unseen, significance_level=level)
+        for each in (found, found.of_complete_documents)
+    )
+    return replace(result, contradicts=finding.contradicts, finding=finding, stops=final.contradicts)
+
+
+def describe_stops(policy: RoutingPolicy) -> list[str]:
+    """Return what the audit of a policy stopped, in sentences with the reasons. Two queries."""
+    on_dimension = gettext("On {name} the judges stopped, and people rate all units. {reason}")
+    of_judge = gettext("{name} stopped, and people rate its units. {reason}")
+    dimensions = policy.stopped_dimensions.select_related("dimension").order_by("pk")
+    stages = policy.stopped_stages.select_related("judge").order_by("pk")
+    return [
+        *(on_dimension.format(name=each.dimension.name, reason=each.reason) for each in dimensions),
+        *(of_judge.format(name=each.judge.name, reason=each.reason) for each in stages),
+    ]
 
 
 def policies_of(project: Project) -> QuerySet[RoutingPolicy]:

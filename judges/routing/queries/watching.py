@@ -12,7 +12,7 @@ from judges.core.models import Judge, RoutingPolicy
 from judges.results.queries.kept_indicators import IndicatorsNotKeptError
 from judges.routing.queries.indicator import remember
 from judges.routing.queries.preview import routing_plan
-from judges.routing.queries.state import policies_of, routed_policy, routing_state
+from judges.routing.queries.state import describe_stops, policies_of, routed_policy, routing_state
 from judges.routing.queries.verdicts import PolicyVerdict, judges_of_policy, version_of_evidence
 from judges.runs.queries.drift import answering_models, describe_change
 
@@ -48,14 +48,15 @@ def needs_of_routing(project: Project) -> list[Need]:
     """Return what the routed policy must not leave to its judge, by dimension, and judges with a new model.
 
     The sentences are remembered until a rating or a judgment changes: one query without a routed policy, else
-    six, or those of `routing_state` and one for each judge.
+    eight, or those of `routing_state` and one for each judge.
     """
     policy = routed_policy(project)
     if policy is None:
         return []
     judges = list(Judge.objects.filter(pk__in=judges_of_policy(policy)).order_by("pk"))
     sent = policy.units.count()
-    made_from = ["needs", policy.pk, sent, version_of_evidence(project, judges)]
+    stopped = describe_stops(policy)
+    made_from = ["needs", policy.pk, sent, stopped, version_of_evidence(project, judges)]
 
     def compute() -> tuple[Sequence[str], Sequence[tuple[int, str]]]:
         state = routing_state(policy, project)
@@ -70,6 +71,8 @@ def needs_of_routing(project: Project) -> list[Need]:
             Need(message.format(policy=policy, judge=policy.rts, reason=reason), page, is_urgent=True)
             for reason in reasons
         ),
+        # While the round is open an admin can still find raters for these units.
+        *(Need(f"{policy}: {says}", page) for says in stopped if policy.round and policy.round.is_open),
         *(
             Need(f"{judge.name}: {says}", reverse("judge_watch", args=[project.slug, pk]))
             for pk, says in changes

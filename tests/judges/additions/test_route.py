@@ -1,17 +1,20 @@
 """An addition scored by the route of its benchmark, from copied judges to an audit that contradicts them."""
 
+from collections import Counter
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from annotate.additions.commands import add_systems
-from annotate.additions.queries import bridging_items
-from annotate.core.models import Addition, Assignment, Item, Round
+from annotate.additions.queries import bridging_items, load_severity
+from annotate.core.models import Addition, AssignedUnit, Assignment, AuditEntry, Item, Rating, Round
+from annotate.rating.commands.hidden_checks import choose_dimensions
 from annotate.rating.commands.rounds import close_round_one
 from judges.additions.commands import copy_judges, follow_route
 from judges.additions.queries import addition_route, find_outside, route_of
-from judges.core.errors import CalibrationRefusedError
+from judges.core.errors import CalibrationRefusedError, RoutingRefusedError
 from judges.core.models import (
     DevelopmentDocument,
     DriftWatch,
@@ -25,9 +28,12 @@ from judges.core.models import (
 from judges.endpoints.commands import enter_key
 from judges.endpoints.keys import key_of
 from judges.routing.commands.certificates import compute_certificates, draw_calibration
-from judges.routing.commands.policies import route
+from judges.routing.commands.policies import route, withdraw_policy
+from judges.routing.commands.stopping import stop_contradicted, stop_contradicted_judges
 from judges.routing.queries.preview import routing_plan
-from judges.routing.queries.state import routing_state
+from judges.routing.queries.proposals import proposal_of
+from judges.routing.queries.state import contradictions_of, routing_state
+from judges.routing.queries.watching import needs_of_routing
 from tests.additions.scenes import make_new_raters, rate_all
 from tests.factories import Cast
 from tests.judges.certified import (
@@ -42,11 +48,12 @@ from tests.judges.factories import make_answers
 
 pytestmark = pytest.mark.django_db
 DOCUMENTS = 30
+PLANS = ("routed", "gold")
 
 
-def finished_benchmark() -> Cast:
+def finished_benchmark(documents: int = 60) -> Cast:
     """Make a finished benchmark with a certificate on fluency and none on coherence."""
-    cast = calibrated_project()
+    cast = calibrated_project(documents=documents)
     calibration = draw_calibration(project=cast.project, spec=calibration_spec(cast), by=cast.admin)
     rate_sample(cast, calibration)
     compute_certificates(calibration=calibration, by=cast.admin)
@@ -148,6 +155,92 @@ def test_the_audit_of_the_addition_tests_the_certificate(
     (fluency, _) = state.audit_by_dimension
     assert (fluency.rated, fluency.contradicts) == (18, contradicts)
     assert bool(state.verdict.refusal) is contradicts
+
+
+def rate_with_shift(cast: Cast, addition: Addition, shift: int, raters: int = 2) -> None:
+    """Let new raters give `shift` more than the people of the benchmark, to everything that they get."""
+    round = Round.objects.get(project=addition.project, number=1)
+    for rater in make_new_raters(addition, raters):
+        rate_all(round, rater, lambda each, key: min(people_say(number_of(each.item), key) + shift, 5))
+
+
+def chances_of(policy: RoutingPolicy, key: str) -> list[tuple[str, float]]:
+    units = policy.units.filter(dimension__key=key).order_by("item")
+    return list(units.values_list("why", "inclusion_probability"))
+
+
+def test_a_contradicted_judge_stops_and_gets_nothing_back(client: Client) -> None:
+    cast = finished_benchmark(documents=120)
+    addition, policy = routed(cast, documents=90)
+    before = chances_of(policy, "fluency")
+    drawn = [each for each in before if each[0] == "audit"]
+    assert len(before) < 90  # some units stay with the judge
+    assert 20 <= len(drawn) < 54
+    rate_with_shift(cast, addition, 2, raters=1)
+    assert contradictions_of(policy, addition.project).dimensions == {}  # the second rater is missing
+    rate_with_shift(cast, addition, 2, raters=1)
+    state = routing_state(policy, addition.project)
+    assert state
+    assert state.audit_by_dimension[0].stops
+    stop_contradicted_judges()
+    stop_contradicted_judges()
+    assert stop_contradicted(policy=policy) == 0
+    (stopped,) = policy.stopped_dimensions.all()
+    assert (stopped.dimension.key, "This contradicts" in stopped.reason) == ("fluency", True)
+    after = chances_of(policy, "fluency")
+    assert len(after) == 90
+    assert {each for each in after if each[0] == "stopped"} == {("stopped", 1.0)}
+    assert [each[0] for each in after].count("stopped") == 54
+    asked = AssignedUnit.objects.filter(assignment__origin=policy.origin, dimension__key="fluency")
+    assert set(asked.values_list("inclusion_probability", flat=True)) == {1.0}
+    assert asked.count() == 2 * 90
+    assert AuditEntry.objects.filter(project=addition.project, act="routing.stopped").count() == 1
+
+    state = routing_state(policy, addition.project)
+    assert state
+    assert proposal_of(policy, routing_plan(policy, addition.project), state.verdict).is_empty
+    with pytest.raises(RoutingRefusedError, match="can no longer withdraw"):
+        withdraw_policy(policy=policy, by=cast.admin)
+    assert follow_route(addition=addition, by=cast.admin) == policy
+    says = "On Fluency the judges stopped, and people rate all units."
+    assert any(says in need.sentence for need in needs_of_routing(addition.project))
+    client.force_login(cast.admin)
+    assert says in client.get(reverse("addition", args=[cast.project.slug, 1])).content.decode()
+    page = reverse("routing_policy", args=[addition.project.slug, policy.pk])
+    assert says in client.get(page).content.decode()
+
+
+def test_bridging_items_ask_what_new_items_ask(cast: Cast) -> None:
+    addition, _ = routed(cast, documents=60)
+    rate_with_shift(cast, addition, 0, raters=1)
+    asked: dict[tuple[str, int], list[str]] = {}
+    units = AssignedUnit.objects.filter(assignment__round__project=addition.project).order_by("dimension")
+    rows = units.values_list("assignment__plan", "assignment", "dimension__key", "assignment__annotator")
+    for plan, assignment, key, annotator in rows:
+        if annotator:
+            asked.setdefault((plan, assignment), []).append(key)
+    new, old = (Counter(tuple(keys) for (each, _), keys in asked.items() if each == plan) for plan in PLANS)
+    assert set(new) == {("coherence",), ("fluency", "coherence")}
+    assert set(old) <= set(new)
+    assert sum(old.values()) == 6
+    assert not Assignment.objects.filter(round__project=addition.project, partial=False).exists()
+    given = Rating.objects.filter(assignment__plan="gold", assignment__round__project=addition.project)
+    for each in load_severity(addition):
+        ((_, offset),) = each.raters
+        assert (offset.items if offset else 0) == given.filter(dimension__key=each.dimension.key).count()
+    # Over many items, the dimensions come as often as among the rater's own.
+    round = Round.objects.get(project=addition.project, number=1)
+    rater = addition.project.memberships.get(role="annotator")
+    chosen = Counter(map(len, choose_dimensions(round, rater, range(4_000)).values()))
+    assert chosen[1] / 4_000 == pytest.approx(new["coherence",] / 60, abs=0.03)
+
+
+def test_a_judge_that_the_audit_confirms_goes_on(cast: Cast) -> None:
+    addition, policy = routed(cast)
+    rate_with_shift(cast, addition, 0)
+    stop_contradicted_judges()
+    assert not policy.stopped_dimensions.exists()
+    assert stop_contradicted(policy=policy) == 0
 
 
 def test_certificates_that_lapsed_in_the_benchmark_are_refused(cast: Cast) -> None:
