@@ -195,7 +195,8 @@ class AdditionRoute:
 
     learned_on: the systems of the benchmark. without: dimensions that no judge decides. has_copies: whether
     the addition has the judges. asking: what it takes to ask them. policy: what routes the addition.
-    stopped: what its audit stopped, with the reasons. is_rated_by_people: whether Round I asks for every unit, so that nothing is left for judges.
+    stopped: what its audit stopped, with the reasons. is_rated_by_people: whether Round I asks for every
+    unit, so that nothing is left for judges.
     """
 
     addition: Addition

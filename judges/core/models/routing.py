@@ -190,7 +190,7 @@ class StoppedStage(models.Model):
 
 
 class StoppedDimension(models.Model):
-    """A dimension on which an audit contradicted a certificate of another project: its units went to people."""
+    """A dimension on which an audit contradicted the certificate of a benchmark: its units go to people."""
 
     policy = models.ForeignKey(RoutingPolicy, models.CASCADE, related_name="stopped_dimensions")
     dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="+")

@@ -65,8 +65,8 @@ class AuditResult:
     interval, where units were drawn with probabilities of their own (unequal). exact: its exact interval,
     over units thinned to one probability. finding: of the bets on a larger risk, valid at every look; with a
     certificate, the risk is the one that it leaves for units that nobody had rated. None if nothing can
-    contradict. contradicts: whether it does. stops: whether it does over documents whose ratings are complete,
-    which no later rating withdraws.
+    contradict. contradicts: whether it does. stops: whether it does over documents whose ratings are
+    complete, which no later rating withdraws.
     """
 
     name: str
@@ -163,7 +163,7 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
 
 @dataclass(frozen=True)
 class Contradictions:
-    """What the audit of a routed policy stops: the reasons by the ids of dimensions, and by those of judges."""
+    """What the audit of a routed policy stops: the reasons by the ids of dimensions and of judges."""
 
     dimensions: Mapping[int, str]
     judges: Mapping[int, str]
