@@ -1,5 +1,10 @@
 """Making versions, asked for by an admin and made by a worker; starting the next edition."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -7,19 +12,26 @@ from django.utils.translation import gettext
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
 from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.files import keep_file, scratch
 from annotate.core.jobs import JobKind, TakenOverError, own_row, wake_worker
-from annotate.core.models import Edition, Project, Role, User, Version, VersionRequest
+from annotate.core.models import Edition, Project, Role, User, Version, VersionPart, VersionRequest
+from annotate.core.quotas import refuse_over_quota
+from annotate.core.snapshot import snapshot
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands.exports import start_export
+from annotate.exports.commands.exports import store_export
+from annotate.exports.files import SUFFIXES, write_file
+from annotate.exports.manifest import Manifest
+from annotate.exports.queries import FOLDER
 from annotate.leaderboard.queries import finished_additions, leaderboard_of
 from annotate.material.commands.copying import copy_documents, copy_outputs
 from annotate.people.commands import add_member
 from annotate.setup.commands import create_project
 from annotate.setup.queries import template_of
-from annotate.versions.content import content_hash
+from annotate.versions.content import content_hash, read_values
 from annotate.versions.queries import UNDER_WAY, first_edition, next_version
 
 Status = VersionRequest.Status
+EVERYTHING = ExportChoice(Format.JSONL)
 
 
 @transaction.atomic
@@ -72,44 +84,126 @@ def start_edition(*, project: Project, by: User) -> Edition:
 
 
 def _make(request: VersionRequest) -> None:
-    """Compute and store a version; without a change since the newest one, the request gets that one."""
+    """Make a version of what the database shows at one moment: hash, standings, values and exports.
+
+    Without a change since the newest version, the request gets that one. A worker without the lease keeps no
+    file.
+    """
+    kept = False
+    try:
+        read = _read_state(request)
+        for written in read.files:
+            keep_file(scratch(written.name), written.name)
+        kept = _keep(request, read)
+    finally:
+        if not kept:
+            _forget_files(request)
+
+
+@dataclass(frozen=True)
+class _WrittenFile:
+    project: Project
+    name: str
+    size: int
+    manifest: Manifest
+
+
+@dataclass(frozen=True)
+class _BenchmarkState:
+    """A benchmark with its finished additions at one moment. Without a change only `digest` is filled."""
+
+    digest: str
+    additions: Sequence[int] = ()
+    standings: dict[str, Any] = field(default_factory=dict)
+    values: Sequence[dict[str, Any]] = ()
+    files: Sequence[_WrittenFile] = ()
+
+
+def _read_state(request: VersionRequest) -> _BenchmarkState:
+    """Read everything in one snapshot, so that a correction of a rating is in all of it or in none."""
     project = request.project
-    additions = finished_additions(project)
-    # Both take long on large data, so no lock is held; closed rounds change by corrections only.
-    digest = content_hash([project, *(each.project for each in additions)])
-    newest = project.versions.first()
-    standings = leaderboard_of(project).as_dict() if newest is None or newest.content_hash != digest else None
-    if standings is not None and content_hash([project, *(each.project for each in additions)]) != digest:
-        raise NotReadyError(gettext("Ratings changed in the meantime. Make the version again."))
+    with snapshot():
+        if refusal := next_version(project).refusal:
+            raise NotReadyError(refusal)
+        additions = finished_additions(project)
+        projects = [project, *(each.project for each in additions)]
+        digest, newest = content_hash(projects), project.versions.first()
+        if newest is not None and newest.content_hash == digest:
+            return _BenchmarkState(digest)
+        files = []
+        for index, each in enumerate(projects):
+            refuse_over_quota(each)
+            name = _name_of_file(request, index)
+            manifest = write_file(each, EVERYTHING, scratch(name))
+            files.append(_WrittenFile(each, name, scratch(name).stat().st_size, manifest))
+        return _BenchmarkState(
+            digest,
+            [each.number for each in additions],
+            leaderboard_of(project).as_dict(),
+            [read_values(each) for each in projects],
+            files,
+        )
+
+
+def _keep(request: VersionRequest, read: _BenchmarkState) -> bool:
+    """Store the version; return whether its files belong to it. Locks the project."""
     with transaction.atomic():
-        locked = lock_project(project)
+        locked = lock_project(request.project)
         if not own_row(request).exists():
             raise TakenOverError
-        coming = next_version(locked)
-        if coming.refusal:
-            raise NotReadyError(coming.refusal)
-        newest = locked.versions.first()
-        if standings is None or (newest is not None and newest.content_hash == digest):
-            version = newest
-        else:
+        version = locked.versions.first()
+        is_new = version is None or version.content_hash != read.digest
+        if is_new:
+            coming = next_version(locked)
+            if coming.refusal:
+                raise NotReadyError(coming.refusal)
             major, minor = map(int, coming.number.split("."))
-            everything = ExportChoice(Format.JSONL)
-            for each in additions:
-                start_export(project=each.project, choice=everything, by=request.created_by)
+            by = request.created_by
+            exports = [
+                store_export(
+                    project=each.project,
+                    choice=EVERYTHING,
+                    name=each.name,
+                    size=each.size,
+                    manifest=each.manifest,
+                    by=by,
+                )
+                for each in read.files
+            ]
             version = Version.objects.create(
                 project=locked,
                 major=major,
                 minor=minor,
                 changelog=request.changelog,
-                additions=[each.number for each in additions],
-                content_hash=digest,
-                leaderboard=standings,
-                export=start_export(project=locked, choice=everything, by=request.created_by),
-                created_by=request.created_by,
+                additions=list(read.additions),
+                content_hash=read.digest,
+                leaderboard=read.standings,
+                export=exports[0],
+                created_by=by,
             )
-            facts = {"content_hash": digest, "additions": version.additions}
-            record(locked, "version.made", version, after=facts, by=request.created_by)
+            VersionPart.objects.bulk_create(
+                VersionPart(version=version, project=export.project, export=export, values=values)
+                for export, values in zip(exports, read.values, strict=True)
+            )
+            facts = {"content_hash": read.digest, "additions": version.additions}
+            record(locked, "version.made", version, after=facts, by=by)
         own_row(request).update(status=Status.READY, version=version, lease=None, touched_at=timezone.now())
+    return is_new
+
+
+def _name_of_file(request: VersionRequest, index: int) -> str:
+    """Return what the worker with this lease writes: nobody guesses it, and its successor knows it."""
+    assert request.lease
+    return f"{FOLDER}/{request.lease.hex}-{index}{SUFFIXES[Format.JSONL]}"
+
+
+def _forget_files(request: VersionRequest) -> None:
+    if not request.lease:
+        return
+    for index in range(request.project.additions.count() + 1):
+        name = _name_of_file(request, index)
+        default_storage.delete(name)
+        scratch(name).unlink(missing_ok=True)
 
 
 VERSION_JOB = JobKind(
@@ -120,4 +214,5 @@ VERSION_JOB = JobKind(
     statuses={Status.WAITING: Status.MAKING},
     reason="message",
     related=("project", "created_by"),
+    prepare=_forget_files,
 )

@@ -3,9 +3,11 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from typing import Any
 
 from annotate.core.models import Project
 from annotate.exports.registry import TABLES, ExportTable, ValueKind
+from annotate.results.queries.unit_values import DECIMALS, texts_of, values_of_people
 
 CONTENT = ("guidelines", "documents", "items", "comparisons", "parts", "ratings", "disputes", "judgments")
 # Of judgments only what standings can rest on: tokens, seconds and costs may differ.
@@ -42,3 +44,13 @@ def _digests(table: ExportTable, project: Project) -> Iterator[bytes]:
         values = [row[name] for name in names]
         line = json.dumps(values, ensure_ascii=False, sort_keys=True, default=str)
         yield hashlib.sha256(line.encode()).digest()
+
+
+def read_values(project: Project) -> dict[str, Any]:
+    """Return people's values at the end of the last round, as `VersionPart.values` has them."""
+    texts, found = texts_of(project), dict[str, Any]()
+    for dimension, item, value in values_of_people(project, 2)[1]:
+        if item in texts:
+            unit, digests = texts[item]
+            found.setdefault(dimension, []).append([*unit, *digests, round(value, DECIMALS)])
+    return found

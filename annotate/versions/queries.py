@@ -7,7 +7,16 @@ from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext
 
 from annotate.core.access import SomeUser, places_of
-from annotate.core.models import Edition, Project, Role, Round, Version, VersionRequest
+from annotate.core.models import (
+    Edition,
+    Export,
+    Project,
+    Role,
+    Round,
+    Version,
+    VersionPart,
+    VersionRequest,
+)
 from annotate.core.rounds import rounds_of
 from annotate.exports.citation import Card, bibtex
 from annotate.leaderboard.queries import finished_additions
@@ -19,14 +28,14 @@ UNDER_WAY = (VersionRequest.Status.WAITING, VersionRequest.Status.MAKING)
 class ShownVersion:
     """A version as its page shows it.
 
-    raters: of the benchmark and its additions. additions: their projects, where the reader may read them;
-    each has an export of its own. bibtex: empty where nobody said who the authors are.
+    raters: of the benchmark and its additions. additions: the exports of those that the reader may read, None
+    for a deleted one. bibtex: empty where nobody said who the authors are.
     """
 
     version: Version
     systems: int
     raters: int
-    additions: Sequence[Project]
+    additions: Sequence[tuple[Project, Export | None]]
     citation: str
     bibtex: str
 
@@ -62,15 +71,20 @@ def _readable(user: SomeUser) -> QuerySet[Project]:
 def versions_of(project: Project, user: SomeUser) -> list[ShownVersion]:
     """Return the versions of an edition as this person may see them, the newest first. Three queries."""
     card = Card.from_dict(project_card(project))
-    added = _readable(user).filter(addition__benchmark=project).select_related("addition").distinct()
-    additions = list(added.order_by("addition__number"))
+    readable = _readable(user).filter(addition__benchmark=project)
+    parts: dict[int, list[tuple[Project, Export | None]]] = {}
+    rows = VersionPart.objects.filter(version__project=project, project__in=readable).defer("values")
+    for part in rows.select_related("project__addition", "export").order_by("project__addition__number"):
+        parts.setdefault(part.version_id, []).append((part.project, part.export))
     return [
-        _show_version(each, card, [one for one in additions if one.addition.number in each.additions])
+        _show_version(each, card, parts.get(each.pk, []))
         for each in project.versions.select_related("project", "export", "created_by")
     ]
 
 
-def _show_version(version: Version, card: Card, additions: Sequence[Project]) -> ShownVersion:
+def _show_version(
+    version: Version, card: Card, additions: Sequence[tuple[Project, Export | None]]
+) -> ShownVersion:
     project, parts = version.project, version.leaderboard["parts"]
     title = f"{project.name}, version {version.number}, SHA-256 {version.content_hash[:12]}"
     said = [", ".join(card.authors), f"{version.created_at:%Y}", title, card.address]

@@ -1,25 +1,32 @@
 """Versions: what they keep, that they never change, and their content hash."""
 
+import json
+import zipfile
 from io import StringIO
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
+from django.core.files.storage import default_storage
 from django.core.management import call_command
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 
 from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.files import keep_file
 from annotate.core.jobs import run_job
 from annotate.core.models import Edition, Item, Project, Rating, Role, Version, VersionRequest
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.files import write_file
 from annotate.rating.commands.rounds import close_round_one, open_round_one
 from annotate.setup.commands import delete_project
+from annotate.versions import commands
 from annotate.versions.commands import request_version, start_edition
 from annotate.versions.content import content_hash
 from annotate.versions.queries import editions_of, next_version, versions_of
 from tests.additions.scenes import make_addition, make_benchmark, make_new_raters, rate_all
+from tests.exports.test_snapshots import in_thread
 from tests.factories import Cast, make_member
 from tests.judges.factories import make_judge, make_judgment
 
@@ -44,7 +51,8 @@ def test_a_version_keeps_the_standings_and_never_changes(benchmark: Cast) -> Non
     assert (made.number, made.additions, len(made.content_hash)) == ("1.0", [], 64)
     assert {each["key"] for each in made.leaderboard["boards"]} >= {benchmark.dimensions[0].key}
     assert made.export is not None
-    assert made.export.format == Format.JSONL
+    assert (made.export.format, made.export.status) == (Format.JSONL, "ready")
+    assert default_storage.exists(made.export.file.name)
     with pytest.raises(DatabaseError), transaction.atomic():
         Version.objects.filter(pk=made.pk).update(changelog="Another story.")
     Version.objects.filter(pk=made.pk).update(export=None)
@@ -77,19 +85,69 @@ def test_an_addition_makes_the_next_version(benchmark: Cast) -> None:
     assert (made.number, made.additions) == ("1.1", [addition.number])
     systems = {each["system"] for each in made.leaderboard["boards"][0]["systems"]}
     assert "newcomer" in systems
-    assert addition.project.exports.get().format == Format.JSONL
+    export = addition.project.exports.get()
+    assert (export.format, export.status) == (Format.JSONL, "ready")
+    assert set(made.parts.values_list("project", "export")) == {
+        (benchmark.project.pk, made.export_id),
+        (addition.project.pk, export.pk),
+    }
+    values = made.parts.get(project=addition.project).values
+    assert {(row[1], row[4]) for row in values["fluency"]} == {("newcomer", 3)}
     shown = versions_of(benchmark.project, benchmark.admin)
     assert [(each.version.number, each.systems, each.raters) for each in shown] == [
         ("1.1", 3, 4),
         ("1.0", 2, 2),
     ]
-    assert [each.additions for each in shown] == [[addition.project], []]
+    assert [each.additions for each in shown] == [[(addition.project, export)], []]
     assert f"version 1.1, SHA-256 {made.content_hash[:12]}" in shown[0].citation
     reader = make_member(benchmark.project, Role.RESEARCHER).user
     assert reader is not None
     assert versions_of(benchmark.project, reader)[0].additions == []
     with pytest.raises(NotReadyError, match="belongs to the versions of its benchmark"):
         request_version(project=addition.project, changelog="Alone.", by=None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_version_is_of_one_moment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    benchmark = make_benchmark()
+    before = content_hash([benchmark.project])
+
+    def correct() -> None:
+        Rating.objects.filter(assignment__round__project=benchmark.project).update(value=5)
+        connection.close()
+
+    def hash_and_correct(projects: list[Project]) -> str:
+        found = content_hash(projects)
+        in_thread(correct)
+        return found
+
+    monkeypatch.setattr(commands, "content_hash", hash_and_correct)
+    made = make_version(benchmark.project).version
+    assert made is not None
+    assert made.export is not None
+    assert (made.content_hash, content_hash([benchmark.project]) == before) == (before, False)
+    means = {each["system"]: each["mean"] for each in made.leaderboard["boards"][0]["systems"]}
+    assert means == {"system-1": 3, "system-2": 3}
+    assert {row[4] for row in made.parts.get().values["fluency"]} == {2, 3, 4}
+    with zipfile.ZipFile(default_storage.path(made.export.file.name)) as archive:
+        (name,) = [each for each in archive.namelist() if each.endswith("/ratings.jsonl")]
+        exported = [json.loads(line)["value"] for line in archive.read(name).decode().splitlines()]
+    assert set(exported) == {2, 3, 4}
+
+
+def test_a_worker_without_its_lease_keeps_no_file(benchmark: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = []
+
+    def keep_and_lose(path: Path, name: str) -> None:
+        names.append(name)
+        keep_file(path, name)
+        VersionRequest.objects.update(lease=uuid4())
+
+    monkeypatch.setattr(commands, "keep_file", keep_and_lose)
+    make_version(benchmark.project)
+    assert len(names) == 1
+    assert not default_storage.exists(names[0])
+    assert not Version.objects.exists()
 
 
 def test_a_restored_project_has_the_same_content_hash(benchmark: Cast, tmp_path: Path) -> None:

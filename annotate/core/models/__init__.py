@@ -28,6 +28,7 @@ from annotate.core.models.living import (
     PublicLeaderboard,
     Submission,
     Version,
+    VersionPart,
     VersionRequest,
 )
 from annotate.core.models.material import (

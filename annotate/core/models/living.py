@@ -101,6 +101,25 @@ class Version(models.Model):
         return f"{self.major}.{self.minor}"
 
 
+class VersionPart(models.Model):
+    """What a version has of the benchmark, or of one of its additions, all read at one moment.
+
+    values: by dimension key, people's value of each unit: document key, system name, digests of the document
+    and of the output, value.
+    """
+
+    version = models.ForeignKey(Version, models.CASCADE, related_name="parts")
+    project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="+")
+    export = models.ForeignKey("annotate.Export", models.SET_NULL, null=True, related_name="+")
+    values = models.JSONField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint("version", "project", name="part_once_in_version")]
+
+    def __str__(self) -> str:
+        return f"{self.project_id} in {self.version_id}"
+
+
 class PublicLeaderboard(models.Model):
     """A page without an account that shows the leaderboard of a benchmark's newest version."""
 

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable
 from shutil import rmtree
 from time import monotonic
+from typing import Any
 
 from django.core.files.storage import default_storage
 from django.db import transaction
@@ -51,6 +52,42 @@ def start_export(*, project: Project, choice: ExportChoice, by: User | None) -> 
     record(project, "export.taken", "everything", after={**choice.filters(), "without": export.left_out})
     wake_worker(EXPORT_JOB, export.pk)
     return export
+
+
+def store_export(
+    *, project: Project, choice: ExportChoice, name: str, size: int, manifest: Manifest, by: User | None
+) -> Export:
+    """Store an export whose file is kept under `name`. In the caller's transaction, which made the file."""
+    export = Export.objects.create(
+        project=project,
+        format=choice.format,
+        left_out=sorted(choice.left_out),
+        licence=choice.licence,
+        card=choice.filters().get("card", {}),
+        created_by=by,
+        touched_at=timezone.now(),
+        **_describe_file(manifest, name, size),
+    )
+    record(project, "export.taken", "everything", after={**choice.filters(), "without": export.left_out})
+    _announce_export(export, manifest)
+    return export
+
+
+def _describe_file(manifest: Manifest, name: str, size: int) -> dict[str, Any]:
+    return {
+        "status": Status.READY,
+        "file": name,
+        "size": size,
+        "content_hash": manifest.content_hash,
+        "concord_version": VERSION,
+        "state_at": manifest.state_at,
+        "tables": manifest.tables,
+    }
+
+
+def _announce_export(export: Export, manifest: Manifest) -> None:
+    facts = {"export": export.pk, "format": export.format, "content_hash": manifest.content_hash}
+    announce(export.project_id, EXPORT_READY, facts)
 
 
 @transaction.atomic
@@ -113,22 +150,10 @@ def _forget_files_of(export: Export) -> None:
 
 @transaction.atomic
 def _keep(export: Export, manifest: Manifest, size: int) -> bool:
-    kept = bool(
-        own_row(export).update(
-            status=Status.READY,
-            file=_name_of(export),
-            size=size,
-            content_hash=manifest.content_hash,
-            concord_version=VERSION,
-            state_at=manifest.state_at,
-            tables=manifest.tables,
-            lease=None,
-            touched_at=timezone.now(),
-        )
-    )
+    became = {**_describe_file(manifest, _name_of(export), size), "lease": None, "touched_at": timezone.now()}
+    kept = bool(own_row(export).update(**became))
     if kept:
-        facts = {"export": export.pk, "format": export.format, "content_hash": manifest.content_hash}
-        announce(export.project_id, EXPORT_READY, facts)
+        _announce_export(export, manifest)
         give_notice(
             project=export.project,
             kind=NoticeKind.EXPORTS,

@@ -1,31 +1,36 @@
 """Sources of values that can be compared: people in a round, a judge or panel, people of other projects."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext
 
-from agreement.data import FloatArray
-from agreement.pairs import mean_values
 from annotate.core.access import projects_open_to_readers
 from annotate.core.errors import NotReadyError
 from annotate.core.guideline import FrozenDimension
-from annotate.core.models import Addition, Assignment, Edition, Item, Project, Rating, Round
+from annotate.core.models import (
+    Addition,
+    Document,
+    Edition,
+    Membership,
+    Project,
+    Role,
+    Round,
+    Version,
+    VersionPart,
+)
 from annotate.core.rounds import last_round, rounds_of
-from annotate.results.queries.reliability_data import rated_items
+from annotate.results.queries.unit_values import DECIMALS, Unit, Values, texts_of, values_of_people
 from annotate.results.queries.version import version_of_ratings
 from judges.core.models import Judge
-from judges.results.queries.comparison import NOTHING_FROZEN, guideline_of
+from judges.results.queries.comparison import guideline_of
 from judges.results.queries.pairings import first_judge, measured_judges
 from judges.results.queries.scores import material_of, samples_of, value_of_samples
 
 Options = Sequence[tuple[str, str]]
-Unit = tuple[str, str]
-"""The key of a document and the name of a system."""
-ROUND_ONE, FINAL, JUDGE, PROJECT = "round-1", "final", "judge-", "project-"
-_DECIMALS = 12  # the same values added in another order differ behind these
+ROUND_ONE, FINAL, JUDGE, PROJECT, VERSION = "round-1", "final", "judge-", "project-", "version-"
 
 
 @dataclass(frozen=True)
@@ -54,9 +59,9 @@ class CommonUnits:
 
 
 def list_sources(project: Project) -> tuple[Options, Options]:
-    """Return the project's own sources, and people of the related projects that all its readers may read.
+    """Return the project's own sources, and those of other projects that all its readers may read.
 
-    Raises NotReadyError if there are fewer than two. Twelve queries at most for a small family.
+    Raises NotReadyError if there are fewer than two. Seventeen queries at most for a small family.
     """
     rounds = rounds_of(project)
     own = []
@@ -69,16 +74,32 @@ def list_sources(project: Project) -> tuple[Options, Options]:
     for judge in (*usual, *(each for each in judges if each not in usual)):
         named = gettext("judge {name}") if judge.method != "panel" else gettext("panel {name}")
         own.append((f"{JUDGE}{judge.pk}", named.format(name=judge.name)))
-    related = [
-        (f"{PROJECT}{other.slug}", gettext("people, {project}").format(project=other.name))
-        for other in projects_open_to_readers(project, find_family(project))
-        if Round.objects.filter(project=other, number=1).exists()
+    others = projects_open_to_readers(
+        project, [*find_family(project), *find_projects_with_documents(project)]
+    )
+    rated = set(Round.objects.filter(project__in=others, number=1).values_list("project", flat=True))
+    versions: dict[int, list[Version]] = {}
+    with_values = Version.objects.filter(project__in=[project, *others], parts__isnull=False).distinct()
+    for version in with_values.only("project", "major", "minor").order_by("major", "minor"):
+        versions.setdefault(version.project_id, []).append(version)
+    own += [
+        (f"{VERSION}{each.number}", gettext("people, version {number}").format(number=each.number))
+        for each in versions.get(project.pk, [])
     ]
+    related = []
+    for other in others:
+        if other.pk in rated:
+            label = gettext("people, {project}").format(project=other.name)
+            related.append((f"{PROJECT}{other.slug}", label))
+        for each in versions.get(other.pk, []):
+            label = gettext("people, {project}, version {number}")
+            key = f"{VERSION}{each.number}-{other.slug}"
+            related.append((key, label.format(project=other.name, number=each.number)))
     if len(own) + len(related) < 2:
         raise NotReadyError(
             gettext(
-                "A comparison needs two sources of values: open a round, plan a run of judges, or make an "
-                "addition or a new edition of this benchmark."
+                "A comparison needs two sources of values: open a round, plan a run of judges, or make a "
+                "version, an addition or a new edition of this benchmark."
             )
         )
     return own, related
@@ -99,40 +120,113 @@ def find_family(project: Project) -> list[Project]:
     return list(Project.objects.filter(pk__in=found - {project.pk}).order_by("pk")) if len(found) > 1 else []
 
 
+def find_projects_with_documents(project: Project) -> list[Project]:
+    """Return projects outside the family that have a document of this project, with its key or its text.
+
+    Only those in which one reader of this project may read results; others cannot be open to all readers.
+    Two queries.
+    """
+    readers = [Role.ADMIN, Role.RESEARCHER]
+    reader = project.memberships.filter(role__in=readers, active=True, user__isnull=False).order_by("pk")
+    places = Membership.objects.filter(user__in=reader.values("user")[:1], role__in=readers, active=True)
+    same = Q(key=OuterRef("key")) | Q(digest=OuterRef("digest"))
+    shared = Document.objects.filter(project=project).filter(
+        Exists(Document.objects.filter(same, project=OuterRef(OuterRef("pk"))))
+    )
+    family = {project.pk, *(each.pk for each in find_family(project))}
+    found = Project.objects.filter(Exists(shared), pk__in=places.values("project"), calibrates=None)
+    return list(found.exclude(pk__in=family).order_by("pk"))
+
+
 def version_of_sources(keys: Sequence[str]) -> Sequence[object]:
-    """Return the version of the values in other projects; the page's own version has the project's."""
+    """Return the version of the values in other projects; the page's own version has the project's.
+
+    Values of stored versions never change.
+    """
     slugs = sorted(key.removeprefix(PROJECT) for key in keys if key.startswith(PROJECT))
     others = Project.objects.filter(slug__in=slugs).order_by("pk")
     return [(other.pk, other.name, *version_of_ratings(other)) for other in others]
 
 
 def read_sources(project: Project, keys: tuple[str, str], labels: Mapping[str, str]) -> list[ValueSource]:
-    """Return both sources. Hidden gold items count only where they bridge two projects."""
-    owners = [
-        Project.objects.get(slug=key.removeprefix(PROJECT)) if key.startswith(PROJECT) else project
-        for key in keys
-    ]
+    """Return both sources. Hidden gold items count only where they bridge two projects.
+
+    Units of two projects with equal texts are common even if their keys or system names differ.
+    """
+    owners = [_owner_of(project, key) for key in keys]
     bridges = owners[0] != owners[1]
     found = []
     for key, owner in zip(keys, owners, strict=True):
-        name, texts = key, _texts(owner, bridges=bridges)
+        if key.startswith(VERSION):
+            found.append(_read_version(owner, key, labels[key]))
+            continue
+        name, texts = key, texts_of(owner, bridges=bridges)
         if key.startswith(JUDGE):
             judge = Judge.objects.get(project=owner, pk=int(key.removeprefix(JUDGE)))
             name = f"{JUDGE}{judge.name}"
             dimensions, values = _values_of_judge(judge)
         else:
             number = 1 if key == ROUND_ONE else 2
-            dimensions, values = _values_of_people(owner, number, bridges=bridges)
+            dimensions, values = values_of_people(owner, number, bridges=bridges)
         of_units: dict[str, dict[Unit, float]] = {}
         for dimension, item, value in values:
             if item in texts:
-                of_units.setdefault(dimension, {})[texts[item][0]] = round(value, _DECIMALS)
+                of_units.setdefault(dimension, {})[texts[item][0]] = round(value, DECIMALS)
         found.append(
             ValueSource(
                 name, labels[key], {each.key: each for each in dimensions}, of_units, dict(texts.values())
             )
         )
-    return found
+    return [found[0], _rename_units(found[1], found[0])] if bridges else found
+
+
+def _owner_of(project: Project, key: str) -> Project:
+    if key.startswith(PROJECT):
+        return Project.objects.get(slug=key.removeprefix(PROJECT))
+    slug = key.removeprefix(VERSION).partition("-")[2] if key.startswith(VERSION) else ""
+    return Project.objects.get(slug=slug) if slug else project
+
+
+def _read_version(owner: Project, key: str, label: str) -> ValueSource:
+    """Return the values that a version keeps, with those of its additions. Three queries."""
+    number = key.removeprefix(VERSION).partition("-")[0]
+    major, minor = map(int, number.split("."))
+    parts = VersionPart.objects.filter(version__project=owner, version__major=major, version__minor=minor)
+    values: dict[str, dict[Unit, float]] = {}
+    texts: dict[Unit, tuple[str, str]] = {}
+    for part in parts.order_by("pk"):
+        for dimension, rows in part.values.items():
+            for document, system, source, output, value in rows:
+                values.setdefault(dimension, {})[document, system] = value
+                texts[document, system] = (source, output)
+    dimensions = guideline_of(owner, last_round(owner)).scales
+    return ValueSource(key, label, {each.key: each for each in dimensions}, values, texts)
+
+
+def _rename_units(source: ValueSource, to: ValueSource) -> ValueSource:
+    """Return a source with the unit names of another one, where only one unit of each has the same texts."""
+
+    def by_texts(each: ValueSource) -> dict[tuple[str, str], list[Unit]]:
+        found: dict[tuple[str, str], list[Unit]] = {}
+        for unit, texts in each.texts.items():
+            found.setdefault(texts, []).append(unit)
+        return found
+
+    theirs = by_texts(to)
+    names = {
+        units[0]: theirs[texts][0]
+        for texts, units in by_texts(source).items()
+        if len(units) == 1 and len(theirs.get(texts, ())) == 1
+    }
+    names = {unit: name for unit, name in names.items() if unit not in to.texts and name not in source.texts}
+    return replace(
+        source,
+        values={
+            key: {names.get(unit, unit): value for unit, value in own.items()}
+            for key, own in source.values.items()
+        },
+        texts={names.get(unit, unit): texts for unit, texts in source.texts.items()},
+    )
 
 
 def find_common_units(first: ValueSource, second: ValueSource, key: str) -> CommonUnits:
@@ -141,73 +235,6 @@ def find_common_units(first: ValueSource, second: ValueSource, key: str) -> Comm
     both = sorted(one.keys() & other.keys())
     equal = [unit for unit in both if first.texts[unit] == second.texts[unit]]
     return CommonUnits(equal, len(both) - len(equal), len(one.keys() - other), len(other.keys() - one))
-
-
-def _texts(project: Project, *, bridges: bool) -> dict[int, tuple[Unit, tuple[str, str]]]:
-    """Return the unit and the digests of each output by its key, gold items aside except bridging ones."""
-    counted = Q(gold__isnull=True) | Q(gold__bridging__isnull=False) if bridges else Q(gold__isnull=True)
-    items = Item.objects.filter(counted, document__project=project, kind=Item.Kind.OUTPUT).order_by("pk")
-    rows = items.values_list("pk", "document__key", "system__name", "document__digest", "digest")
-    return {item: ((document, system), (source, output)) for item, document, system, source, output in rows}
-
-
-Values = Iterator[tuple[str, int, float]]
-"""Dimension key, item and value."""
-
-
-def _values_of_people(
-    project: Project, number: int, *, bridges: bool
-) -> tuple[Sequence[FrozenDimension], Values]:
-    rounds = rounds_of(project)
-    round = rounds.get(number) or rounds.get(1)
-    if round is None:
-        return NOTHING_FROZEN.scales, iter(())
-    dimensions = guideline_of(project, round).scales
-
-    def values() -> Values:
-        rated = rated_items(round)
-        for each in dimensions:
-            own = rated[each.key]
-            given = own.data.values
-            # As of a judge's samples, except for ties: people have no first answer that could decide.
-            means = _find_majority(given) if each.is_named else mean_values(given)
-            for item, value in zip(own.items.tolist(), means.tolist(), strict=True):
-                if not np.isnan(value):
-                    yield each.key, item, value
-        if bridges:
-            yield from _bridging_values(project, dimensions)
-
-    return dimensions, values()
-
-
-def _bridging_values(project: Project, dimensions: Sequence[FrozenDimension]) -> Values:
-    """Yield the means of bridging items, which raters meet among the hidden checks. One query."""
-    given = Rating.objects.filter(
-        assignment__round__project=project,
-        assignment__plan=Assignment.Plan.GOLD,
-        assignment__item__gold__bridging__isnull=False,
-        assignment__annotator__counted=True,
-    )
-    found: dict[tuple[int, int], list[float]] = {}
-    for dimension, item, value in given.order_by("pk").values_list("dimension", "assignment__item", "value"):
-        if value is not None:
-            found.setdefault((dimension, item), []).append(value)
-    by_id = {each.id: each for each in dimensions}
-    for (dimension, item), values in found.items():
-        if each := by_id.get(dimension):
-            column = np.array(values)[:, None]
-            value = float((_find_majority(column) if each.is_named else mean_values(column))[0])
-            if not np.isnan(value):
-                yield each.key, item, value
-
-
-def _find_majority(values: FloatArray) -> FloatArray:
-    """Return (items,): the most frequent of the raters' categories (raters, items), NaN for a tie."""
-    times = np.sum(values[:, None, :] == values[None, :, :], axis=1)
-    most = times.max(axis=0, initial=0)
-    found = np.take_along_axis(values, times.argmax(axis=0)[None], axis=0)[0] if len(values) else most
-    tied = np.any((times == most) & (values != found), axis=0)
-    return np.where((most > 0) & ~tied, found, np.nan)
 
 
 def _values_of_judge(judge: Judge) -> tuple[Sequence[FrozenDimension], Values]:

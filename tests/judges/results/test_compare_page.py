@@ -2,6 +2,8 @@
 
 import krippendorff
 import pytest
+from django.db.models import Value
+from django.db.models.functions import Concat
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -9,6 +11,7 @@ from django.utils import timezone
 from annotate.core.models import (
     Addition,
     BridgingItem,
+    Document,
     Edition,
     GoldItem,
     Item,
@@ -16,15 +19,18 @@ from annotate.core.models import (
     Rating,
     Role,
     Round,
+    System,
 )
 from annotate.results.commands import current_page
 from annotate.results.queries.kept import KeptPage
 from annotate.results.registry import UnknownChoiceError, result_of, version_of
 from annotate.results.shown import ShownPage
+from tests.additions.scenes import make_benchmark
 from tests.factories import Cast, make_member, make_project
 from tests.judges.factories import make_judge, make_template
 from tests.judges.measured import MCQ, PEOPLE, RTS, let_judge, measured_project, place, rated_at_once
 from tests.results.reading import cells_of
+from tests.versions.test_versions import make_version
 
 pytestmark = pytest.mark.django_db
 
@@ -183,6 +189,57 @@ def test_values_of_the_other_project_change_the_version() -> None:
     Rating.objects.filter(assignment__round__project=old.project).update(value=5)
     assert version_of(result, new.project) != before
     assert version_of(result_of(new.project, "compare"), new.project) == own
+
+
+def test_two_versions_are_compared_by_the_values_that_they_keep(client: Client) -> None:
+    cast = make_benchmark()
+    make_version(cast.project)
+    Rating.objects.filter(assignment__item=cast.items[0]).update(value=5)  # from 2
+    make_version(cast.project, "Corrected.")
+    Rating.objects.filter(assignment__round__project=cast.project).update(value=1)
+    assert options_of(cast.project)[-2:] == ["version-1.0", "version-1.1"]
+    chosen = {"first": "version-1.0", "second": "version-1.1"}
+    (row,) = cells_of(cast.project, "compare", "bias", **chosen)
+    assert (row["bias"].value, row["bias"].count) == (pytest.approx(3 / 12), 12)
+    (units,) = cells_of(cast.project, "compare", "units", **chosen)
+    assert [units[key].value for key in ("common", "other_text", "first_only", "second_only")] == [
+        12,
+        0,
+        0,
+        0,
+    ]
+    (row,) = cells_of(cast.project, "compare", "bias", first="version-1.1", second="round-1")
+    assert row["bias"].value == pytest.approx(1 - (3 + 3 / 12))
+    client.force_login(cast.researcher)
+    assert answer_of(client, cast.project, **chosen).startswith("Fluency: ")
+
+
+def test_versions_of_an_edition_need_access_to_it() -> None:
+    old, new = make_benchmark(), make_benchmark()
+    Edition.objects.create(project=new.project, follows=old.project, number=2)
+    make_version(old.project)
+    assert options_of(new.project) == ["round-1"]
+    let_read(new, old)
+    assert options_of(new.project)[-1] == f"version-1.0-{old.project.slug}"
+    (row,) = cells_of(new.project, "compare", "bias", second=f"version-1.0-{old.project.slug}")
+    assert (row["bias"].value, row["bias"].count) == (0, 12)
+
+
+def test_unrelated_projects_are_matched_by_texts() -> None:
+    old, new = two_projects()
+    Edition.objects.all().delete()
+    Document.objects.filter(project=old.project).update(key=Concat(Value("other-"), "key"))
+    System.objects.filter(project=old.project).update(name=Concat(Value("team-"), "name"))
+    key = f"project-{old.project.slug}"
+    assert key not in options_of(new.project)
+    let_read(new, old)
+    assert key in options_of(new.project)
+    (units,) = cells_of(new.project, "compare", "units", second=key)
+    assert [units[name].value for name in ("common", "first_only", "second_only")] == [12, 0, 0]
+    ranks = cells_of(new.project, "compare", "ranks", second=key)
+    assert {row["system"].value for row in ranks} == {"system-1", "system-2", "system-3"}
+    Document.objects.filter(project=old.project).update(digest="another text")
+    assert key not in options_of(new.project)
 
 
 def test_addition_is_compared_on_its_bridging_items() -> None:
