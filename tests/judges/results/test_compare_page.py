@@ -211,7 +211,7 @@ def test_two_versions_are_compared_by_the_values_that_they_keep(client: Client) 
     (row,) = cells_of(cast.project, "compare", "bias", first="version-1.1", second="round-1")
     assert row["bias"].value == pytest.approx(1 - (3 + 3 / 12))
     client.force_login(cast.researcher)
-    assert answer_of(client, cast.project, **chosen).startswith("Fluency: ")
+    assert answer_of(client, cast.project, **chosen).startswith("Alpha between the two sources is")
 
 
 def test_versions_of_an_edition_need_access_to_it() -> None:
