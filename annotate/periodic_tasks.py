@@ -10,6 +10,7 @@ from annotate.core.files import remove_scratch
 from annotate.core.jobs import JOB_KINDS, due_jobs, run_job
 from annotate.core.periodic import PeriodicTask
 from annotate.disputes.queries.digests import without_digest_today
+from annotate.leaderboard.commands import age_out_submissions
 from annotate.material.commands.uploads import discard_forgotten, remove_orphans
 from annotate.people.attempts import forget_old_attempts
 from annotate.people.sessions import forget_ended_sessions
@@ -74,12 +75,15 @@ class SendDueDigests(PeriodicTask):
 
 
 class RemoveLeftovers(PeriodicTask):
-    """Every ten minutes removes sessions that ended, counts that limit nothing any more, and old files."""
+    """Every ten minutes removes ended sessions, counts that limit nothing any more, old files and submissions."""
 
     at_start = 60.0
     every = EVERY
-    acts = (forget_old_attempts, forget_ended_sessions, discard_forgotten, remove_orphans, remove_scratch)
-    fails = "Old sessions, attempts and uploads could not be removed"
+    acts = (
+        *(forget_old_attempts, forget_ended_sessions, discard_forgotten, remove_orphans, remove_scratch),
+        age_out_submissions,
+    )
+    fails = "Old sessions, attempts, uploads and submissions could not be removed"
 
 
 def enqueue_forgetting() -> None:

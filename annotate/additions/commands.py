@@ -14,7 +14,7 @@ from annotate.additions.queries import (
     additions_of,
     choose_bridging,
     guideline_of_additions,
-    new_systems_of,
+    new_systems,
     rated_in_round_one,
     refuse_unfinished,
 )
@@ -128,7 +128,7 @@ def _check_outputs(benchmark: Project, outputs: Mapping[str, Mapping[str, str]])
 
 def _taken_names(benchmark: Project) -> set[str]:
     own = set(benchmark.systems.values_list("name", flat=True))
-    return own | {name for each in additions_of(benchmark) for name in new_systems_of(each)}
+    return own | {name for names in new_systems(list(additions_of(benchmark))).values() for name in names}
 
 
 def _make_project(benchmark: Project, guideline: FrozenGuideline, number: int, by: User | None) -> Project:

@@ -52,8 +52,17 @@ def addition_of(project: Project) -> Addition | None:
 
 def new_systems_of(addition: Addition) -> list[str]:
     """Return the names of the systems that an addition adds; those of bridging items are left out."""
-    items = Item.objects.filter(document__project=addition.project, gold__isnull=True)
-    return list(items.order_by("system__name").values_list("system__name", flat=True).distinct())
+    return new_systems([addition])[addition.pk]
+
+
+def new_systems(additions: Sequence[Addition]) -> dict[int, list[str]]:
+    """Return the same for each addition, by its key. One query."""
+    items = Item.objects.filter(document__project__addition__in=additions, gold__isnull=True)
+    found: dict[int, list[str]] = {each.pk: [] for each in additions}
+    rows = items.order_by("system__name").values_list("document__project__addition", "system__name")
+    for addition, name in rows.distinct():
+        found[addition].append(name)
+    return found
 
 
 def why_unfinished(project: Project) -> str:

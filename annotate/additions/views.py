@@ -10,9 +10,15 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.additions.commands import add_systems, invite_first_raters
 from annotate.additions.forms import OutputsForm
-from annotate.additions.queries import addition_state, additions_of, new_systems_of, why_unfinished
+from annotate.additions.queries import addition_state, additions_of, new_systems, why_unfinished
 from annotate.additions.registry import SECTIONS
-from annotate.core.access import project_for_admin, project_for_reader, reads_results, roles_in
+from annotate.core.access import (
+    project_for_admin,
+    project_for_reader,
+    projects_with_open_results,
+    reads_results,
+    roles_in,
+)
 from annotate.core.errors import DomainError
 from annotate.core.models import Role
 from annotate.core.page import Request, render_in_project, request_user
@@ -41,10 +47,10 @@ def additions(request: Request, slug: str) -> HttpResponse:
         except DomainError as error:
             form.add_error("file" if error.fields else None, error.message)
             status = error.status
-    listed = [
-        (each, new_systems_of(each) if reads_results(request.user, each.project) else [])
-        for each in additions_of(project)
-    ]
+    found = list(additions_of(project))
+    systems = new_systems(found)
+    readable = projects_with_open_results(request.user, [each.project for each in found])
+    listed = [(each, systems[each.pk] if each.project_id in readable else []) for each in found]
     context = {
         "form": form,
         "additions": listed,

@@ -181,9 +181,15 @@ def rates_independently(user: SomeUser, project: Project) -> bool:
 
 def reads_results(user: SomeUser, project: Project) -> bool:
     """Return whether `project_for_reader` gives this person the project. Two queries."""
-    return bool(roles_in(user, project) & {Role.ADMIN, Role.RESEARCHER}) and not rates_independently(
-        user, project
-    )
+    return project.pk in projects_with_open_results(user, [project])
+
+
+def projects_with_open_results(user: SomeUser, projects: Sequence[Project]) -> set[int]:
+    """Return the ids of the projects that `project_for_reader` gives this person. Two queries."""
+    places = places_of(user).filter(project__in=projects)
+    roles = [Role.RESEARCHER] if lacks_second_factor(user) else [Role.ADMIN, Role.RESEARCHER]
+    rated = places.filter(_OPEN_ROUND_ONE, role=Role.ANNOTATOR).values_list("project", flat=True)
+    return set(places.filter(role__in=roles).values_list("project", flat=True)) - set(rated)
 
 
 def projects_open_to_readers(project: Project, others: Sequence[Project]) -> list[Project]:

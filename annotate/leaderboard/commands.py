@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import timedelta
 
 from django.db import IntegrityError, transaction
@@ -12,6 +13,7 @@ from django.utils.translation import gettext, ngettext
 from annotate.additions.commands import add_systems
 from annotate.core.audit import record
 from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
+from annotate.core.mails import mail_is_sent
 from annotate.core.models import (
     Addition,
     Project,
@@ -20,11 +22,16 @@ from annotate.core.models import (
     System,
     User,
 )
+from annotate.core.models.living import new_public_key
 from annotate.core.models.material import text_digest
 from annotate.leaderboard.queries import documents_with_outputs
+from annotate.people.account_mail import post_account_mail
 from annotate.people.attempts import Limit, count_attempt, longest_wait
 
 MOST_WAITING = 50
+MOST_OF_CONTACT = 5  # that wait, of one e-mail
+DECIDED_WITHIN = timedelta(days=90)
+OUTPUTS_KEPT = timedelta(days=30)  # of a rejected submission
 LONGEST_OUTPUT = 100_000  # characters
 LARGEST = 20 * 1024 * 1024  # bytes of one submission
 LISTED = 5  # documents that a message names
@@ -86,6 +93,18 @@ def publish(
     return shown
 
 
+@transaction.atomic
+def replace_key(*, project: Project, by: User | None) -> PublicLeaderboard:
+    """Give a public page another link, such as after the first one leaked. The old link is not found."""
+    shown = PublicLeaderboard.objects.select_for_update().filter(project=project).first()
+    if shown is None:
+        raise NotReadyError(gettext("There is no public page."))
+    shown.key = new_public_key()
+    shown.save(update_fields=["key"])
+    record(project, "leaderboard.link_replaced", project.name, by=by)
+    return shown
+
+
 class TooManySubmissionsError(DomainError):
     """An IP address has sent as many as it may. wait: seconds until it may again."""
 
@@ -144,7 +163,12 @@ def submit_outputs(
     standing = project.submissions.filter(Q(status=Status.WAITING) | Q(addition__isnull=False), digest=digest)
     same = standing.first()
     if same is None:
-        if project.submissions.filter(status=Status.WAITING).count() >= MOST_WAITING:
+        waiting = project.submissions.filter(status=Status.WAITING)
+        if waiting.filter(contact__iexact=contact).count() >= MOST_OF_CONTACT:
+            message = gettext("{most} submissions with this e-mail wait for a decision already.")
+            message = message.format(most=MOST_OF_CONTACT)
+            raise InvalidValueError(message, fields={"contact": message})
+        if waiting.count() >= MOST_WAITING:
             raise NotReadyError(gettext("Many submissions wait for a decision. Try again in some days."))
         try:
             with transaction.atomic():
@@ -216,7 +240,7 @@ def _list(names: list[str]) -> str:
 
 
 def accept_submission(*, submission: Submission, bridging: int, by: User) -> Submission:
-    """Make an addition of submitted outputs. Raises DecidedError if it is decided."""
+    """Make an addition of submitted outputs, and mail the submitter. Raises DecidedError if it is decided."""
     with transaction.atomic():
         locked = _lock(submission, Status.ACCEPTED)
         if locked.status == Status.ACCEPTED:
@@ -228,8 +252,8 @@ def accept_submission(*, submission: Submission, bridging: int, by: User) -> Sub
     return locked
 
 
-def reject_submission(*, submission: Submission, reason: str, by: User) -> Submission:
-    """Reject a submission with a reason. Raises DecidedError if it is accepted."""
+def reject_submission(*, submission: Submission, reason: str, by: User | None) -> Submission:
+    """Reject a submission with a reason, and mail the submitter. Raises DecidedError if it is accepted."""
     if not reason.strip():
         raise InvalidValueError(gettext("Give a reason."), fields={"reason": gettext("Give a reason.")})
     with transaction.atomic():
@@ -241,6 +265,21 @@ def reject_submission(*, submission: Submission, reason: str, by: User) -> Submi
     return locked
 
 
+def age_out_submissions() -> None:
+    """Reject submissions that waited for 90 days, and remove outputs of those rejected 30 days ago.
+
+    So junk does not fill the queue for ever. Safe to run twice, and by several workers.
+    """
+    now = timezone.now()
+    old = Submission.objects.filter(status=Status.WAITING, at__lt=now - DECIDED_WITHIN).defer("outputs")
+    reason = gettext("No admin decided within {days} days.").format(days=DECIDED_WITHIN.days)
+    for each in old.order_by("pk"):
+        with suppress(DecidedError):  # an admin has accepted it meanwhile
+            reject_submission(submission=each, reason=reason, by=None)
+    rejected = Submission.objects.filter(status=Status.REJECTED, decided_at__lt=now - OUTPUTS_KEPT)
+    rejected.exclude(outputs={}).update(outputs={})
+
+
 def _lock(submission: Submission, wanted: str) -> Submission:
     locked = (
         Submission.objects.select_for_update(of=("self",)).select_related("project").get(pk=submission.pk)
@@ -250,7 +289,7 @@ def _lock(submission: Submission, wanted: str) -> Submission:
     return locked
 
 
-def _decide(locked: Submission, status: str, by: User) -> None:
+def _decide(locked: Submission, status: str, by: User | None) -> None:
     locked.status, locked.decided_at, locked.decided_by = status, timezone.now(), by
     locked.save(update_fields=["status", "reason", "addition", "decided_at", "decided_by"])
     record(
@@ -260,3 +299,12 @@ def _decide(locked: Submission, status: str, by: User) -> None:
         after={"submission": locked.pk, "reason": locked.reason},
         by=by,
     )
+    if mail_is_sent():
+        names = {"system": locked.system, "project": locked.project.name}
+        if status == Status.ACCEPTED:
+            subject = gettext("Your submission {system} to {project} is accepted")
+            body = gettext("People rate its outputs. It appears on the leaderboard in a later version.")
+        else:
+            subject = gettext("Your submission {system} to {project} is rejected")
+            body = gettext("Reason: {reason}").format(reason=locked.reason)
+        post_account_mail(user=None, to=locked.contact, subject=subject.format(**names), body=f"{body}\n")

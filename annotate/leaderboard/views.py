@@ -15,7 +15,7 @@ from annotate.core.errors import DomainError
 from annotate.core.metadata import metadata_names
 from annotate.core.models import Project, PublicLeaderboard, Submission
 from annotate.core.page import Request, render_in_project, request_user
-from annotate.leaderboard.commands import accept_submission, publish, reject_submission
+from annotate.leaderboard.commands import accept_submission, publish, reject_submission, replace_key
 from annotate.leaderboard.forms import AcceptSubmissionForm, PublicPageForm, RejectSubmissionForm
 
 ON_A_PAGE = 50
@@ -26,7 +26,10 @@ OUTPUTS_SHOWN = 20
 @login_required
 @require_http_methods(["GET", "POST"])
 def public_page(request: Request, slug: str) -> HttpResponse:
-    """Show and change what the public page shows, with its link and the code that embeds it."""
+    """Show and change what the public page shows, with its link and the code that embeds it.
+
+    A POST of `replace` gives it another link.
+    """
     project, status = project_for_admin(request.user, slug), 200
     shown = PublicLeaderboard.objects.filter(project=project).first() or PublicLeaderboard(project=project)
     names = metadata_names(project, of_items=False)
@@ -34,6 +37,10 @@ def public_page(request: Request, slug: str) -> HttpResponse:
     if request.method == "POST":
         status = 422
         try:
+            if "replace" in request.POST:
+                replace_key(project=project, by=request_user(request))
+                messages.success(request, gettext("The page has a new link. The old one is not found."))
+                return redirect("public_leaderboard", slug)
             if form.is_valid():
                 publish(project=project, by=request_user(request), **form.cleaned_data)
                 messages.success(request, gettext("The public page is saved."))

@@ -1,4 +1,4 @@
-"""Mails about accounts, which may hold a link that signs in: encrypted until a worker sends them."""
+"""Mails about accounts and submissions: encrypted until a worker sends them, since a link may sign in."""
 
 import json
 import logging
@@ -55,7 +55,7 @@ ACCOUNT_MAIL = mail_kind(
     "account_mail",
     AccountMail,
     _send,
-    does="mails a person about their account",
+    does="mails a person about their account or submission",
     asked_at="asked_at",
     mailed_at="",
     condition=Q,

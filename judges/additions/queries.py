@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from django.db.models.functions import Length
 from django.utils.translation import gettext
 
 from agreement import SystemRange, compare_with_systems
@@ -132,11 +133,11 @@ def find_outside(addition: Addition, calibration: Calibration) -> list[OutsideFi
     The outputs of the benchmark that are no gold items, for documents of the addition, are the calibrated
     ones. Nine queries.
     """
-    words = gettext("words")
+    length = gettext("characters")
     outputs = Item.objects.filter(document__project=addition.project, gold__isnull=True)
     keys = set(outputs.order_by().values_list("document__key", flat=True))
     old, new = _lengths(calibration.project, keys), _lengths(addition.project)
-    findings = [OutsideFinding(name, words, _compare(own, old), 0) for name, own in sorted(new.items())]
+    findings = [OutsideFinding(name, length, _compare(own, old), 0) for name, own in sorted(new.items())]
     stages = own_stages(addition, calibration)
     if not stages:
         return findings
@@ -155,12 +156,13 @@ def find_outside(addition: Addition, calibration: Calibration) -> list[OutsideFi
 
 
 def _lengths(project: Project, keys: Collection[str] | None = None) -> dict[str, list[float]]:
+    """Return the characters of each output by system; the database counts them. keys: of documents."""
     rows = Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT, gold__isnull=True)
     found: dict[str, list[float]] = {}
-    fields = ("document__key", "system__name", "text")
-    for key, name, text in rows.order_by("pk").values_list(*fields).iterator(1_000):
+    counted = rows.order_by("pk").values_list("document__key", "system__name", Length("text"))
+    for key, name, characters in counted.iterator(1_000):
         if keys is None or key in keys:
-            found.setdefault(name, []).append(len(text.split()))
+            found.setdefault(name, []).append(characters)
     return found
 
 
@@ -221,7 +223,8 @@ class AdditionRoute:
 def addition_route(addition: Addition) -> AdditionRoute:
     """Return how judges score an addition. About 70 queries."""
     route = route_of(addition.benchmark)
-    learned_on = sorted(_lengths(addition.benchmark))
+    outputs = outputs_of(addition.benchmark).order_by("system__name")
+    learned_on = list(outputs.values_list("system__name", flat=True).distinct())
     policies = RoutingPolicy.objects.filter(
         project=addition.project, calibration__learned_in__isnull=False
     ).exclude(status=RoutingPolicy.Status.WITHDRAWN)

@@ -1,8 +1,12 @@
 """The pages of additions, and the severity that they show."""
 
+import re
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotate.additions.queries import severity_of
@@ -91,6 +95,32 @@ def test_who_rates_in_an_addition_sees_neither_raters_nor_systems(client: Client
     assert "not while you rate" in client.get(page).content.decode()
     addition.project.memberships.filter(user=cast.researcher).delete()
     assert "newcomer" not in client.get(page).content.decode()
+
+
+def test_the_list_makes_as_many_queries_for_three_additions(client: Client) -> None:
+    cast = make_benchmark(documents=1)
+    client.force_login(cast.admin)
+    url = reverse("additions", args=[cast.project.slug])
+    make_addition(cast, bridging=1)
+    client.get(url)  # fills caches
+    with CaptureQueriesContext(connection) as one:
+        assert "newcomer" in client.get(url).content.decode()
+    for name in ("second", "third"):
+        make_addition(cast, bridging=1, name=name)
+    with CaptureQueriesContext(connection) as three:
+        page = client.get(url).content.decode()
+    assert all(name in page for name in ("newcomer", "second", "third"))
+    assert len(three) == len(one)
+
+
+def test_the_page_of_an_addition_reads_no_text(client: Client) -> None:
+    cast = make_benchmark(documents=2)
+    make_addition(cast, bridging=1)
+    client.force_login(cast.admin)
+    with CaptureQueriesContext(connection) as queries:
+        client.get(reverse("addition", args=[cast.project.slug, 1]))
+    columns = re.compile(r'SELECT .*"annotate_(item|document)"\."(text|parts)"(,| ).* FROM')
+    assert not [each["sql"] for each in queries if columns.match(each["sql"])]
 
 
 def test_lists_and_pages_name_the_benchmark(client: Client) -> None:

@@ -4,17 +4,27 @@ import csv
 import gzip
 import io
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core import mail
 from django.core.cache import caches
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotate.core.errors import DomainError
-from annotate.core.models import AuditEntry, Item, PublicLeaderboard, Submission, Version
-from annotate.leaderboard.commands import accept_submission, publish, reject_submission, submit_outputs
+from annotate.core.jobs import run_job
+from annotate.core.models import AccountMail, AuditEntry, Item, PublicLeaderboard, Submission, Version
+from annotate.leaderboard.commands import (
+    accept_submission,
+    age_out_submissions,
+    publish,
+    reject_submission,
+    submit_outputs,
+)
 from annotate.rating.commands.rounds import close_round_one
 from tests.factories import Cast
 
@@ -185,6 +195,72 @@ def test_rejected_submission_keeps_its_reason(client: Client, cast: Cast, board:
     assert AuditEntry.objects.filter(project=cast.project, act="submission.rejected").count() == 1
     client.force_login(cast.researcher)
     assert client.get(page).status_code == 404
+
+
+def send_account_mails() -> list[tuple[list[str], str, str]]:
+    for pk in AccountMail.objects.order_by("pk").values_list("pk", flat=True):
+        run_job("account_mail", pk)
+    return [(each.to, str(each.subject), str(each.body)) for each in mail.outbox]
+
+
+def test_submitter_gets_a_mail_with_the_decision(cast: Cast, board: PublicLeaderboard) -> None:
+    close_round_one(project=cast.project, by=cast.admin)
+    good, bad = submit(board, outputs_of(cast)), submit(board, outputs_of(cast, "Bad"), system="Bad\nnews")
+    for _ in range(2):  # safe to run twice
+        accept_submission(submission=good, bridging=0, by=cast.admin)
+        reject_submission(submission=bad, reason="Outputs are empty.", by=cast.admin)
+    assert "team@example.org" not in "".join(AccountMail.objects.values_list("sealed", flat=True))
+    accepted, rejected = send_account_mails()
+    assert accepted[:2] == (
+        ["team@example.org"],
+        f"Your submission New system to {cast.project.name} is accepted",
+    )
+    assert rejected[1:] == (
+        f"Your submission Bad news to {cast.project.name} is rejected",
+        "Reason: Outputs are empty.\n",
+    )
+    assert not AccountMail.objects.exists()
+
+
+def test_old_submissions_leave_the_queue(cast: Cast, board: PublicLeaderboard) -> None:
+    old, new = submit(board, outputs_of(cast)), submit(board, outputs_of(cast, "Other"), system="Other")
+    Submission.objects.filter(pk=old.pk).update(at=timezone.now() - timedelta(days=91))
+    for _ in range(2):
+        age_out_submissions()
+    old.refresh_from_db()
+    new.refresh_from_db()
+    assert (old.status, new.status) == (Submission.Status.REJECTED, Submission.Status.WAITING)
+    assert old.reason == "No admin decided within 90 days."
+    assert old.outputs
+    assert len(send_account_mails()) == 1
+    Submission.objects.filter(pk=old.pk).update(decided_at=timezone.now() - timedelta(days=31))
+    age_out_submissions()
+    old.refresh_from_db()
+    new.refresh_from_db()
+    assert (old.outputs, len(new.outputs)) == ({}, 4)
+
+
+def test_one_contact_has_five_waiting_submissions(cast: Cast, board: PublicLeaderboard) -> None:
+    for number in range(5):
+        submit(board, outputs_of(cast, f"Text {number}"), system=f"System {number}")
+    with pytest.raises(DomainError, match="5 submissions with this e-mail wait"):
+        submit(board, outputs_of(cast), contact="Team@example.org")
+    submit(board, outputs_of(cast), contact="others@example.org")
+
+
+def test_replaced_link_is_not_found(client: Client, cast: Cast, board: PublicLeaderboard) -> None:
+    old = reverse("public_page", args=[board.key])
+    assert client.get(old).status_code == 200
+    page = reverse("public_leaderboard", args=[cast.project.slug])
+    client.force_login(cast.researcher)
+    assert client.post(page, {"replace": "1"}).status_code == 404
+    client.force_login(cast.admin)
+    assert client.post(page, {"replace": "1"}).status_code == 302
+    board.refresh_from_db()
+    assert board.is_public
+    assert client.get(old).status_code == 404
+    assert client.get(reverse("public_page", args=[board.key])).status_code == 200
+    assert AuditEntry.objects.filter(project=cast.project, act="leaderboard.link_replaced").count() == 1
 
 
 def test_admin_publishes_with_link_and_code(client: Client, cast: Cast) -> None:
