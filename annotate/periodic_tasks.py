@@ -75,7 +75,7 @@ class SendDueDigests(PeriodicTask):
 
 
 class RemoveLeftovers(PeriodicTask):
-    """Every ten minutes removes ended sessions, counts that limit nothing any more, old files and submissions."""
+    """Every ten minutes removes ended sessions, counts that limit nothing, old files and old submissions."""
 
     at_start = 60.0
     every = EVERY

@@ -218,25 +218,29 @@ def test_versions_of_an_edition_need_access_to_it() -> None:
     old, new = make_benchmark(), make_benchmark()
     Edition.objects.create(project=new.project, follows=old.project, number=2)
     make_version(old.project)
-    assert options_of(new.project) == ["round-1"]
+    key = f"version-1.0-{old.project.slug}"
+    let_judge(make_judge(new.project, name="Judge"), new, RTS)
+    assert key not in options_of(new.project)
     let_read(new, old)
-    assert options_of(new.project)[-1] == f"version-1.0-{old.project.slug}"
-    (row,) = cells_of(new.project, "compare", "bias", second=f"version-1.0-{old.project.slug}")
+    assert options_of(new.project)[-1] == key
+    (row,) = cells_of(new.project, "compare", "bias", first="round-1", second=key)
     assert (row["bias"].value, row["bias"].count) == (0, 12)
 
 
 def test_unrelated_projects_are_matched_by_texts() -> None:
     old, new = two_projects()
     Edition.objects.all().delete()
+    let_judge(make_judge(new.project, name="Judge"), new, RTS)
     Document.objects.filter(project=old.project).update(key=Concat(Value("other-"), "key"))
     System.objects.filter(project=old.project).update(name=Concat(Value("team-"), "name"))
     key = f"project-{old.project.slug}"
     assert key not in options_of(new.project)
     let_read(new, old)
     assert key in options_of(new.project)
-    (units,) = cells_of(new.project, "compare", "units", second=key)
+    chosen = {"first": "round-1", "second": key}
+    (units,) = cells_of(new.project, "compare", "units", **chosen)
     assert [units[name].value for name in ("common", "first_only", "second_only")] == [12, 0, 0]
-    ranks = cells_of(new.project, "compare", "ranks", second=key)
+    ranks = cells_of(new.project, "compare", "ranks", **chosen)
     assert {row["system"].value for row in ranks} == {"system-1", "system-2", "system-3"}
     Document.objects.filter(project=old.project).update(digest="another text")
     assert key not in options_of(new.project)
