@@ -165,7 +165,7 @@ def submit_outputs(
     if same is None:
         waiting = project.submissions.filter(status=Status.WAITING)
         if waiting.filter(contact__iexact=contact).count() >= MOST_OF_CONTACT:
-            message = gettext("{most} submissions with this e-mail wait for a decision already.")
+            message = gettext("An e-mail has at most {most} submissions that wait for a decision.")
             message = message.format(most=MOST_OF_CONTACT)
             raise InvalidValueError(message, fields={"contact": message})
         if waiting.count() >= MOST_WAITING:

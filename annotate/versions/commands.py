@@ -192,7 +192,7 @@ def _keep(request: VersionRequest, read: _BenchmarkState) -> bool:
 
 
 def _name_of_file(request: VersionRequest, index: int) -> str:
-    """Return what the worker with this lease writes: nobody guesses it, and its successor knows it."""
+    """Return a name that only the lease tells, so that the next worker can remove the file."""
     assert request.lease
     return f"{FOLDER}/{request.lease.hex}-{index}{SUFFIXES[Format.JSONL]}"
 

@@ -243,7 +243,7 @@ def test_old_submissions_leave_the_queue(cast: Cast, board: PublicLeaderboard) -
 def test_one_contact_has_five_waiting_submissions(cast: Cast, board: PublicLeaderboard) -> None:
     for number in range(5):
         submit(board, outputs_of(cast, f"Text {number}"), system=f"System {number}")
-    with pytest.raises(DomainError, match="5 submissions with this e-mail wait"):
+    with pytest.raises(DomainError, match="at most 5 submissions that wait"):
         submit(board, outputs_of(cast), contact="Team@example.org")
     submit(board, outputs_of(cast), contact="others@example.org")
 

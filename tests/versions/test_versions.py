@@ -52,7 +52,7 @@ def test_a_version_keeps_the_standings_and_never_changes(benchmark: Cast) -> Non
     assert {each["key"] for each in made.leaderboard["boards"]} >= {benchmark.dimensions[0].key}
     assert made.export is not None
     assert (made.export.format, made.export.status) == (Format.JSONL, "ready")
-    assert default_storage.exists(made.export.file.name)
+    assert default_storage.exists(str(made.export.file))
     with pytest.raises(DatabaseError), transaction.atomic():
         Version.objects.filter(pk=made.pk).update(changelog="Another story.")
     Version.objects.filter(pk=made.pk).update(export=None)
@@ -129,7 +129,7 @@ def test_a_version_is_of_one_moment(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     means = {each["system"]: each["mean"] for each in made.leaderboard["boards"][0]["systems"]}
     assert means == {"system-1": 3, "system-2": 3}
     assert {row[4] for row in made.parts.get().values["fluency"]} == {2, 3, 4}
-    with zipfile.ZipFile(default_storage.path(made.export.file.name)) as archive:
+    with zipfile.ZipFile(default_storage.path(str(made.export.file))) as archive:
         (name,) = [each for each in archive.namelist() if each.endswith("/ratings.jsonl")]
         exported = [json.loads(line)["value"] for line in archive.read(name).decode().splitlines()]
     assert set(exported) == {2, 3, 4}

@@ -57,7 +57,7 @@ def start_export(*, project: Project, choice: ExportChoice, by: User | None) -> 
 def store_export(
     *, project: Project, choice: ExportChoice, name: str, size: int, manifest: Manifest, by: User | None
 ) -> Export:
-    """Store an export whose file is kept under `name`. In the caller's transaction, which made the file."""
+    """Store an export of a file that the caller wrote and kept. Belongs into the caller's transaction."""
     export = Export.objects.create(
         project=project,
         format=choice.format,

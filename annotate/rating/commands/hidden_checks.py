@@ -96,7 +96,7 @@ def write_checks(
 ) -> None:
     """Store checks: the annotator's key, the position in the order, the turn.
 
-    asks: the dimensions of an item that are asked about; all dimensions of other items.
+    asks: by item, the ids of its dimensions; a check of another item asks about all dimensions.
     """
     parts = asks or {}
     slots = next_slots(checks, {turn.item for _, _, turn in turns})

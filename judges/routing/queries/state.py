@@ -428,7 +428,7 @@ def _against(
 
 
 def describe_stops(policy: RoutingPolicy) -> list[str]:
-    """Return what the audit of a policy stopped, in sentences with the reasons. Two queries."""
+    """Return a sentence for each dimension and judge that the audit stopped, with the reason. Two queries."""
     on_dimension = gettext("On {name} the judges stopped, and people rate all units. {reason}")
     of_judge = gettext("{name} stopped, and people rate its units. {reason}")
     dimensions = policy.stopped_dimensions.select_related("dimension").order_by("pk")
