@@ -65,6 +65,16 @@ def new_systems(additions: Sequence[Addition]) -> dict[int, list[str]]:
     return found
 
 
+def round_states(additions: Sequence[Addition]) -> dict[int, str]:
+    """Return for each addition, by its key, a sentence about its newest round. One query."""
+    found = {each.pk: gettext("Round I is not open yet.") for each in additions}
+    rounds = Round.objects.filter(project__addition__in=additions).order_by("number")
+    for round in rounds.select_related("project__addition"):
+        message = gettext("{round} is open.") if round.is_open else gettext("{round} is closed.")
+        found[round.project.addition.pk] = message.format(round=round)
+    return found
+
+
 def why_unfinished(project: Project) -> str:
     """Return why a project cannot have additions, in a sentence; empty if it can. Two queries."""
     rounds = rounds_of(project)

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.additions.commands import add_systems, invite_first_raters
 from annotate.additions.forms import OutputsForm
-from annotate.additions.queries import addition_state, additions_of, new_systems, why_unfinished
+from annotate.additions.queries import addition_state, additions_of, new_systems, round_states, why_unfinished
 from annotate.additions.registry import SECTIONS
 from annotate.core.access import (
     project_for_admin,
@@ -50,7 +50,10 @@ def additions(request: Request, slug: str) -> HttpResponse:
     found = list(additions_of(project))
     systems = new_systems(found)
     readable = projects_with_open_results(request.user, [each.project for each in found])
-    listed = [(each, systems[each.pk] if each.project_id in readable else []) for each in found]
+    states = round_states(found)
+    listed = [
+        (each, systems[each.pk] if each.project_id in readable else [], states[each.pk]) for each in found
+    ]
     context = {
         "form": form,
         "additions": listed,

@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
-from annotate.additions.commands import add_systems
+from annotate.additions.commands import add_systems, invite_first_raters
 from annotate.core.audit import record
 from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
 from annotate.core.mails import mail_is_sent
@@ -239,8 +239,13 @@ def _list(names: list[str]) -> str:
     return f"{listed}, …" if len(names) > LISTED else listed
 
 
-def accept_submission(*, submission: Submission, bridging: int, by: User) -> Submission:
-    """Make an addition of submitted outputs, and mail the submitter. Raises DecidedError if it is decided."""
+def accept_submission(
+    *, submission: Submission, bridging: int, by: User, with_annotators: bool = False
+) -> Submission:
+    """Make an addition of submitted outputs, and mail the submitter. Raises DecidedError if it is decided.
+
+    with_annotators: whether the benchmark's annotators rate it.
+    """
     with transaction.atomic():
         locked = _lock(submission, Status.ACCEPTED)
         if locked.status == Status.ACCEPTED:
@@ -248,6 +253,8 @@ def accept_submission(*, submission: Submission, bridging: int, by: User) -> Sub
         locked.addition = add_systems(
             project=locked.project, outputs={locked.system: locked.outputs}, bridging=bridging, by=by
         )
+        if with_annotators:
+            invite_first_raters(addition=locked.addition, by=by)
         _decide(locked, Status.ACCEPTED, by)
     return locked
 

@@ -134,8 +134,11 @@ class AcceptSubmissionForm(forms.Form):
         min_value=0,
         max_value=200,
         initial=20,
-        label=_("Items that link the raters"),
+        label=_("Bridging items"),
         help_text=_("Copies of items that the first raters rated. They show how severe the new raters are."),
+    )
+    with_annotators = forms.BooleanField(
+        label=_("The annotators of this project rate the addition"), required=False
     )
 
 

@@ -109,7 +109,7 @@ class PublicPage:
             "board": board,
             "says": explain(board) if board else "",
             "metadata": name,
-            **(self._cells(self._table(board, name)) if board else {}),
+            **(self._cells(_without_empty(self._table(board, name))) if board else {}),
             "dimension_links": self._links(board, name) if board else (),
             "metadata_links": self._metadata_links(board, name) if board else (),
             "query": f"?dimension={board.key}" if board else "",
@@ -196,6 +196,21 @@ class PublicPage:
             for each in shown
         ]
         return found, len(documents) > DOCUMENTS_ON_A_PAGE
+
+
+def _without_empty(table: Table) -> Table:
+    """Return a table without the columns about additions if no system comes from one."""
+    about = ("addition", SEVERITY)
+    places = [
+        at
+        for at, column in enumerate(table.columns)
+        if column.key not in about or any(row[at].value is not None for row in table.rows)
+    ]
+    return replace(
+        table,
+        columns=[table.columns[at] for at in places],
+        rows=[[row[at] for at in places] for row in table.rows],
+    )
 
 
 def _leave_out_effort(found: dict[str, Any]) -> None:

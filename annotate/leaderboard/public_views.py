@@ -18,6 +18,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from rest_framework.throttling import SimpleRateThrottle
 
 from annotate.core.errors import DomainError
+from annotate.core.mails import mail_is_sent
 from annotate.core.response_headers import content_policy
 from annotate.leaderboard.commands import LARGEST, TooManySubmissionsError, submit_outputs
 from annotate.leaderboard.forms import SubmissionForm
@@ -196,7 +197,13 @@ def submit(request: HttpRequest, page: PublicPage) -> HttpResponse:
             form.add_error(None, error.message)
             status = error.status
     documents = documents_with_outputs(page.project).count()
-    context = {"page": page, "form": form, "received": received, "documents": documents}
+    context = {
+        "page": page,
+        "form": form,
+        "received": received,
+        "documents": documents,
+        "mails": mail_is_sent(),
+    }
     response = HttpResponse(_render("submit", context), status=status)
     response.headers["Cache-Control"] = "no-store"
     return response

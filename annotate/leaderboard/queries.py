@@ -109,11 +109,14 @@ def _notes(panels: Sequence[_RatedSystems], dimensions: Sequence[FrozenDimension
         if not named:
             continue
         says = (
-            gettext("{names}: people rated units that were chosen with different probabilities.")
+            gettext(
+                "{names}: people rated units that were chosen with different probabilities, so a mean may be "
+                "too high or too low."
+            )
             if panel.addition is None
             else gettext(
                 "{names} in addition {number}: people rated units that were chosen with different "
-                "probabilities."
+                "probabilities, so a mean may be too high or too low."
             )
         )
         notes.append(says.format(names=", ".join(named), number=panel.addition))

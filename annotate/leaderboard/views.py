@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.core.access import project_for_admin
 from annotate.core.errors import DomainError
+from annotate.core.mails import mail_is_sent
 from annotate.core.metadata import metadata_names
 from annotate.core.models import Project, PublicLeaderboard, Submission
 from annotate.core.page import Request, render_in_project, request_user
@@ -99,6 +100,7 @@ def submission(request: Request, slug: str, pk: int) -> HttpResponse:
         "accepting": accepting,
         "rejecting": rejecting,
         "is_waiting": found.status == Submission.Status.WAITING,
+        "mails": mail_is_sent(),
         "outputs": [
             (key, text[:LONGEST_SHOWN]) for key, text in sorted(found.outputs.items())[:OUTPUTS_SHOWN]
         ],
@@ -117,7 +119,12 @@ def _decide(
         reject_submission(submission=found, reason=str(given["reason"]), by=by)
         messages.success(request, gettext("The submission is rejected."))
         return redirect("submissions", project.slug)
-    done = accept_submission(submission=found, bridging=int(str(given["bridging"])), by=by)
+    done = accept_submission(
+        submission=found,
+        bridging=int(str(given["bridging"])),
+        with_annotators=bool(given["with_annotators"]),
+        by=by,
+    )
     messages.success(request, gettext("The submission is accepted."))
     if done.addition is not None:
         return redirect(reverse("project", args=[done.addition.project.slug]))

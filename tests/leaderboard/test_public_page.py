@@ -60,7 +60,17 @@ def test_effort_and_severity_need_a_choice(client: Client, board: PublicLeaderbo
         assert {"severity_correction" in each for each in systems} == {shows}
         assert ("severity" in client.get(url(board, "csv")).content.decode()) == shows
         page = client.get(url(board)).content.decode()
-        assert ("2 raters" in page, "correction for severity, added" in page) == (shows, shows)
+        assert ("2 raters" in page, "addition" in page, "severity" in page) == (shows, False, False)
+    standings = Version.objects.get().leaderboard
+    for system in standings["boards"][0]["systems"][:1]:
+        system.update(addition=1, severity_correction=0.5)
+    Version.objects.create(
+        project=board.project, major=1, minor=1, content_hash="d" * 64, leaderboard=standings
+    )
+    for shows in (False, True):
+        PublicLeaderboard.objects.update(shows_effort=shows)
+        page = client.get(url(board)).content.decode()
+        assert ("correction for severity, added" in page) == shows
         assert "The system belongs to the benchmark itself." in page
         assert "addition" in page
 

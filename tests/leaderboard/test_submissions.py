@@ -315,6 +315,11 @@ def test_accepted_submission_becomes_an_addition(
     assert found.addition
     items = Item.objects.filter(document__project=found.addition.project, gold=None)
     assert dict(items.values_list("document__key", "text")) == found.outputs
+    assert not found.addition.project.memberships.filter(role="annotator").exists()
+    with_raters = submit(board, outputs_of(cast, "With raters"), system="With raters")
+    done = accept_submission(submission=with_raters, bridging=2, by=cast.admin, with_annotators=True)
+    assert done.addition
+    assert done.addition.project.memberships.filter(role="annotator").count() == 2
     again = accept_submission(submission=found, bridging=2, by=cast.admin)
     assert again.addition == found.addition
     with pytest.raises(DomainError, match="no public page"):
