@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.db.models import F, Q, QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.access import SomeUser, places_of
@@ -123,6 +125,18 @@ def next_version(project: Project) -> NextVersion:
 
 def request_under_way(project: Project) -> VersionRequest | None:
     """Return the newest request while a worker has to make it, or where it stopped."""
-    newest = project.version_requests.order_by("-pk").first()
+    newest = _newest_request(project)
     is_shown = newest is not None and newest.status != VersionRequest.Status.READY
     return newest if is_shown else None
+
+
+def version_without_change(project: Project) -> Version | None:
+    """Return the version that the newest request got because nothing had changed; for an hour. One query."""
+    newest = _newest_request(project)
+    if newest is None or newest.version is None or newest.touched_at < timezone.now() - timedelta(hours=1):
+        return None
+    return newest.version if newest.version.created_at < newest.created_at else None
+
+
+def _newest_request(project: Project) -> VersionRequest | None:
+    return project.version_requests.select_related("version").order_by("-pk").first()

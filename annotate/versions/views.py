@@ -13,7 +13,13 @@ from annotate.core.models import Role, VersionRequest
 from annotate.core.page import Request, render_in_project, request_user
 from annotate.versions.commands import request_version, start_edition
 from annotate.versions.forms import VersionForm
-from annotate.versions.queries import editions_of, next_version, request_under_way, versions_of
+from annotate.versions.queries import (
+    editions_of,
+    next_version,
+    request_under_way,
+    version_without_change,
+    versions_of,
+)
 
 
 @login_required
@@ -39,6 +45,7 @@ def versions(request: Request, slug: str) -> HttpResponse:
         "versions": versions_of(project, request.user),
         "next": next_version(project),
         "under_way": under_way,
+        "unchanged": version_without_change(project),
         "is_made": under_way is not None and under_way.status != VersionRequest.Status.STOPPED,
         "editions": editions_of(project, request.user),
     }

@@ -217,6 +217,11 @@ def test_the_page_makes_a_version_and_shows_it(benchmark: Cast, client: Client) 
     assert "First &lt;b&gt;release&lt;/b&gt;." in shown
     assert Version.objects.get().content_hash in shown
     assert "Make version 1.1" in shown
+    unchanged = "Nothing has changed since version 1.0, so there is no new version."
+    assert unchanged not in shown
+    client.post(page, {"changelog": "Nothing."})
+    run_job("version", VersionRequest.objects.latest("pk").pk)
+    assert unchanged in client.get(page).content.decode()
     client.post(reverse("new_edition", args=[benchmark.project.slug]))
     assert Edition.objects.get().project.name in client.get(page).content.decode()
     rater = benchmark.annotators[0].user
