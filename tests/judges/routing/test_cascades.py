@@ -20,6 +20,7 @@ from judges.core.stages import JudgeToAsk, units_to_ask
 from judges.routing.commands.asking import ask_waiting_judges
 from judges.routing.commands.certificates import compute_certificates, draw_calibration
 from judges.routing.commands.policies import draft_policy, follow_proposal, make_policy, route
+from judges.routing.commands.stopping import stop_contradicted, stop_contradicted_judges
 from judges.routing.forecasts import RISKS, answer_routes, routes_sections
 from judges.routing.queries.certificates import calibration_state
 from judges.routing.queries.certifying import look_at
@@ -210,6 +211,29 @@ def test_audit_of_each_judge_is_its_own_and_a_contradicted_one_stops(cast: Cast)
     assert state is not None
     assert proposal_of(policy, routing_plan(policy, cast.project), state.verdict).is_empty
     assert not policy.stage_decisions.filter(judge__name="Strong").exists()
+
+
+def test_contradicted_stage_of_an_addition_stops_by_itself(cast: Cast) -> None:
+    policy = routed(cast)
+    # As if the certificates came from another project; where they hold is another test's subject.
+    Calibration.objects.filter(pk=policy.calibration_id).update(learned_in=policy.calibration_id)
+    numbers, keys = numbers_of(cast), {each.pk: each.key for each in cast.dimensions}
+    of_strong = set(policy.stage_decisions.filter(judge__name="Strong").values_list("item", "dimension"))
+    stop_contradicted_judges()
+    assert not policy.stopped_stages.exists()
+    for dimension in cast.dimensions:
+
+        def disagree(item: int, key: str = keys[dimension.pk]) -> int:
+            return 5 if people_say(numbers[item], key) < 3 else 1
+
+        rate_units(cast, policy, {unit for unit in of_strong if unit[1] == dimension.pk}, disagree)
+    stop_contradicted_judges()
+    assert [each.judge.name for each in policy.stopped_stages.all()] == ["Strong"]
+    assert not policy.stage_decisions.filter(judge__name="Strong").exists()
+    sent = policy.units.filter(why="stopped")
+    assert set(sent.values_list("item", "dimension")) >= of_strong
+    assert set(sent.values_list("inclusion_probability", flat=True)) == {1.0}
+    assert stop_contradicted(policy=policy) == 0
 
 
 @pytest.mark.parametrize(
