@@ -318,7 +318,7 @@ def test_systems_outside_the_calibrated_ones_are_named(cast: Cast) -> None:
     long = add_systems(project=cast.project, outputs=outputs, bridging=0, by=cast.admin)
     (found,) = find_outside(long, calibration)
     assert found.sentence == (
-        "wordy: its mean of characters is 450; those of the calibrated systems are 25 to 35. 100 % of its "
+        "wordy: its mean of characters is 450; those of the calibrated systems are 25 to 37. 100 % of its "
         "outputs lie beyond all calibrated outputs. The certificate does not speak of such texts."
     )
     assert not find_outside(short, calibration)[0].found.is_outside
