@@ -19,7 +19,7 @@ from tests.documentation.options import DOCUMENT as OPTIONS
 from tests.documentation.options import describe_options
 from tests.factories import Cast, make_project
 from tests.material.files import item, jsonl, source
-from tests.rating.rounds import discussed, opened, rate
+from tests.rating.rounds import discussed, rate
 
 DOCUMENTATION = Path(__file__).parents[1] / "docs" / "reference" / "command-line.md"
 OURS = sorted(name for name, app in get_commands().items() if app in ("annotate", "judges", "concord"))
@@ -93,8 +93,9 @@ def test_disputes_are_listed_with_whom_they_wait_for(cast: Cast) -> None:
     dispute = discussed(cast, 1, 3, 5)
     (row,) = concord(cast.admin, "disputes", "list", cast.project.slug)
     assert (row["number"], row["spread"], row["status"]) == (dispute.number, 4, "open")
-    waits_for = sorted(place.pseudonym for place in cast.annotators[::2])
-    assert sorted(row["waits_for"]) == waits_for
+    assert row["waits_for"] == sorted(place.alias for place in cast.annotators[::2])
+    (own,) = concord(cast.annotators[0].user, "disputes", "list", cast.project.slug)
+    assert (own["number"], own["waits_for"]) == (dispute.number, None)
     assert concord(cast.admin, "disputes", "list", cast.project.slug, "--status", "settled") == []
     assert concord(cast.admin, "disputes", "list", cast.project.slug, "--dimension", "coherence") == []
 
@@ -167,7 +168,7 @@ def test_people_are_invited_once_by_a_link(cast: Cast) -> None:
     assert (again["made"], sorted(again["waiting"])) == ([], ["ann@example.org", "bo@example.org"])
     assert [row["link"] for row in concord(cast.admin, "invitations", "list", cast.project.slug)] == links
     assert Invitation.objects.count() == 2
-    with pytest.raises(RefusedError, match="“bo”"):
+    with pytest.raises(RefusedError, match="Not valid e-mails: bo."):
         concord(cast.admin, *invite, "bo")
 
 
@@ -184,7 +185,7 @@ def test_people_are_invited_from_a_file(cast: Cast, tmp_path: Path) -> None:
         ("bo@example.org", "researcher"),
     ]
     path.write_text('["ann@example.org", "nobody"]')
-    with pytest.raises(RefusedError, match="“nobody”"):
+    with pytest.raises(RefusedError, match="Not valid e-mails: nobody."):
         concord(cast.admin, *invite)
     with pytest.raises(RefusedError, match="cannot be read"):
         concord(cast.admin, *invite[:-1], tmp_path / "gone.json")
@@ -220,8 +221,8 @@ def test_webhooks_are_added_and_removed(cast: Cast) -> None:
     slug, url = cast.project.slug, "https://93.184.215.14/hook"
     made = concord(cast.admin, "webhooks", "add", slug, "--url", url, "--events", "round.closed")
     assert (made["events"], bool(made["secret"])) == (["round.closed"], True)
-    with pytest.raises(RefusedError, match="url|URL"):
-        concord(cast.admin, "webhooks", "add", slug, "--url", url, "--events", "round.closed")
+    with pytest.raises(RefusedError, match="url"):
+        concord(cast.admin, "webhooks", "add", slug, "--url", "boots", "--events", "round.closed")
     (same,) = concord(cast.admin, "webhooks", "list", slug)
     assert (same["id"], "secret" in same) == (made["id"], False)
     assert concord(cast.admin, "webhooks", "remove", slug, made["id"]) is None

@@ -153,7 +153,9 @@ class Dimensions(ApiView):
                         add_dimension(project=project, dimension=spec)
                 except DomainError as error:
                     where = f"dimensions.{number}"
-                    raise InvalidValueError(f"{where}: {error.message}", fields={where: error.message}) from error
+                    raise InvalidValueError(
+                        f"{where}: {error.message}", fields={where: error.message}
+                    ) from error
         dimensions = project.dimensions.order_by("position").prefetch_related("points")
         return Response(DimensionRow(dimensions, many=True).data)
 

@@ -357,7 +357,9 @@ class UnitsInput(Input):
 class UnitsFilter(serializers.Serializer[Any]):
     """Whose units are meant: those in force, or what a model proposed."""
 
-    proposed_by = serializers.CharField(required=False, help_text="The name of a judge: what its model lists.")
+    proposed_by = serializers.CharField(
+        required=False, help_text="The name of a judge: what its model lists."
+    )
 
 
 class ChangedUnits(serializers.Serializer[Any]):

@@ -54,7 +54,9 @@ class InProcess(httpx2.BaseTransport):
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         headers = {
-            name: value for name, value in request.headers.items() if name in ("authorization", "idempotency-key")
+            name: value
+            for name, value in request.headers.items()
+            if name in ("authorization", "idempotency-key")
         }
         answer = Client().generic(
             request.method,
