@@ -143,7 +143,7 @@ def test_dimensions_of_a_file_are_added_and_changed_before_round_one(cast: Cast,
     count = len(rows)
     new = {**true, "name": "New", "definition": "New."}
     file.write_text(json.dumps([new, {**fluency, "scale_minimum": 9}]))
-    with pytest.raises(RefusedError, match="dimensions.1: ") as refused:
+    with pytest.raises(RefusedError, match=r"dimensions\.1: ") as refused:
         concord(cast.admin, *set_several)
     assert refused.value.fields.keys() == {"dimensions.1"}
     assert len(concord(cast.admin, "dimensions", "list", slug)) == count, "all or none"
@@ -168,7 +168,7 @@ def test_people_are_invited_once_by_a_link(cast: Cast) -> None:
     assert (again["made"], sorted(again["waiting"])) == ([], ["ann@example.org", "bo@example.org"])
     assert [row["link"] for row in concord(cast.admin, "invitations", "list", cast.project.slug)] == links
     assert Invitation.objects.count() == 2
-    with pytest.raises(RefusedError, match="Not valid e-mails: bo."):
+    with pytest.raises(RefusedError, match=r"Not valid e-mails: bo\."):
         concord(cast.admin, *invite, "bo")
 
 
@@ -185,7 +185,7 @@ def test_people_are_invited_from_a_file(cast: Cast, tmp_path: Path) -> None:
         ("bo@example.org", "researcher"),
     ]
     path.write_text('["ann@example.org", "nobody"]')
-    with pytest.raises(RefusedError, match="Not valid e-mails: nobody."):
+    with pytest.raises(RefusedError, match=r"Not valid e-mails: nobody\."):
         concord(cast.admin, *invite)
     with pytest.raises(RefusedError, match="cannot be read"):
         concord(cast.admin, *invite[:-1], tmp_path / "gone.json")
@@ -199,7 +199,7 @@ def test_a_dispute_is_adjudicated(cast: Cast) -> None:
         assert (decided["number"], decided["status"]) == (dispute.number, "adjudicated")
         assert decided["adjudicated_value"] == 3
     assert Dispute.objects.get().events.filter(kind="adjudicated").count() == 1
-    with pytest.raises(RefusedError, match="no such dispute|no dispute"):
+    with pytest.raises(RefusedError, match="There is no"):
         concord(cast.admin, "disputes", "adjudicate", cast.project.slug, 99, *why)
 
 
@@ -221,7 +221,7 @@ def test_webhooks_are_added_and_removed(cast: Cast) -> None:
     slug, url = cast.project.slug, "https://93.184.215.14/hook"
     made = concord(cast.admin, "webhooks", "add", slug, "--url", url, "--events", "round.closed")
     assert (made["events"], bool(made["secret"])) == (["round.closed"], True)
-    with pytest.raises(RefusedError, match="url"):
+    with pytest.raises(RefusedError, match="Enter a valid URL"):
         concord(cast.admin, "webhooks", "add", slug, "--url", "boots", "--events", "round.closed")
     (same,) = concord(cast.admin, "webhooks", "list", slug)
     assert (same["id"], "secret" in same) == (made["id"], False)

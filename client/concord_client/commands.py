@@ -214,10 +214,10 @@ def _resolve(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _read_number(text: str) -> float:
-    number = float(text)
-    if not isfinite(number):
-        raise ValueError
-    return number
+    with suppress(ValueError):
+        if isfinite(number := float(text)):
+            return number
+    raise argparse.ArgumentTypeError(f"{text!r} is no number")
 
 
 def _read_json(text: str) -> Any:

@@ -546,7 +546,7 @@ class ExperimentPreview(ApiView):
         return Response(PlanShape(plan_of_experiment(project, form.design(), **form.scope())).data)
 
 
-PanelInput = form_input("PanelInput", PanelForm)
+PanelInput = form_input("PanelInput", PanelForm, usual={"rule": Panel.Rule.MEAN.value})
 
 
 class PanelRow(serializers.ModelSerializer[Panel]):

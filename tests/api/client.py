@@ -66,7 +66,9 @@ class InProcess(httpx2.BaseTransport):
             headers=headers,
         )
         return httpx2.Response(
-            answer.status_code, headers={"Content-Type": answer["Content-Type"]}, content=answer.getvalue()
+            answer.status_code,
+            headers={"Content-Type": answer.get("Content-Type", "")},
+            content=answer.getvalue(),
         )
 
 

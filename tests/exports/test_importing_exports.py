@@ -41,6 +41,7 @@ from annotate.exports.manifest import hash_of, sha256_of
 from annotate.exports.registry import TABLES, ExportPart, Row
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.exports.restoring.restored import RESTORERS, Restored
+from annotate.people.queries import people_of
 from annotate.quality.commands import decide_counting, mark_gold
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating

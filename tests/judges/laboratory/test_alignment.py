@@ -2,10 +2,12 @@
 
 import json
 import re
+from io import StringIO
 from typing import Any
 
 import numpy as np
 import pytest
+from django.core.management import call_command
 from django.urls import reverse
 
 from annotate.core.errors import InvalidValueError, NotReadyError

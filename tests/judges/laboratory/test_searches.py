@@ -359,8 +359,10 @@ def test_the_command_shows_the_cost_and_searches(learning, judge):
     assert found["search"]["status"] == "finished"
     assert found["chosen"] == found["candidates"][0]["judge"] is not None
     assert Decimal(found["spent"]) == 84 * CALL
-    with pytest.raises(RefusedError, match="budget"):
+    with pytest.raises(SystemExit):
         concord(learning.admin, "searches", "add", slug, *wanted, "--budget", "x")
+    with pytest.raises(RefusedError, match="budget"):
+        concord(learning.admin, "searches", "add", slug, *wanted, "--budget", "0")
 
 
 @pytest.mark.once
