@@ -94,10 +94,10 @@ def test_a_panel_is_a_judge_whose_values_follow_its_members(client: Client) -> N
 
     assert values() == [(one + other) / 2 for one, other in zip(RTS, MCQ, strict=True)]
     first = Judgment.objects.get(judge=judge, item=cast.items[0])
-    assert first.rationale == "Mean of Reasoner: 1, Chooser: 2. Standard deviation among them: 0.707."
+    assert first.rationale == "Mean of Chooser: 2, Reasoner: 1. Standard deviation among them: 0.707."
     row = next(each for each in made["dimensions"] if each["dimension"] == key)
     assert (row["values"], row["mean_spread"] > 0, row["problem"]) == (len(RTS), True, "")
-    assert made["panel"]["members"] == ["Reasoner", "Chooser"]
+    assert made["panel"]["members"] == ["Chooser", "Reasoner"], "by name, as on the page"
     client.force_login(cast.admin)
     page = text_of(client.get(address(cast, f"{judge.pk}/")))
     assert "A panel: the mean of the judges below" in page
