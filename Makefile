@@ -13,7 +13,7 @@ ifneq ($(shell $(BIN) -c "print(1)" 2>/dev/null),1)
 .PHONY: .venv/installed .venv/installed-dev
 endif
 
-.PHONY: help run demo-model install test test-fast test-agreement agreement-wheel wheels fuzz check messages requirements screenshot screenshots openapi docs migrations-lock upgrade-base
+.PHONY: help run demo-model install test test-fast test-agreement agreement-wheel wheels fuzz check messages requirements screenshot screenshots api-examples openapi docs migrations-lock upgrade-base
 
 help:
 	@echo "make run           installs, prepares and starts Concord (another port: make run PORT=9000)"
@@ -29,6 +29,7 @@ help:
 	@echo "make messages      collects what is to be translated and compiles the translations (needs gettext)"
 	@echo "make screenshot    takes the images of the README and the tutorials"
 	@echo "make screenshots   takes these, and images of every page of the finished demonstration; checks budgets"
+	@echo "make api-examples  records the examples of the API anew, and then its description"
 	@echo "make openapi       writes the description of the API anew, and the client's copy and types of it"
 	@echo "make docs          writes the generated reference pages, and builds the site in var/site"
 	@echo "make migrations-lock  records new migrations, which then never change"
@@ -133,6 +134,11 @@ screenshot: .venv/installed-dev
 
 screenshots: screenshot
 	$(BIN) docs/screenshots.py
+
+api-examples: export RECORD_EXAMPLES = 1
+api-examples: .venv/installed-dev
+	$(BIN) -m pytest -n 0 tests/api/test_examples.py
+	$(MAKE) openapi
 
 openapi: .venv/installed-dev
 	$(BIN) manage.py spectacular --format openapi-json --validate --fail-on-warn --file docs/api/openapi.json

@@ -305,7 +305,6 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "annotate.api.examples.add_examples",
-        "judges.api_examples.add_examples",
     ],
 }
 

@@ -269,6 +269,7 @@ a     PATCH  {home}
 a     POST   {home}template/
 arnj   GET    {home}dimensions/
 a     POST   {home}dimensions/
+a     PUT    {home}dimensions/
 arnj   GET    {home}dimensions/fluency/
 a     PUT    {home}dimensions/fluency/
 a     DELETE {home}dimensions/fluency/
@@ -280,6 +281,8 @@ a     POST   {home}items/
 a     POST   {home}comparisons/
 a     DELETE {home}comparisons/
 a     POST   {home}parts/
+a     GET    {home}imports/
+a     POST   {home}imports/{upload}/undo/
 ar    GET    {home}raters/
 a     GET    {home}people/
 a     PATCH  {home}people/{rater}/
@@ -361,6 +364,13 @@ a     DELETE {home}endpoints/{endpoint}/key/
 ar    GET    {home}experiments/
 a     POST   {home}experiments/
 a     POST   {home}experiments/preview/
+ar    GET    {home}panels/
+a     POST   {home}panels/
+ar    GET    {home}panels/{panel}/
+a     PUT    {home}panels/{panel}/
+a     POST   {home}panels/{panel}/compute/
+ar    GET    {home}content-units/
+a     PUT    {home}content-units/
 ar    GET    {home}prompts/
 a     POST   {home}prompts/
 ar    GET    {home}prompts/{prompt}/

@@ -126,6 +126,10 @@ def scene(db: None) -> Scene:
     assert judge.endpoint
     DriftWatch.objects.create(judge=judge, units={}, days=7, next_at=timezone.now())
     enter_key(endpoint=judge.endpoint, key="a-key-of-nobody", by=cast.admin)
+    panel = Panel.objects.create(
+        judge=Judge.objects.create(project=project, name="All", method="panel"), rule=Panel.Rule.MEAN
+    )
+    panel.members.create(judge=judge, position=0)
     names = {
         "home": f"projects/{project.slug}/",
         "invited": invitation_token(invitation),
@@ -165,9 +169,7 @@ def scene(db: None) -> Scene:
             endpoint=judge.endpoint, model=judge.model, currency="USD", as_of="2026-11-01"
         ).pk,
         "prompt": judge.template_id,
-        "panel": Panel.objects.create(
-            judge=Judge.objects.create(project=project, name="All", method="panel"), rule=Panel.Rule.MEAN
-        ).judge_id,
+        "panel": panel.judge_id,
         "proposal": Proposal.objects.create(
             judge=judge, dimension=cast.dimensions[0], kind="clarification", text="Rumours count."
         ).pk,

@@ -12,11 +12,14 @@ from django.core.management import CommandError, call_command, get_commands, loa
 
 from annotate.core.models import DataImport, Dispute, Invitation, Item, Project, Round, Webhook
 from annotate.material.commands.imports import import_file
+from annotate.rating.commands.rounds import open_round_one
+from concord_client import RefusedError
+from tests.api.client import concord
 from tests.documentation.options import DOCUMENT as OPTIONS
 from tests.documentation.options import describe_options
 from tests.factories import Cast, make_project
 from tests.material.files import item, jsonl, source
-from tests.rating.rounds import discussed, opened, rate
+from tests.rating.rounds import discussed, rate
 
 DOCUMENTATION = Path(__file__).parents[1] / "docs" / "reference" / "command-line.md"
 OURS = sorted(name for name, app in get_commands().items() if app in ("annotate", "judges", "concord"))
@@ -60,50 +63,55 @@ def test_every_command_says_what_it_does_and_prints_json_if_asked(name: str) -> 
 
 
 def test_projects_are_listed(cast: Cast) -> None:
-    opened(cast)
-    (project,) = told("projects")
-    assert (project["project"], project["items"], project["rounds"]) == (cast.project.slug, 2, ["1 open"])
-    assert cast.project.name in said("projects")
-    Project.objects.filter(pk=cast.project.pk).update(slug="other")
-    assert "other" in said("projects")
+    (project,) = concord(cast.admin, "projects", "list")
+    assert (project["slug"], project["name"]) == (cast.project.slug, cast.project.name)
+    assert len(concord(cast.admin, "items", "list", cast.project.slug)) == 2
+    assert concord(cast.outsider, "projects", "list") == []
 
 
 def test_rounds_are_stepped_through_once_and_shown(cast: Cast) -> None:
     slug = cast.project.slug
-    assert said("rounds", slug) == "No round was opened yet.\n"
-    assert told("rounds", slug) == []
-    with pytest.raises(CommandError, match="Close Round I before you open Round II"):
-        said("rounds", slug, "open-2")
+    assert concord(cast.admin, "rounds", "list", slug) == []
+    with pytest.raises(RefusedError, match="Close Round I before you open Round II"):
+        concord(cast.admin, "rounds", "open-2", slug)
     for _ in range(2):
-        (first,) = told("rounds", slug, "open-1")
-        assert (first["round"], first["status"], first["closed_at"]) == (1, "open", None)
+        first = concord(cast.admin, "rounds", "open-1", slug)
+        assert (first["number"], first["status"], first["closed_at"]) == (1, "open", None)
     assert Round.objects.count() == 1
     for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
         rate(cast, Round.objects.get(), annotator, cast.items[0], value)
-    assert "closed" in said("rounds", slug, "close-1")
-    rounds = told("rounds", slug, "open-2")
+    assert concord(cast.admin, "rounds", "close-1", slug)["status"] == "closed"
+    concord(cast.admin, "rounds", "open-2", slug)
+    rounds = concord(cast.admin, "rounds", "list", slug)
     assert [(round["status"], round["ratings"]) for round in rounds] == [("closed", 3), ("open", 0)]
+    assert rounds[1]["disputes"] == {"total": 1, "unresolved": 1, "breakdown": "1 open"}
+    of_annotator = concord(cast.annotators[0].user, "rounds", "list", slug)
+    assert [(round["ratings"], round["disputes"]) for round in of_annotator] == [(None, None)] * 2
 
 
 def test_disputes_are_listed_with_whom_they_wait_for(cast: Cast) -> None:
     dispute = discussed(cast, 1, 3, 5)
-    (row,) = told("disputes", cast.project.slug)
-    assert (row["dispute"], row["spread"], row["status"]) == (dispute.number, 4, "open")
-    assert sorted(row["waits_for"]) == sorted(place.label for place in cast.annotators[::2])
-    assert said("disputes", cast.project.slug, "--status", "settled") == "There is no such dispute.\n"
+    (row,) = concord(cast.admin, "disputes", "list", cast.project.slug)
+    assert (row["number"], row["spread"], row["status"]) == (dispute.number, 4, "open")
+    assert row["waits_for"] == sorted(place.alias for place in cast.annotators[::2])
+    (own,) = concord(cast.annotators[0].user, "disputes", "list", cast.project.slug)
+    assert (own["number"], own["waits_for"]) == (dispute.number, None)
+    assert concord(cast.admin, "disputes", "list", cast.project.slug, "--status", "settled") == []
+    assert concord(cast.admin, "disputes", "list", cast.project.slug, "--dimension", "coherence") == []
 
 
-def test_people_are_listed_with_their_pseudonyms(cast: Cast) -> None:
-    rows = told("people", cast.project.slug)
+def test_people_are_listed_with_their_progress(cast: Cast) -> None:
+    rows = concord(cast.admin, "people", "list", cast.project.slug)
     assert [row["role"] for row in rows].count("annotator") == 3
     first = cast.annotators[0]
     own = next(row for row in rows if row["pseudonym"] == first.pseudonym)
-    assert (own["label"], own["active"], own["items_done"]) == (first.label, True, 0)
-    assert first.pseudonym in said("people", cast.project.slug)
+    assert (own["label"], own["active"]) == (first.label, True)
+    assert own["load"] == {"done": 0, "begun": 0, "waiting": 0}
+    assert next(row for row in rows if row["role"] == "admin")["load"] is None
 
 
 def test_the_audit_log_is_printed_line_by_line(cast: Cast) -> None:
-    said("rounds", cast.project.slug, "open-1")
+    open_round_one(project=cast.project, by=None)
     lines = said("audit", cast.project.slug, "--what", "round", "--json").splitlines()
     assert [json.loads(line)["act"] for line in lines] == ["round.opened"]
     assert "round.opened  Round I  by the command line" in said("audit", cast.project.slug)
@@ -127,90 +135,97 @@ def test_dimensions_of_a_file_are_added_and_changed_before_round_one(cast: Cast,
     points = [{"value": 0, "label": "no"}, {"value": 1, "label": "yes"}]
     true = {"scale_minimum": 0, "scale_maximum": 1, "measurement_level": "nominal", "points": points}
     file.write_text(json.dumps([fluency, {**true, "name": "True", "definition": "It is so."}]))
+    set_several = ("dimensions", "set-several", slug, "--json", file)
     for _ in range(2):
-        rows = {row["name"]: row for row in told("dimensions", slug, "--file", str(file))}
-        assert rows[there.name]["highest"] == 7
-        assert (rows["True"]["lowest"], rows["True"]["measurement_level"]) == (0, "nominal")
+        rows = {row["name"]: row for row in concord(cast.admin, *set_several)}
+        assert rows[there.name]["scale_maximum"] == 7
+        assert (rows["True"]["scale_minimum"], rows["True"]["measurement_level"]) == (0, "nominal")
     count = len(rows)
-    file.write_text(
-        json.dumps([{**true, "name": "New", "definition": "New."}, {**fluency, "scale_minimum": 9}])
-    )
-    with pytest.raises(CommandError, match="Dimension 2 of the file: "):
-        said("dimensions", slug, "--file", str(file))
-    assert len(told("dimensions", slug)) == count, "nothing of a file with a mistake is taken"
+    new = {**true, "name": "New", "definition": "New."}
+    file.write_text(json.dumps([new, {**fluency, "scale_minimum": 9}]))
+    with pytest.raises(RefusedError, match=r"dimensions\.1: ") as refused:
+        concord(cast.admin, *set_several)
+    assert refused.value.fields.keys() == {"dimensions.1"}
+    assert len(concord(cast.admin, "dimensions", "list", slug)) == count, "all or none"
+    file.write_text(json.dumps([new, {**fluency, "colour": "red"}]))
+    with pytest.raises(RefusedError, match="There is no such field"):
+        concord(cast.admin, *set_several)
     file.write_text("[")
-    with pytest.raises(CommandError, match="cannot be read as JSON"):
-        said("dimensions", slug, "--file", str(file))
+    with pytest.raises(RefusedError, match="cannot be read as JSON"):
+        concord(cast.admin, *set_several)
 
 
 def test_people_are_invited_once_by_a_link(cast: Cast) -> None:
-    arguments = ["invite", cast.project.slug, "ann@example.org", "bo@example.org"]
-    arguments += ["--by", cast.admin.email, "--site", "https://concord.example"]
-    rows = told(*arguments)
-    assert [(row["email"], row["role"], row["sent_at"]) for row in rows] == [
+    invite = ("invitations", "add-several", cast.project.slug, "--note", "Boots.", "--addresses")
+    made = concord(cast.admin, *invite, "ann@example.org", "bo@example.org")["made"]
+    assert [(row["email"], row["role"], row["sent_at"]) for row in made] == [
         ("ann@example.org", "annotator", None),
         ("bo@example.org", "annotator", None),
     ]
-    assert rows[0]["link"].startswith("https://concord.example/")
-    assert told(*arguments) == rows
+    links = [row["link"] for row in concord(cast.admin, "invitations", "list", cast.project.slug)]
+    assert all(link.startswith("http://testserver/") for link in links)
+    again = concord(cast.admin, *invite, "ann@example.org", "bo@example.org")
+    assert (again["made"], sorted(again["waiting"])) == ([], ["ann@example.org", "bo@example.org"])
+    assert [row["link"] for row in concord(cast.admin, "invitations", "list", cast.project.slug)] == links
     assert Invitation.objects.count() == 2
-    with pytest.raises(CommandError, match="'bo' is no e-mail address"):
-        said("invite", cast.project.slug, "bo", *arguments[4:])
+    with pytest.raises(RefusedError, match=r"Not valid e-mails: bo\."):
+        concord(cast.admin, *invite, "bo")
 
 
 def test_people_are_invited_from_a_file(cast: Cast, tmp_path: Path) -> None:
-    arguments = ["invite", cast.project.slug, "--by", cast.admin.email, "--site", "https://concord.example"]
-    with pytest.raises(CommandError, match="Name at least one address, or a --file"):
-        said(*arguments)
-    path = tmp_path / "people.txt"
-    path.write_text("Ann <ann@example.org>\n\nbo@example.org\nann@example.org\n")
-    rows = told(*arguments, "--file", str(path))
-    assert [row["email"] for row in rows] == ["ann@example.org", "bo@example.org"]
-    path.write_text("ann@example.org\nnobody\n")
-    with pytest.raises(CommandError, match="'nobody' is no e-mail address"):
-        said(*arguments, "--file", str(path))
-    with pytest.raises(CommandError, match="cannot be read"):
-        said(*arguments, "--file", str(tmp_path / "gone.txt"))
+    path = tmp_path / "people.json"
+    invite = ("invitations", "add-several", cast.project.slug, "--role", "researcher", "--json", path)
+    path.write_text("[]")
+    with pytest.raises(RefusedError, match="addresses"):
+        concord(cast.admin, *invite)
+    path.write_text('["Ann <ann@example.org>", "bo@example.org", "ann@example.org"]')
+    made = concord(cast.admin, *invite)["made"]
+    assert [(row["email"], row["role"]) for row in made] == [
+        ("ann@example.org", "researcher"),
+        ("bo@example.org", "researcher"),
+    ]
+    path.write_text('["ann@example.org", "nobody"]')
+    with pytest.raises(RefusedError, match=r"Not valid e-mails: nobody\."):
+        concord(cast.admin, *invite)
+    with pytest.raises(RefusedError, match="cannot be read"):
+        concord(cast.admin, *invite[:-1], tmp_path / "gone.json")
 
 
 def test_a_dispute_is_adjudicated(cast: Cast) -> None:
     dispute = discussed(cast, 1, 3, 5)
-    arguments = ["adjudicate", cast.project.slug, str(dispute.number), "3"]
-    arguments += ["--note", "Two of three.", "--by", cast.admin.email]
+    why = ("--value", 3, "--note", "Two of three.")
     for _ in range(2):
-        assert told(*arguments) == [
-            {"dispute": dispute.number, "status": "adjudicated", "adjudicated_value": 3}
-        ]
+        decided = concord(cast.admin, "disputes", "adjudicate", cast.project.slug, dispute.number, *why)
+        assert (decided["number"], decided["status"]) == (dispute.number, "adjudicated")
+        assert decided["adjudicated_value"] == 3
     assert Dispute.objects.get().events.filter(kind="adjudicated").count() == 1
-    arguments[2] = "99"
-    with pytest.raises(CommandError, match="has no dispute 99"):
-        said(*arguments)
+    with pytest.raises(RefusedError, match="There is no"):
+        concord(cast.admin, "disputes", "adjudicate", cast.project.slug, 99, *why)
 
 
-def test_an_import_is_taken_back_by_its_number(cast: Cast, tmp_path: Path) -> None:
-    before = Item.objects.count()
+def test_an_import_is_undone_by_its_id(cast: Cast, tmp_path: Path) -> None:
+    slug, before = cast.project.slug, Item.objects.count()
     path = jsonl(tmp_path, item(document="d9", system="s9"))
     import_file(project=cast.project, source=source(path, items=True), by=None)
-    (made,) = told("imports", cast.project.slug)
+    (made,) = concord(cast.admin, "imports", "list", slug)
     assert (made["status"], Item.objects.count()) == ("imported", before + 1)
     for _ in range(2):
-        (undone,) = told("imports", cast.project.slug, "--undo", str(made["number"]))
+        undone = concord(cast.admin, "imports", "undo", slug, made["id"])
         assert (undone["status"], Item.objects.count()) == ("undone", before)
     DataImport.objects.update(project=make_project().project)
-    with pytest.raises(CommandError, match="has no import"):
-        said("imports", cast.project.slug, "--undo", str(made["number"]))
+    with pytest.raises(RefusedError, match="This import does not exist"):
+        concord(cast.admin, "imports", "undo", slug, made["id"])
 
 
-def test_webhooks_are_added_once_and_removed(cast: Cast) -> None:
-    slug, by = cast.project.slug, ["--by", cast.admin.email]
-    add = ["webhooks", slug, "--add", "https://93.184.215.14/hook", "--event", "round.closed"]
-    with pytest.raises(CommandError, match="Say who does it"):
-        said(*add)
-    (made,) = told(*add, *by)
+def test_webhooks_are_added_and_removed(cast: Cast) -> None:
+    slug, url = cast.project.slug, "https://93.184.215.14/hook"
+    made = concord(cast.admin, "webhooks", "add", slug, "--url", url, "--events", "round.closed")
     assert (made["events"], bool(made["secret"])) == (["round.closed"], True)
-    (same,) = told(*add, *by)
-    assert (same["number"], "secret" in same) == (made["number"], False)
-    assert told("webhooks", slug, "--remove", str(made["number"]), *by) == []
+    with pytest.raises(RefusedError, match="Enter a valid URL"):
+        concord(cast.admin, "webhooks", "add", slug, "--url", "boots", "--events", "round.closed")
+    (same,) = concord(cast.admin, "webhooks", "list", slug)
+    assert (same["id"], "secret" in same) == (made["id"], False)
+    assert concord(cast.admin, "webhooks", "remove", slug, made["id"]) is None
     assert not Webhook.objects.exists()
-    with pytest.raises(CommandError, match="has no webhook"):
-        said("webhooks", slug, "--remove", str(made["number"]), *by)
+    with pytest.raises(RefusedError, match="webhook"):
+        concord(cast.admin, "webhooks", "remove", slug, made["id"])

@@ -116,7 +116,7 @@ def reads(
 
 
 def writes(
-    answer: type[Serializer] | None,
+    answer: Serializer | type[Serializer] | None,
     *,
     accepts: type[Serializer] | None = None,
     status: int = 200,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.http import Http404
 from django.urls import reverse
 from django.utils.translation import gettext
@@ -18,7 +18,7 @@ from annotate.core import access
 from annotate.core.access import project_for_admin, rates_independently
 from annotate.core.errors import InvalidValueError
 from annotate.core.mails import mail_is_sent
-from annotate.core.models import Dispute, DisputeEvent, Membership, Post, Project, Role
+from annotate.core.models import Dispute, DisputeEvent, DisputeRater, Membership, Post, Project, Role
 from annotate.core.page import request_user
 from annotate.core.raters import disputes_of
 from annotate.core.rounds import rounds_of
@@ -51,12 +51,15 @@ class DisputeRow(serializers.ModelSerializer[Dispute]):
     tolerance = Points()
     adjudicated_value = Points(allow_null=True)
     adjudicated_data = Data(allow_null=True)
+    waits_for = serializers.SerializerMethodField(
+        help_text="Aliases of the raters whose answer is missing; null for raters."
+    )
 
     class Meta:
         model = Dispute
         fields = (
             *("number", "dimension", "document", "system", "status", "spread", "threshold", "tolerance"),
-            *("adjudicated_value", "adjudicated_data", "updated_at"),
+            *("adjudicated_value", "adjudicated_data", "updated_at", "waits_for"),
         )
 
     def get_document(self, dispute: Dispute) -> str | None:
@@ -66,6 +69,13 @@ class DisputeRow(serializers.ModelSerializer[Dispute]):
     def get_system(self, dispute: Dispute) -> str | None:
         """Return the system's name once Round II is closed, to readers."""
         return dispute.item.system.name if self.context["reads"] and self.context["closed"] else None
+
+    def get_waits_for(self, dispute: Dispute) -> list[str] | None:
+        """Return the aliases in their order; `waiting` is prefetched."""
+        if not self.context["reads"]:
+            return None
+        waiting: list[DisputeRater] = dispute.waiting  # type: ignore[attr-defined]
+        return sorted(each.rater.alias for each in waiting)
 
 
 class Standing(serializers.Serializer[Any]):
@@ -206,7 +216,10 @@ class Disputes(ApiView):
         project = access.project_for_dispute_reader(request.user, slug)
         found = disputes_of_project(project, chosen, round_two=rounds.get(2))
         closed = place.role != Role.ADJUDICATOR and 2 in rounds and not rounds[2].is_open
-        light = found.defer("item__text", "item__document__parts")
+        waiting = DisputeRater.objects.filter(since__isnull=False).select_related("rater")
+        light = found.defer("item__text", "item__document__parts").prefetch_related(
+            Prefetch("raters", waiting, to_attr="waiting")
+        )
         return self.page(light, DisputeRow, reads=True, closed=closed)
 
 

@@ -14,13 +14,14 @@ from rest_framework.response import Response
 
 from annotate.api.operations import ApiView, reads, writes
 from annotate.api.values import Input, Points, Text, Whole
-from annotate.core.access import project_for_admin, project_for_reader
+from annotate.core.access import data_import_in, project_for_admin, project_for_reader
 from annotate.core.errors import ImportRefusedError
-from annotate.core.models import Document, Item, Project, System
+from annotate.core.models import DataImport, Document, Item, Project, System
 from annotate.core.page import request_user
 from annotate.material.commands.comparisons import draw_comparisons, remove_comparisons
 from annotate.material.commands.imports import import_file
 from annotate.material.commands.parts import MOST_PARTS, import_parts
+from annotate.material.commands.undo import undo_import
 from annotate.material.reading.columns import ColumnMapping, PartColumn
 from annotate.material.reading.report import ImportReport
 from annotate.material.reading.rows import RefusedLine
@@ -345,6 +346,38 @@ class RecordedRatings(ApiView):
         rows = self.check(RecordedInput)["ratings"]
         report = _import_rows(request, project, rows, RATINGS, within="ratings")
         return Response(RecordedImport(report).data, status=201)
+
+
+class ImportRow(serializers.ModelSerializer[DataImport]):
+    """A file on its way into a project, or the rows of a request."""
+
+    class Meta:
+        model = DataImport
+        fields = ("id", "kind", "name", "status", "created_at", "undone_at")
+
+
+class Imports(ApiView):
+    """The imports of a project."""
+
+    about = "material"
+
+    @reads(ImportRow, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List imports."""
+        project = project_for_admin(request.user, slug)
+        return self.page(DataImport.objects.filter(project=project), ImportRow)
+
+
+class UndoneImport(ApiView):
+    """An import that is undone."""
+
+    about = "material"
+
+    @writes(ImportRow)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Delete the documents, items and systems of an import that nothing depends on yet."""
+        found = data_import_in(project_for_admin(request.user, slug), pk)
+        return Response(ImportRow(undo_import(data_import=found, by=request_user(request))).data)
 
 
 def _import_rows(

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.urls import reverse
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -65,6 +66,29 @@ class PlaceRow(serializers.ModelSerializer[Membership]):
     class Meta:
         model = Membership
         fields = ("id", "role", "label", "email", "alias", "pseudonym", "active", "counted")
+
+
+class LoadRow(serializers.Serializer[Any]):
+    """How far an annotator is with Round I, in items."""
+
+    done = serializers.IntegerField()
+    begun = serializers.IntegerField()
+    waiting = serializers.IntegerField()
+
+
+class PersonRow(PlaceRow):
+    """A person's place in a project with the progress of an annotator."""
+
+    load = serializers.SerializerMethodField(help_text="Items of Round I; null without ratings to give.")
+
+    class Meta(PlaceRow.Meta):
+        fields = (*PlaceRow.Meta.fields, "load")  # type: ignore[assignment]
+
+    @extend_schema_field(LoadRow(allow_null=True))
+    def get_load(self, place: Membership) -> Any:
+        """Return the items done, begun and waiting."""
+        load = self.context["loads"].get(place.pk)
+        return LoadRow(load).data if load else None
 
 
 class InvitationRow(serializers.ModelSerializer[Invitation]):
@@ -140,11 +164,13 @@ class People(ApiView):
 
     about = "people"
 
-    @reads(PlaceRow, paged=True)
+    @reads(PersonRow, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List people with their addresses, for admins."""
+        """List people with their addresses and their progress, for admins."""
         project = project_for_admin(request.user, slug)
-        return self.page(Membership.objects.filter(project=project).select_related("user"), PlaceRow)
+        loads = {place.membership.pk: place.load for place in people_of(project).places}
+        places = Membership.objects.filter(project=project).select_related("user")
+        return self.page(places, PersonRow, loads=loads)
 
 
 class OnePlace(ApiView):

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,6 +15,7 @@ from annotate.api.operations import ApiView, reads, writes
 from annotate.api.values import Input, OneOf, Points, Text, Whole
 from annotate.core import access
 from annotate.core.access import dimension_in, membership, project_for_admin
+from annotate.core.errors import DomainError, InvalidValueError
 from annotate.core.models import ApiToken, Dimension, Project, Role, ScalePoint, User
 from annotate.core.page import request_user
 from annotate.core.projects import is_frozen
@@ -112,6 +114,12 @@ DimensionInput = form_input(
 )
 
 
+class SeveralDimensions(Input):
+    """Dimensions to add, or to change if the project has one of that name."""
+
+    dimensions = DimensionInput(many=True, allow_empty=False)
+
+
 class Dimensions(ApiView):
     """The dimensions of a project."""
 
@@ -129,6 +137,27 @@ class Dimensions(ApiView):
         project = project_for_admin(request.user, slug)
         made = add_dimension(project=project, dimension=spec_of_input(self.check(DimensionInput)))
         return Response(DimensionRow(made).data, status=201)
+
+    @writes(DimensionRow(many=True), accepts=SeveralDimensions)
+    def put(self, request: Request, slug: str) -> Response:
+        """Add several dimensions, or change those of the same name, before Round I opens: all or none."""
+        project = project_for_admin(request.user, slug)
+        sent = self.check(SeveralDimensions)["dimensions"]
+        with transaction.atomic():
+            for number, each in enumerate(sent):
+                try:
+                    spec = spec_of_input(each)
+                    if present := project.dimensions.filter(name=spec.name).first():
+                        update_dimension(dimension=present, to=spec)
+                    else:
+                        add_dimension(project=project, dimension=spec)
+                except DomainError as error:
+                    where = f"dimensions.{number}"
+                    raise InvalidValueError(
+                        f"{where}: {error.message}", fields={where: error.message}
+                    ) from error
+        dimensions = project.dimensions.order_by("position").prefetch_related("points")
+        return Response(DimensionRow(dimensions, many=True).data)
 
 
 class OneDimension(ApiView):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from math import isfinite
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,6 +30,7 @@ FIELD = "field:"  # prefix of options that are sent
 NAMES = {
     "getExportFile": "download",
     "getResultFile": "download",
+    "postComputedPanel": "compute",
     "postDecisionOnDispute": "adjudicate",
     "postDeliveries": "send-test",
     "postDeliveryAgain": "deliver-again",
@@ -45,11 +47,12 @@ NAMES = {
     "postSeveralInvitations": "add-several",
     "postTemplateOfProject": "save",
     "postThreadOfDispute": "discuss",
+    "postUndoneImport": "undo",
     "postWork": "take",
+    "putDimensions": "set-several",
     "putOwnRating": "rate",
     "putOwnRevision": "revise",
 }
-TYPES = {"integer": int, "number": float}
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,9 @@ def _declare(parser: argparse.ArgumentParser, command: ApiCommand) -> None:
         if each["in"] == "query":
             _add_option(parser, each["name"], each["schema"], each.get("description", ""))
     if command.operation.body:
-        parser.add_argument("--json", metavar="FILE", help="read the fields from a file of JSON, - is stdin")
+        parser.add_argument(
+            "--json", metavar="FILE", help="read the fields, or the list of rows, from JSON; - is stdin"
+        )
         for name, field in command.operation.fields.items():
             _add_option(parser, name, field)
     needed = command.operation.sends_file
@@ -191,7 +196,7 @@ def _add_option(
         options["choices"] = field["enum"]
     if "choices" not in options:
         options.setdefault("metavar", name.rpartition("_")[2].upper())
-    options.setdefault("type", TYPES.get(str(field.get("type")), str))
+    options.setdefault("type", {"integer": int, "number": _read_number}.get(str(field.get("type")), str))
     parser.add_argument(flag, **options)
 
 
@@ -208,11 +213,22 @@ def _resolve(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     return schema
 
 
+def _read_number(text: str) -> float:
+    with suppress(ValueError):
+        if isfinite(number := float(text)):
+            return number
+    raise argparse.ArgumentTypeError(f"{text!r} is no number")
+
+
 def _read_json(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=_refuse_constant)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"is not JSON: {error}") from error
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"it has no {name}")
 
 
 def ask(chosen: argparse.Namespace) -> int:
@@ -229,7 +245,7 @@ def ask(chosen: argparse.Namespace) -> int:
 def _send(chosen: argparse.Namespace) -> None:
     command: ApiCommand = chosen.command
     operation = command.operation
-    given = _read_fields(getattr(chosen, "json", None))
+    given = _read_fields(getattr(chosen, "json", None), operation)
     given |= {name.removeprefix(FIELD): v for name, v in vars(chosen).items() if name.startswith(FIELD)}
     given |= {name: getattr(chosen, name) for name in command.arguments}
     given |= {"step": command.step} if command.step else {}
@@ -242,13 +258,18 @@ def _send(chosen: argparse.Namespace) -> None:
             _write(server.call(operation.id, **given), chosen.output)
 
 
-def _read_fields(file: str | None) -> JsonObject:
+def _read_fields(file: str | None, operation: Operation) -> JsonObject:
+    """Return the fields in a file. A list is the only field that takes one, such as the rows of an import."""
     if file is None:
         return {}
     try:
-        found = json.loads(sys.stdin.read() if file == "-" else Path(file).read_text())
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+        found = json.loads(text, parse_constant=_refuse_constant)
     except (OSError, ValueError) as error:
         raise RefusedError(f"{file} cannot be read as JSON: {error}") from error
+    lists = [name for name, field in operation.fields.items() if _resolve(field).get("type") == "array"]
+    if isinstance(found, list) and len(lists) == 1:
+        return {lists[0]: found}
     if not isinstance(found, dict):
         raise RefusedError(f"{file} is no JSON object with the fields of the request.")
     return found

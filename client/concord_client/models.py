@@ -73,6 +73,10 @@ class CertifiedStageRow(TypedDict):
     errors: int
 
 
+class ChangedUnits(TypedDict):
+    changed: int
+
+
 class ComparisonsInput(TypedDict):
     size: NotRequired[int]
     per_document: NotRequired[int | None]
@@ -139,6 +143,9 @@ class DimensionPlanRow(TypedDict):
     left_out: int
     drawn: int
     rated: int
+    needed: int | None
+    least: int | None
+    reason: str | None
     warning: str
 
 
@@ -156,6 +163,12 @@ class DisputeAnswer(TypedDict):
     differs: NotRequired[bool]
     revision: int
     seen_status: NotRequired[str]
+
+
+class DisputeCountsRow(TypedDict):
+    total: int
+    unresolved: int
+    breakdown: str
 
 
 class DisputePart(TypedDict):
@@ -187,6 +200,11 @@ class DocumentPartsRow(TypedDict):
     in_use: str
 
 
+class DocumentUnitsInput(TypedDict):
+    document: str
+    units: list[Any]
+
+
 DraftEnum: TypeAlias = Literal["clarification", "wording"]
 
 
@@ -204,6 +222,9 @@ DraftingRowStatusEnum: TypeAlias = Literal["planned", "waiting", "asking", "fini
 
 class DrawPlanRow(TypedDict):
     dimensions: list[DimensionPlanRow]
+    size: int
+    fitting: int
+    units: int
     items: int
     ratings: int
     seconds: float | None
@@ -267,6 +288,9 @@ class HandedOverRow(TypedDict):
     given: int
     freed: int
     begun: int
+
+
+ImportRowStatusEnum: TypeAlias = Literal["uploaded", "waiting", "checking", "writing", "imported", "refused", "stopped", "undone"]
 
 
 class ImportedParts(TypedDict):
@@ -351,6 +375,12 @@ class KeyRow(TypedDict):
 
 class LabelInput(TypedDict):
     label: str
+
+
+class LoadRow(TypedDict):
+    done: int
+    begun: int
+    waiting: int
 
 
 class MadeRows(TypedDict):
@@ -450,6 +480,21 @@ class PageRow(TypedDict):
 PairsEnum: TypeAlias = Literal["all", "neighbours", "chosen"]
 
 
+class PanelDimensionRow(TypedDict):
+    dimension: str
+    values: int
+    mean_spread: float | None
+    weights: NotRequired[list[float] | None]
+    intercept: NotRequired[float | None]
+    problem: str
+
+
+PanelInputRuleEnum: TypeAlias = Literal["mean", "median", "majority", "weights"]
+
+
+PanelRowRuleEnum: TypeAlias = Literal["mean", "median", "majority", "weights"]
+
+
 class Part(TypedDict):
     label: str
     text: str
@@ -537,6 +582,9 @@ PolicyRowCoefficientEnum: TypeAlias = Literal["spearman", "pearson", "kendall_ta
 
 
 PolicyRowDecidedByEnum: TypeAlias = Literal["lower_bound", "estimate"]
+
+
+PolicyRowRuleEnum: TypeAlias = Literal["indicator", "certificate"]
 
 
 PolicyRowStatusEnum: TypeAlias = Literal["draft", "routed", "withdrawn"]
@@ -719,9 +767,6 @@ class RoleInput(TypedDict):
 RoundRowStatusEnum: TypeAlias = Literal["open", "closed"]
 
 
-RuleEnum: TypeAlias = Literal["indicator", "certificate"]
-
-
 class RuleShape(TypedDict):
     threshold: float
     tolerance: float
@@ -801,6 +846,11 @@ class ShownIf(TypedDict):
 SplitEnum: TypeAlias = Literal["test", "validation", "train"]
 
 
+class StageRow(TypedDict):
+    judge: str
+    other: NotRequired[str | None]
+
+
 class Standing(TypedDict):
     rater: str
     is_me: bool
@@ -877,6 +927,15 @@ class TrialRow(TypedDict):
     input_tokens: int | None
     output_tokens: int | None
     cost: str | None
+
+
+class UnitsInput(TypedDict):
+    documents: list[DocumentUnitsInput]
+
+
+class UnitsRow(TypedDict):
+    document: str
+    units: list[dict[str, Any]]
 
 
 UseRowUseEnum: TypeAlias = Literal["rank systems", "score single texts", "means after correction of bias"]
@@ -1383,6 +1442,21 @@ class GoldRowPage(TypedDict):
     results: list[GoldRow]
 
 
+class ImportRow(TypedDict):
+    id: int
+    kind: NotRequired[str]
+    name: str
+    status: NotRequired[ImportRowStatusEnum]
+    created_at: datetime
+    undone_at: NotRequired[datetime | None]
+
+
+class ImportRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[ImportRow]
+
+
 class Imported(TypedDict):
     made: MadeRows
     already_there: MadeRows
@@ -1558,6 +1632,28 @@ class OwnAnswer(TypedDict):
     revision: NotRequired[int]
 
 
+class PanelInput(TypedDict):
+    name: str
+    members: list[int]
+    rule: PanelInputRuleEnum
+    development_percent: NotRequired[int | None]
+
+
+class PanelRow(TypedDict):
+    id: int
+    name: str
+    members: list[str]
+    rule: PanelRowRuleEnum
+    development_share: NotRequired[float | None]
+    computed_at: NotRequired[datetime | None]
+
+
+class PanelRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[PanelRow]
+
+
 class PartsInput(TypedDict):
     outputs: list[PartsOfOutput]
 
@@ -1565,6 +1661,24 @@ class PartsInput(TypedDict):
 class PendingRow(TypedDict):
     invitation: InvitationRow
     link: str
+
+
+class PersonRow(TypedDict):
+    id: int
+    role: RoleEnum
+    label: str
+    email: NotRequired[str | None]
+    alias: NotRequired[str]
+    pseudonym: NotRequired[str]
+    active: NotRequired[bool]
+    counted: NotRequired[bool]
+    load: LoadRow | None
+
+
+class PersonRowPage(TypedDict):
+    next: str | None
+    previous: str | None
+    results: list[PersonRow]
 
 
 class PlaceRow(TypedDict):
@@ -1576,12 +1690,6 @@ class PlaceRow(TypedDict):
     pseudonym: NotRequired[str]
     active: NotRequired[bool]
     counted: NotRequired[bool]
-
-
-class PlaceRowPage(TypedDict):
-    next: str | None
-    previous: str | None
-    results: list[PlaceRow]
 
 
 class PlanInput(TypedDict):
@@ -1626,7 +1734,7 @@ class PolicyInput(TypedDict):
 class PolicyRow(TypedDict):
     id: int
     name: str
-    rule: NotRequired[RuleEnum]
+    rule: NotRequired[PolicyRowRuleEnum]
     rts: int
     mcq: NotRequired[int | None]
     thresholds: dict[str, float]
@@ -1769,6 +1877,8 @@ class RoundRow(TypedDict):
     closed_at: NotRequired[datetime | None]
     guideline_version: int
     guideline: dict[str, Any]
+    ratings: int | None
+    disputes: DisputeCountsRow | None
 
 
 class RunInput(TypedDict):
@@ -1820,6 +1930,10 @@ class SelectionInput(TypedDict):
     note: NotRequired[str]
 
 
+class SeveralDimensions(TypedDict):
+    dimensions: list[DimensionInput]
+
+
 class UseRow(TypedDict):
     use: UseRowUseEnum
     shown: ShownEnum
@@ -1849,6 +1963,8 @@ class AskedDimension(TypedDict):
 class CalibrationDetail(TypedDict):
     calibration: CalibrationRow
     dimensions: list[CertifiedDimensionRow]
+    stages: list[StageRow]
+    bound: dict[str, Any]
     can_route: bool
     to_ask: list[JudgeToAskRow]
 
@@ -1888,6 +2004,12 @@ class DraftingDetail(TypedDict):
     calls_left: int
     cost_left: str | None
     proposals: list[int]
+
+
+class PanelDetail(TypedDict):
+    panel: PanelRow
+    dimensions: list[PanelDimensionRow]
+    development_documents: list[str]
 
 
 class PolicyDetail(TypedDict):

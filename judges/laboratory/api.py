@@ -15,14 +15,16 @@ from annotate.core.models import Project
 from annotate.core.page import request_user
 from judges.core.access import (
     drafting_in,
+    panel_in,
     project_for_judges,
     project_for_routing,
     proposal_in,
     search_in,
 )
-from judges.core.models import Drafting, Experiment, ExperimentVariant, PromptSearch, Proposal
+from judges.core.models import Drafting, Experiment, ExperimentVariant, Panel, PromptSearch, Proposal
 from judges.laboratory.commands.draftings import discard_drafting, plan_drafting, start_drafting
 from judges.laboratory.commands.experiments import start_experiment
+from judges.laboratory.commands.panels import change_panel, compute_panel, make_panel
 from judges.laboratory.commands.proposals import (
     accept_proposal,
     dismiss_proposal,
@@ -39,6 +41,7 @@ from judges.laboratory.forms import (
     LONGEST_ADDITION,
     AcceptForm,
     ExperimentForm,
+    PanelForm,
     PartsForm,
     ProposeForm,
     SearchForm,
@@ -47,6 +50,7 @@ from judges.laboratory.forms import (
 from judges.laboratory.queries.cases import parts_of, proposals_of
 from judges.laboratory.queries.draftings import DraftingState, state_of_drafting
 from judges.laboratory.queries.experiments import plan_of_experiment
+from judges.laboratory.queries.panels import PanelFigures, PanelValues, members_of, panel_figures
 from judges.laboratory.queries.searches import SearchState, state_of_search
 from judges.runs.api import PlanShape
 
@@ -540,3 +544,118 @@ class ExperimentPreview(ApiView):
         project = project_for_admin(request.user, slug)
         form = _read_experiment(project, self.check(ExperimentInput))
         return Response(PlanShape(plan_of_experiment(project, form.design(), **form.scope())).data)
+
+
+PanelInput = form_input("PanelInput", PanelForm, usual={"rule": Panel.Rule.MEAN.value})
+
+
+class PanelRow(serializers.ModelSerializer[Panel]):
+    """A panel: several judges as one."""
+
+    id = serializers.IntegerField(source="judge_id", help_text="The panel's id among judges.")
+    name = serializers.CharField(source="judge.name")
+    members = serializers.SerializerMethodField(help_text="The names of its judges.")
+
+    class Meta:
+        model = Panel
+        fields = ("id", "name", "members", "rule", "development_share", "computed_at")
+
+    def get_members(self, panel: Panel) -> list[str]:
+        """Return the names in their order. One query."""
+        return [judge.name for judge in members_of(panel)]
+
+
+class PanelDimensionRow(serializers.Serializer[Any]):
+    """The values of a panel on a dimension."""
+
+    dimension = serializers.CharField(source="dimension.key")
+    values = serializers.SerializerMethodField(help_text="Items with a value.")
+    mean_spread = serializers.FloatField(
+        allow_null=True, help_text="The mean standard deviation among members; null without any."
+    )
+    weights = serializers.ListField(
+        source="weights.weights",
+        default=None,
+        allow_null=True,
+        child=serializers.FloatField(),
+        help_text="Learned, in the order of the members.",
+    )
+    intercept = serializers.FloatField(source="weights.intercept", default=None, allow_null=True)
+    problem = serializers.CharField(help_text="Why there are no values; empty if there are.")
+
+    def get_values(self, found: PanelValues) -> int:
+        """Return their number."""
+        return int((found.values == found.values).sum())  # nan differs from itself
+
+
+class PanelDetail(serializers.Serializer[Any]):
+    """A panel and what its members' present values come to."""
+
+    panel = PanelRow()
+    dimensions = PanelDimensionRow(many=True)
+    development_documents = serializers.ListField(
+        child=serializers.CharField(), help_text="Keys of the documents that weights are learned from."
+    )
+
+
+class Panels(ApiView):
+    """The panels of a project."""
+
+    about = "judges"
+
+    @reads(PanelRow, paged=True)
+    def get(self, request: Request, slug: str) -> Response:
+        """List panels."""
+        panels = Panel.objects.filter(judge__project=project_for_judges(request.user, slug))
+        return self.page(panels.select_related("judge"), PanelRow)
+
+    @writes(PanelDetail, accepts=PanelInput, status=201)
+    def post(self, request: Request, slug: str) -> Response:
+        """Make one judge of several and compute its values."""
+        project = project_for_admin(request.user, slug)
+        form = valid(PanelForm(self.check(PanelInput), project=project))
+        made = make_panel(project=project, **form.values(), by=request_user(request))
+        return _panel(made, panel_figures(made), status=201)
+
+
+class OnePanel(ApiView):
+    """A panel."""
+
+    about = "judges"
+
+    @reads(PanelDetail)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Show a panel and its values on each dimension."""
+        found = panel_in(project_for_judges(request.user, slug), pk)
+        return _panel(found, panel_figures(found))
+
+    @writes(PanelDetail, accepts=PanelInput)
+    def put(self, request: Request, slug: str, pk: int) -> Response:
+        """Change a panel that nothing uses yet, and compute its values."""
+        project = project_for_admin(request.user, slug)
+        panel = panel_in(project, pk)
+        form = valid(PanelForm(self.check(PanelInput), project=project))
+        changed = change_panel(panel=panel, **form.values(), by=request_user(request))
+        return _panel(changed, panel_figures(changed))
+
+
+class ComputedPanel(ApiView):
+    """The values of a panel."""
+
+    about = "judges"
+
+    @writes(PanelDetail)
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Compute the values from the members' present values; corrected ones stay."""
+        panel = panel_in(project_for_admin(request.user, slug), pk)
+        figures = compute_panel(panel=panel, by=request_user(request))
+        return _panel(panel_in(panel.judge.project, pk), figures)
+
+
+def _panel(panel: Panel, figures: PanelFigures, *, status: int = 200) -> Response:
+    detail = {
+        "panel": panel,
+        "dimensions": figures.by_dimension,
+        "development_documents": figures.development_documents,
+    }
+    return Response(PanelDetail(detail).data, status=status)

@@ -41,7 +41,7 @@ from judges.routing.forms import (
     usual_calibration,
     usual_values,
 )
-from judges.routing.queries.calibration_plans import draw_plan
+from judges.routing.queries.calibration_plans import DrawPlan, draw_plan
 from judges.routing.queries.certificates import calibration_state
 from judges.routing.queries.preview import routing_plan
 from judges.routing.queries.state import policies_of, routing_state
@@ -331,11 +331,22 @@ class CertifiedDimensionRow(serializers.Serializer[Any]):
     )
 
 
+class StageRow(serializers.Serializer[Any]):
+    """A judge of a calibration, and the judge that its confidence comes from."""
+
+    judge = serializers.CharField(source="judge.name")
+    other = serializers.CharField(source="other.name", allow_null=True, default=None)
+
+
 class CalibrationDetail(serializers.Serializer[Any]):
     """A calibration with its certificates and what has changed since its draw."""
 
     calibration = CalibrationRow()
     dimensions = CertifiedDimensionRow(many=True)
+    stages = StageRow(many=True, help_text="The judges that decide, one after the other.")
+    bound = serializers.DictField(
+        source="calibration.bound", help_text="What the certificates hold for, as frozen by the draw."
+    )
     can_route = serializers.BooleanField(help_text="Whether a policy can follow it.")
     to_ask = JudgeToAskRow(many=True, help_text="Judges that have to judge the sample before `compute`.")
 
@@ -350,6 +361,15 @@ class DimensionPlanRow(serializers.Serializer[Any]):
     )
     drawn = serializers.IntegerField()
     rated = serializers.IntegerField(help_text="Of the drawn units: with a rating already.")
+    needed = serializers.IntegerField(
+        source="needed.ratings", allow_null=True, help_text="Ratings for the test; null: no number suffices."
+    )
+    least = serializers.IntegerField(
+        source="needed.least_ratings", allow_null=True, help_text="The fewest that can certify anything."
+    )
+    reason = serializers.CharField(
+        source="needed.reason", allow_null=True, help_text="Why no number of ratings suffices."
+    )
     warning = serializers.CharField()
 
 
@@ -357,12 +377,21 @@ class DrawPlanRow(serializers.Serializer[Any]):
     """The plan of a calibration's sample."""
 
     dimensions = DimensionPlanRow(many=True)
+    size = serializers.IntegerField(source="calibration.size", help_text="Calibrating units per dimension.")
+    fitting = serializers.IntegerField(
+        source="calibration.fitting", help_text="Units per dimension that fit the error model."
+    )
+    units = serializers.SerializerMethodField(help_text="Units of all dimensions.")
     items = serializers.IntegerField()
     ratings = serializers.IntegerField(help_text="Still to be asked of people.")
     seconds = serializers.FloatField(allow_null=True, help_text="That they take; null: unknown.")
     warnings = serializers.ListField(child=serializers.CharField())
     refusal = serializers.CharField(help_text="The reason against drawing; empty if there is none.")
     digest = serializers.CharField(help_text="Of the plan: send it as `shown` to draw just this.")
+
+    def get_units(self, plan: DrawPlan) -> int:
+        """Return their number."""
+        return len(plan.units)
 
 
 class Certificates(ApiView):

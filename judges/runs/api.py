@@ -11,15 +11,16 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Data, Input, Number, OneOf, Text, Whole
+from annotate.api.values import Data, Input, Number, OneOf, Text, Whole, list_choices
 from annotate.core.access import project_for_admin, project_for_reader
+from annotate.core.errors import InvalidValueError
 from annotate.core.models import Project
 from annotate.core.page import request_user
 from annotate.material.api import MOST_ROWS, as_file, refuse_lines
 from annotate.material.reading.source import Source
 from judges.core.access import project_for_judges, project_for_routing, rereading_in, run_in
 from judges.core.errors import RunRefusedError
-from judges.core.models import OF_PROJECT, Judgment, Rereading, Run
+from judges.core.models import OF_PROJECT, Judge, Judgment, Rereading, Run
 from judges.core.specification import Scope
 from judges.endpoints.queries import keys_of_dimensions
 from judges.interchange.commands import import_judgments
@@ -29,10 +30,12 @@ from judges.runs.commands.budgets import change_budget
 from judges.runs.commands.corrections import exclude_all
 from judges.runs.commands.rereading import confirm_rereading, start_rereading
 from judges.runs.commands.runs import plan_run
+from judges.runs.commands.units import set_units
 from judges.runs.forms import BudgetForm, RereadingForm, RunForm, SelectionForm
 from judges.runs.queries.plans import NOTHING_MISSING, RunPlan, plan_of
 from judges.runs.queries.runs import RunProgress, progress_of
 from judges.runs.queries.selection import answers_of, plan_of_asking
+from judges.runs.queries.units import units_of_project, units_proposed_by
 from judges.runs.views import STEPS, run_form, scope_of
 
 RunInput = form_input(
@@ -327,6 +330,74 @@ class Judgments(ApiView):
         refuse_lines(list(report.refused_lines), within="judgments")
         made = {"made": asdict(report.made), "already_there": asdict(report.already_there)}
         return Response(made, status=201)
+
+
+class UnitsRow(serializers.Serializer[Any]):
+    """The content units of a document."""
+
+    document = serializers.CharField()
+    units = serializers.ListField(child=Data(), help_text="Each with `text` and `weight`.")
+
+
+class DocumentUnitsInput(Input):
+    """The content units of a document."""
+
+    document = Text(max_length=200, help_text="Its key.")
+    units = serializers.ListField(
+        child=serializers.JSONField(), help_text="Texts, or objects of `text` and `weight`."
+    )
+
+
+class UnitsInput(Input):
+    """The content units of some documents; those of others stay."""
+
+    documents = DocumentUnitsInput(many=True)
+
+
+class UnitsFilter(serializers.Serializer[Any]):
+    """Whose units are meant: those in force, or what a model proposed."""
+
+    proposed_by = serializers.CharField(
+        required=False, help_text="The name of a judge: what its model lists."
+    )
+
+
+class ChangedUnits(serializers.Serializer[Any]):
+    """The number of documents that have other units now."""
+
+    changed = serializers.IntegerField()
+
+
+class ContentUnits(ApiView):
+    """The content units of documents, which the method of that name asks about."""
+
+    about = "runs"
+
+    @reads(UnitsRow, many=True, filters=(UnitsFilter,))
+    def get(self, request: Request, slug: str) -> Response:
+        """List the content units of documents in force, or those that a judge's model proposed last."""
+        project = project_for_reader(request.user, slug)
+        name = self.filters(UnitsFilter).get("proposed_by")
+        found = units_of_project(project) if name is None else units_proposed_by(_judge_called(project, name))
+        rows = [{"document": document, "units": units} for document, units in found]
+        return Response(UnitsRow(rows, many=True).data)
+
+    @writes(ChangedUnits, accepts=UnitsInput)
+    def put(self, request: Request, slug: str) -> Response:
+        """Give documents these content units instead of earlier ones, all or none."""
+        project = project_for_admin(request.user, slug)
+        units = {each["document"]: each["units"] for each in self.check(UnitsInput)["documents"]}
+        changed = set_units(project=project, units=units, by=request_user(request))
+        return Response(ChangedUnits({"changed": changed}).data)
+
+
+def _judge_called(project: Project, name: str) -> Judge:
+    judges = list(Judge.objects.filter(project=project).order_by("name"))
+    found = next((each for each in judges if each.name == name), None)
+    if found is None:
+        message = list_choices(each.name for each in judges)
+        raise InvalidValueError(f"proposed_by: {message}", fields={"proposed_by": message})
+    return found
 
 
 class RereadingRow(serializers.ModelSerializer[Rereading]):

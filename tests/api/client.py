@@ -1,13 +1,19 @@
 """A program that uses the API as a person."""
 
 import json
+from contextlib import redirect_stdout
 from datetime import timedelta
+from functools import partial
+from io import StringIO
 from typing import Any
+from unittest.mock import patch
 
+import httpx2
 from django.test import Client
 
 from annotate.api.commands import SCOPES, make_token
 from annotate.core.models import User
+from concord_client import Server, commands
 
 
 class ApiClient:
@@ -41,3 +47,38 @@ class ApiClient:
 
     def put(self, path: str, body: Any) -> Any:
         return self.send("PUT", path, body)
+
+
+class InProcess(httpx2.BaseTransport):
+    """Requests of the client to the views of this process, in the transaction of the test."""
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        headers = {
+            name: value
+            for name, value in request.headers.items()
+            if name in ("authorization", "idempotency-key")
+        }
+        answer = Client().generic(
+            request.method,
+            request.url.raw_path.decode(),
+            request.read(),
+            content_type=request.headers.get("content-type", ""),
+            headers=headers,
+        )
+        return httpx2.Response(
+            answer.status_code,
+            headers={"Content-Type": answer.get("Content-Type", "")},
+            content=answer.getvalue(),
+        )
+
+
+def concord(user: User, *arguments: object) -> Any:
+    """Return the answer of a command of `concord` that a person runs; raises RefusedError."""
+    out, access = StringIO(), ("http://testserver", ApiClient(user).secret)
+    with (
+        patch.object(commands, "find_access", return_value=access),
+        patch.object(commands, "Server", partial(Server, transport=InProcess())),
+        redirect_stdout(out),
+    ):
+        commands.ask(commands.parse([str(each) for each in arguments], {}))
+    return json.loads(out.getvalue() or "null")

@@ -10,8 +10,6 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from annotate.api.documentation import schema
-from annotate.api.examples import SHAPES
-from judges import api_examples as judges_examples
 
 CHECKED_IN = Path(__file__).resolve().parents[2] / "docs" / "api" / "openapi.json"
 FORMATS = Draft202012Validator.FORMAT_CHECKER
@@ -117,5 +115,9 @@ def test_every_example_keeps_to_its_schema():
 
 def test_examples_name_no_field_that_there_is_not():
     described = schema()["components"]
-    for name, example in {**SHAPES, **judges_examples.EXAMPLES}.items():
-        assert example.keys() <= described["schemas"][name]["properties"].keys(), name
+    for operation, content in contents():
+        shape = described["schemas"].get(content["schema"].get("$ref", "").rpartition("/")[2], {})
+        for name in content.get("examples", {}):
+            example = described["examples"][name]["value"]
+            if shape.get("properties"):
+                assert example.keys() <= shape["properties"].keys(), operation

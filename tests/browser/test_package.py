@@ -118,9 +118,9 @@ def test_the_wheel_alone_serves_the_demonstration(
             each["slug"] for each in json.loads(asked.stdout)
         }
         managed = subprocess.run(
-            [*command, "manage", "projects"], cwd=tmp_path, env=home, capture_output=True, text=True
+            [*command, "manage", "audit", "other"], cwd=tmp_path, env=home, capture_output=True, text=True
         )
-        assert "Demonstration: opinions about three products" in managed.stdout, managed.stderr
+        assert "there are: demonstration-opinions-about-three-products" in managed.stderr
     finally:
         family = descendants(demo.pid)
         demo.send_signal(signal.SIGINT)

@@ -41,6 +41,7 @@ from annotate.exports.manifest import hash_of, sha256_of
 from annotate.exports.registry import TABLES, ExportPart, Row
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.exports.restoring.restored import RESTORERS, Restored
+from annotate.people.queries import people_of
 from annotate.quality.commands import decide_counting, mark_gold
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
@@ -470,10 +471,8 @@ def test_it_works_as_before_and_nobody_can_sign_in_as_a_rater(cast: Cast, tmp_pa
 
 def loads_by_pseudonym(project: Project) -> dict[str, tuple[int, int]]:
     """How many items each annotator has finished, and begun."""
-    out = StringIO()
-    call_command("people", project.slug, "--json", stdout=out)
-    places = [place for place in json.loads(out.getvalue()) if place["role"] == "annotator"]
-    return {place["pseudonym"]: (place["items_done"], place["items_begun"]) for place in places}
+    places = [place for place in people_of(project).places if place.load]
+    return {place.membership.pseudonym: (place.load.done, place.load.begun) for place in places if place.load}
 
 
 def test_a_run_that_was_going_on_is_paused_and_said_to_differ(cast: Cast, tmp_path: Path) -> None:

@@ -1,16 +1,14 @@
 """Certificates of ChatGPT on SummEval, as the commands compute them, beside the same test over arrays."""
 
-import json
 from collections.abc import Mapping
-from io import StringIO
 
 import pytest
-from django.core.management import call_command
 
 from agreement.comparison import Scores
 from agreement.reliability import Guarantee, calibrate, closeness, grid_of, more_than_one_point
 from annotate.core.models import Assignment, Project
 from judges.core.models import CalibrationUnit
+from tests.api.client import concord
 from tests.published.news_summeval import DIMENSIONS, scores
 
 RISK, SIZE = 0.2, 300
@@ -21,13 +19,14 @@ def certificates_are_those_of_the_arrays(project: Project, judges: Mapping[str, 
 
     Which summaries are drawn depends on their keys in the database; consistency passes with any 300.
     """
-    test = ("--judge", judges["rts"], "--other", judges["mcq"], f"--size={SIZE}", f"--risk={RISK}")
+    admin = project.memberships.get(role="admin", user__isnull=False).user
+    ids = dict(project.judges.values_list("name", "pk"))
+    test = ("--judge", ids[judges["rts"]], "--other", ids[judges["mcq"]], "--size", SIZE, "--risk", RISK)
     before = Assignment.objects.count()
-    call_command("certify", project.slug, "draw", *test, stdout=StringIO())
+    drawn = concord(admin, "certificates", "add", project.slug, *test)["calibration"]
     assert Assignment.objects.count() == before
-    out = StringIO()
-    call_command("certify", project.slug, "compute", "--json", stdout=out)
-    found = {each["dimension"]: each["certificate"] for each in json.loads(out.getvalue())["dimensions"]}
+    computed = concord(admin, "certificates", "compute", project.slug, drawn["id"])
+    found = {each["dimension"]: each["certificate"] for each in computed["dimensions"]}
     assert set(found) == set(DIMENSIONS)
     for dimension, certificate in found.items():
         rts, mcq = (scores(method, dimension) for method in ("rts", "mcq"))

@@ -1,8 +1,6 @@
 import re
-from io import StringIO
 
 import pytest
-from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -11,6 +9,7 @@ from annotate.core.models import Dimension, Dispute, Item, Membership, Round, Sy
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, open_round_two
+from tests.api.client import concord
 from tests.factories import make_project
 from tests.rating.rounds import assigned, discussed, frozen, opened, rate
 
@@ -98,10 +97,10 @@ def test_unresolved_disputes_have_one_number_everywhere(client):
     for rater in (cast.annotators[0], cast.annotators[2]):
         answer_dispute(dispute=second, rater=rater, value=None, differs=True)
     assert "2 unresolved (1 open, 1 irresolvable by discussion)" in text(page(client, cast, cast.admin))
-    err = StringIO()
-    call_command("rounds", cast.project.slug, "close-2", stdout=StringIO(), stderr=err)
-    breakdown = "(1 left open, 1 irresolvable by discussion)"
-    assert f"2 of 3 disputes are unresolved {breakdown}" in err.getvalue()
+    closed = concord(cast.admin, "rounds", "close-2", cast.project.slug)
+    breakdown = "1 left open, 1 irresolvable by discussion"
+    assert closed["disputes"] == {"total": 3, "unresolved": 2, "breakdown": breakdown}
+    breakdown = f"({breakdown})"
     html = text(page(client, cast))
     assert f"1 adjudicated. 2 are unresolved {breakdown}: their values stay apart." in html
     assert f"0 settled, 1 adjudicated, 2 unresolved {breakdown}. See them" in html

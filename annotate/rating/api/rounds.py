@@ -1,5 +1,8 @@
 """Rounds: how far they are, opening and closing them."""
 
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -7,11 +10,10 @@ from rest_framework.response import Response
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
 from annotate.core.access import membership, project_for_admin, round_in
-from annotate.core.models import (
-    Round,
-)
+from annotate.core.models import Rating, Role, Round
 from annotate.core.page import request_user
 from annotate.core.rounds import rounds_of
+from annotate.disputes.queries.counts import dispute_counts
 from annotate.rating.commands.deadlines import set_deadline
 from annotate.rating.forms import DeadlineForm
 from annotate.rating.steps import STEPS
@@ -19,11 +21,21 @@ from annotate.rating.steps import STEPS
 Deadline = form_input("Deadline", DeadlineForm)
 
 
+class DisputeCountsRow(serializers.Serializer[Any]):
+    """The disputes of Round II. Unresolved values stay different, also in agreement after discussion."""
+
+    total = serializers.IntegerField()
+    unresolved = serializers.IntegerField()
+    breakdown = serializers.CharField(help_text="The unresolved ones by status.")
+
+
 class RoundRow(serializers.ModelSerializer[Round]):
     """A round."""
 
     guideline_version = serializers.IntegerField(source="guideline.version")
     guideline = serializers.DictField(source="guideline.content", help_text="What the round froze.")
+    ratings = serializers.SerializerMethodField(help_text="Ratings with a value; null for annotators.")
+    disputes = serializers.SerializerMethodField(help_text="Null for annotators and in Round I.")
 
     class Meta:
         model = Round
@@ -31,7 +43,21 @@ class RoundRow(serializers.ModelSerializer[Round]):
             *("number", "status", "every_item", "work_order", "dimension_order"),
             *("revises_documents", "deadline"),
             *("opened_at", "closed_at", "guideline_version", "guideline"),
+            *("ratings", "disputes"),
         )
+
+    def get_ratings(self, round: Round) -> int | None:
+        """Return their number. One query."""
+        if self.context["is_annotator"]:
+            return None
+        return Rating.objects.filter(assignment__round=round, value__isnull=False).count()
+
+    @extend_schema_field(DisputeCountsRow(allow_null=True))
+    def get_disputes(self, round: Round) -> Any:
+        """Return their counts. One query."""
+        if self.context["is_annotator"] or round.number != 2:
+            return None
+        return DisputeCountsRow(dispute_counts(round.project)).data
 
 
 class Rounds(ApiView):
@@ -42,8 +68,9 @@ class Rounds(ApiView):
     @reads(RoundRow, many=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the rounds that were opened, each with the guideline in force."""
-        rounds = rounds_of(membership(request.user, slug).project)
-        return Response(RoundRow([rounds[number] for number in sorted(rounds)], many=True).data)
+        place = membership(request.user, slug)
+        rounds, context = rounds_of(place.project), {"is_annotator": place.role == Role.ANNOTATOR}
+        return Response(RoundRow([rounds[each] for each in sorted(rounds)], many=True, context=context).data)
 
 
 class RoundStep(ApiView):
@@ -57,7 +84,7 @@ class RoundStep(ApiView):
         """Open or close a round: open-1, close-1, open-2, close-2."""
         project = project_for_admin(request.user, slug)
         command, _ = STEPS[step]
-        return Response(RoundRow(command(project=project, by=request_user(request))).data)
+        return _round(command(project=project, by=request_user(request)))
 
 
 class RoundDeadline(ApiView):
@@ -71,4 +98,8 @@ class RoundDeadline(ApiView):
         round = round_in(project_for_admin(request.user, slug), number)
         deadline = valid(DeadlineForm(self.check(Deadline))).cleaned_data["deadline"]
         set_deadline(round=round, deadline=deadline, by=request_user(request))
-        return Response(RoundRow(round_in(round.project, number)).data)
+        return _round(round_in(round.project, number))
+
+
+def _round(round: Round) -> Response:
+    return Response(RoundRow(round, context={"is_annotator": False}).data)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from concord_client import RefusedError
 from judges.core.models import DocumentUnits, PromptTemplate
 from judges.methods import METHODS
 from judges.methods.evaluation_steps import ask_for_steps, steps_in, with_steps
@@ -14,6 +15,7 @@ from judges.methods.proposed_schema import ask_for_schema, schema_in, with_schem
 from judges.methods.readings import Unreadable
 from judges.methods.steps import sections_of
 from judges.methods.variants import VARIANTS
+from tests.api.client import concord
 from tests.factories import make_project
 from tests.judges.factories import make_judge, make_judgment, make_priced_endpoint
 from tests.judges.methods.dimensions import LABELLED
@@ -114,23 +116,25 @@ def test_a_reply_without_steps_is_told(tmp_path: Path) -> None:
 @pytest.mark.django_db
 def test_units_are_imported_all_or_none_and_printed_as_they_are_imported(tmp_path: Path) -> None:
     cast = make_project(documents=1)
-    key, file, out = cast.items[0].document.key, tmp_path / "units.jsonl", StringIO()
+    slug, key, file = cast.project.slug, cast.items[0].document.key, tmp_path / "units.json"
+    set_units = ("content-units", "set", slug, "--json", file)
     lines = [{"document": key, "units": ["He came.", {"text": "He left.", "weight": 2}]}]
-    file.write_text("\n".join(map(json.dumps, [*lines, {"document": "nobody", "units": ["x"]}])))
-    with pytest.raises(CommandError, match="no document “nobody”"):
-        call_command("content_units", cast.project.slug, file=file)
+    file.write_text(json.dumps([*lines, {"document": "nobody", "units": ["x"]}]))
+    with pytest.raises(RefusedError, match="no document “nobody”"):
+        concord(cast.admin, *set_units)
     assert not DocumentUnits.objects.exists()
-    file.write_text(json.dumps(lines[0]))
-    call_command("content_units", cast.project.slug, file=file, stdout=out)
-    call_command("content_units", cast.project.slug, file=file, stdout=out)
-    assert out.getvalue() == "Units of 1 documents changed.\nUnits of 0 documents changed.\n"
-    printed = StringIO()
-    call_command("content_units", cast.project.slug, stdout=printed)
+    file.write_text(json.dumps(lines))
+    assert concord(cast.admin, *set_units) == {"changed": 1}
+    assert concord(cast.admin, *set_units) == {"changed": 0}
     units = [{"text": "He came.", "weight": 1}, {"text": "He left.", "weight": 2}]
-    assert json.loads(printed.getvalue()) == {"document": key, "units": units}
+    printed = concord(cast.admin, "content-units", "list", slug)
+    assert printed == [{"document": key, "units": units}]
+    file.write_text(json.dumps(printed))
+    assert concord(cast.admin, *set_units) == {"changed": 0}
     judge = make_judge(cast.project, "content_units", name="U")
     steps = [{"name": "units", "reply": '["It rained."]'}]
     make_judgment(judge, cast.items[0], cast.dimensions[0], steps=steps, steps_done=1)
-    proposed = StringIO()
-    call_command("content_units", cast.project.slug, proposed_by="U", stdout=proposed)
-    assert json.loads(proposed.getvalue())["units"] == [{"text": "It rained.", "weight": 1.0}]
+    (proposed,) = concord(cast.admin, "content-units", "list", slug, "--proposed-by", "U")
+    assert proposed["units"] == [{"text": "It rained.", "weight": 1.0}]
+    with pytest.raises(RefusedError, match="proposed_by: choose one of U"):
+        concord(cast.admin, "content-units", "list", slug, "--proposed-by", "V")

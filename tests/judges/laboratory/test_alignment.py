@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.urls import reverse
 
 from annotate.core.errors import InvalidValueError, NotReadyError
@@ -20,6 +20,7 @@ from annotate.exports.registry import TABLES
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
 from annotate.setup.commands import delete_project
+from concord_client import RefusedError
 from judges.core.models import DevelopmentDocument, Drafting, Judgment, PromptTemplate, Proposal
 from judges.core.specification import CalibrationSpec
 from judges.endpoints.commands import add_version
@@ -38,6 +39,7 @@ from judges.laboratory.queries.cases import DocumentParts, cases_of, parts_of
 from judges.laboratory.tables.alignment import alignment_sections
 from judges.results.queries.scores import material_of
 from judges.routing.queries.calibration_plans import draw_plan
+from tests.api.client import concord
 from tests.factories import make_project
 from tests.judges.factories import make_judge, make_judgment
 from tests.judges.laboratory.rumours import CLARIFICATION, MARK, drafted, judge_all, run
@@ -425,16 +427,19 @@ def test_a_page_takes_a_fixed_number_of_queries(cast, judge, client, django_asse
 
 
 def test_the_command_takes_the_same_steps(cast, judge):
-    slug, out = cast.project.slug, StringIO()
+    slug, whose = cast.project.slug, ("--judge", judge.pk, "--dimension", "fluency")
     judge_all(cast, judge)
-    call_command("align", slug, teach=8, select=0, stdout=out)
-    with pytest.raises(CommandError, match="Name the judge"):
-        call_command("align", slug, clarifications=2, stdout=out)
-    call_command("align", slug, judge="Base", dimension="fluency", clarifications=2, here=True, stdout=out)
-    assert "1 calls, 0.0" in out.getvalue()
-    number = Proposal.objects.get().pk
-    out = StringIO()
-    call_command("align", slug, accept=number, json=True, stdout=out)
-    (row,) = json.loads(out.getvalue())["proposals"]
-    assert (row["status"], row["text"], row["kind"]) == ("accepted", CLARIFICATION, "clarification")
-    assert row["candidate"] == f"Base · clarification {number}"
+    parts = concord(cast.admin, "development", "add", slug, "--teach", 8, "--select", 0)
+    assert (parts["teach"], parts["select"]) == (8, 0)
+    with pytest.raises(RefusedError, match="dimension"):
+        concord(cast.admin, "draftings", "add", slug, "--count", 2)
+    drafting = concord(cast.admin, "draftings", "add", slug, *whose, "--count", 2)
+    assert (drafting["calls_left"], float(drafting["cost_left"]) > 0) == (1, True)
+    concord(cast.admin, "draftings", "start", slug, drafting["drafting"]["id"])
+    run_job("drafting", drafting["drafting"]["id"])
+    (drafted,) = concord(cast.admin, "proposals", "list", slug)
+    accepted = concord(cast.admin, "proposals", "accept", slug, drafted["id"])
+    assert (accepted["status"], accepted["text"]) == ("accepted", CLARIFICATION)
+    assert accepted["kind"] == "clarification"
+    candidate = concord(cast.admin, "judges", "show", slug, accepted["candidate"])
+    assert candidate["name"] == f"Base · clarification {drafted['id']}"

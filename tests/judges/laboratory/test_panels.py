@@ -1,11 +1,11 @@
 """Several judges as one: values by hand, weights that find the judge that knows, a panel in the product."""
 
-import json
 from io import StringIO
+from typing import Any
 
 import numpy as np
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.test import Client
 
 from agreement.comparison.panels import (
@@ -22,10 +22,13 @@ from agreement.comparison.panels import (
 )
 from annotate.core.models import AuditEntry
 from annotate.setup.commands import delete_project
+from concord_client import RefusedError
 from judges.core.models import Judge, Judgment, Panel
 from judges.laboratory.commands.proposals import draw_parts
 from judges.laboratory.queries.cases import why_in_use
 from judges.runs.commands.corrections import set_value
+from tests.api.client import concord
+from tests.factories import Cast
 from tests.judges.factories import make_judge
 from tests.judges.measured import MCQ, RTS, measured_project
 from tests.judges.pages import address, text_of
@@ -69,11 +72,19 @@ def test_where_weights_cannot_be_learned_there_is_a_reason() -> None:
     assert isinstance(same, NoWeights)
 
 
+def make(cast: Cast, name: str, members: list[str], *options: object) -> Any:
+    """Make a panel by the command `concord` and return what it prints."""
+    ids = dict(cast.project.judges.values_list("name", "pk"))
+    chosen = [ids[member] for member in members]
+    named = ("--name", name, "--members", *chosen)
+    return concord(cast.admin, "panels", "add", cast.project.slug, *named, *options)
+
+
 @pytest.mark.django_db
 def test_a_panel_is_a_judge_whose_values_follow_its_members(client: Client) -> None:
     cast = measured_project()
-    project, out = cast.project, StringIO()
-    call_command("panel", project.slug, "Both", judge=["Reasoner", "Chooser"], stdout=out)
+    project = cast.project
+    made = make(cast, "Both", ["Reasoner", "Chooser"])
     judge = Judge.objects.get(name="Both")
     key = cast.dimensions[0].key
 
@@ -83,8 +94,10 @@ def test_a_panel_is_a_judge_whose_values_follow_its_members(client: Client) -> N
 
     assert values() == [(one + other) / 2 for one, other in zip(RTS, MCQ, strict=True)]
     first = Judgment.objects.get(judge=judge, item=cast.items[0])
-    assert first.rationale == "Mean of Reasoner: 1, Chooser: 2. Standard deviation among them: 0.707."
-    assert f"{key}: {len(RTS)} values, mean spread" in out.getvalue()
+    assert first.rationale == "Mean of Chooser: 2, Reasoner: 1. Standard deviation among them: 0.707."
+    row = next(each for each in made["dimensions"] if each["dimension"] == key)
+    assert (row["values"], row["mean_spread"] > 0, row["problem"]) == (len(RTS), True, "")
+    assert made["panel"]["members"] == ["Chooser", "Reasoner"], "by name, as on the page"
     client.force_login(cast.admin)
     page = text_of(client.get(address(cast, f"{judge.pk}/")))
     assert "A panel: the mean of the judges below" in page
@@ -92,7 +105,7 @@ def test_a_panel_is_a_judge_whose_values_follow_its_members(client: Client) -> N
     changed = Judgment.objects.get(judge__name="Reasoner", item=cast.items[1])
     Judgment.objects.filter(pk=changed.pk).update(value=1)
     for _ in range(2):
-        call_command("panel", project.slug, "Both", stdout=StringIO())
+        concord(cast.admin, "panels", "compute", project.slug, judge.pk)
     assert values()[:2] == [5, (1 + MCQ[1]) / 2]
     assert AuditEntry.objects.filter(act="panel.computed").count() == 2
     compared = StringIO()
@@ -116,19 +129,11 @@ def test_a_panel_with_weights_has_no_values_on_the_documents_that_they_were_lear
     if teaching:  # then these are the documents, whatever share is named
         draw_parts(project=cast.project, teach=teaching, select=2, by=cast.admin)
     learned_from = teaching or documents / 2
-    out = StringIO()
-    call_command(
-        *("panel", cast.project.slug, "Weighed"),
-        judge=["Reasoner", "Chooser"],
-        rule="weights",
-        development=0.5,
-        json=True,
-        stdout=out,
-    )
-    found = json.loads(out.getvalue())
+    weights = ("--rule", "weights", "--development-percent", 50)
+    found = make(cast, "Weighed", ["Reasoner", "Chooser"], *weights)
     (row,) = [each for each in found["dimensions"] if not each["problem"]]
-    assert row["weights"]["Reasoner"] == pytest.approx(1)
-    assert row["weights"]["Chooser"] == pytest.approx(0)
+    weights = dict(zip(found["panel"]["members"], row["weights"], strict=True))
+    assert weights == {"Reasoner": pytest.approx(1), "Chooser": pytest.approx(0, abs=1e-12)}
     assert len(found["development_documents"]) == learned_from
     assert bool(why_in_use(cast.project)) == bool(teaching)
     judged = Judgment.objects.filter(judge__name="Weighed")
@@ -142,21 +147,21 @@ def test_a_panel_with_weights_has_no_values_on_the_documents_that_they_were_lear
 @pytest.mark.parametrize(
     ("how", "sentence"),
     [
-        ({"judge": ["Reasoner"]}, "two judges at least"),
-        ({"judge": ["Reasoner", "Reasoner"]}, "each once"),
-        ({"judge": ["Reasoner", "Chooser"], "rule": "weights"}, "share of the documents"),
-        ({"judge": ["Reasoner", "Pairs"]}, "compare two texts"),
+        ((["Reasoner"],), "two judges at least"),
+        ((["Reasoner", "Reasoner"],), "two judges at least|each once"),
+        ((["Reasoner", "Chooser"], "--rule", "weights"), "share of the documents"),
+        ((["Reasoner", "Pairs"],), "members: choose one of"),
     ],
 )
-def test_what_is_no_panel_is_refused(how: dict[str, object], sentence: str) -> None:
+def test_what_is_no_panel_is_refused(how: Any, sentence: str) -> None:
     cast = measured_project(people=[])
     pairs = make_judge(cast.project, "h2h", name="Pairs")
     Judgment.objects.create(
         **{"judge": pairs, "item": cast.items[0], "other": cast.items[1], "dimension": cast.dimensions[0]},
         **{"status": "done", "value": 1},
     )
-    with pytest.raises(CommandError, match=sentence):
-        call_command("panel", cast.project.slug, "New", **how, stdout=StringIO())
+    with pytest.raises(RefusedError, match=sentence):
+        make(cast, "New", *how)
     assert not Judge.objects.filter(name="New").exists()
 
 

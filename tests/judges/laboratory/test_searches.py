@@ -1,16 +1,14 @@
 """A search over combinations of proposals: it finds what helps within its budget, and claims no more."""
 
-import json
 from decimal import Decimal
-from io import StringIO
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.jobs import run_job
+from concord_client import RefusedError
 from judges.core.models import DevelopmentDocument, Judge, Judgment, PromptSearch, PromptTemplate, Run
 from judges.laboratory.commands.proposals import accept_proposal, draw_parts, propose_text
 from judges.laboratory.commands.searches import cancel_search, plan_search, start_search
@@ -20,6 +18,7 @@ from judges.laboratory.tables.alignment import alignment_sections
 from judges.laboratory.tables.experiments import RUN
 from judges.runs.commands.collecting import collect
 from judges.runs.commands.runs import cancel_run
+from tests.api.client import concord
 from tests.factories import make_user
 from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint
 from tests.judges.laboratory.rumours import CLARIFICATION, NOISE, SECOND, answer_in_two_steps, run
@@ -344,20 +343,26 @@ def test_its_pages_plan_begin_and_show_it(learning, judge, client):
     assert client.get(page).status_code == 404
 
 
-def test_the_command_shows_the_cost_and_searches_in_its_own_process(learning, judge):
-    proposed(learning, judge, CLARIFICATION, "Be fair.")
-    slug, out = learning.project.slug, StringIO()
-    wanted = {"judge": "Base", "dimension": "fluency", "search": True, "candidates": 2, "rounds": 1}
-    call_command("align", slug, **wanted, dry_run=True, stdout=out)
-    assert "84 calls at most, 0.0" in out.getvalue()
-    assert not PromptSearch.objects.exists()
-    out = StringIO()
-    call_command("align", slug, **wanted, budget="1", here=True, json=True, stdout=out)
-    (row,) = json.loads(out.getvalue())["searches"]
-    assert (row["status"], row["chosen"]) == ("finished", row["candidates"][0]["judge"])
-    assert Decimal(row["spent"]) == 84 * CALL
-    with pytest.raises(CommandError, match="--budget is an amount above 0, not x"):
-        call_command("align", slug, **wanted, budget="x", stdout=out)
+def test_the_command_shows_the_cost_and_searches(learning, judge):
+    (proposal,) = proposed(learning, judge, CLARIFICATION, "Be fair.")[:1]
+    proposals = list(proposals_of(learning.project).values_list("pk", flat=True))
+    assert proposal.pk in proposals
+    wanted = ("--proposals", *proposals, "--most-candidates", 2, "--rounds", 1)
+    slug = learning.project.slug
+    planned = concord(learning.admin, "searches", "add", slug, *wanted, "--budget", "1")["search"]
+    assert (planned["planned_calls"], planned["status"]) == (84, "planned")
+    assert Decimal(planned["planned_cost"]) > 0
+    assert not Run.objects.filter(pk=planned["run"]).exists()
+    concord(learning.admin, "searches", "start", slug, planned["id"])
+    searched(learning, PromptSearch.objects.get())
+    found = concord(learning.admin, "searches", "show", slug, planned["id"])
+    assert found["search"]["status"] == "finished"
+    assert found["chosen"] == found["candidates"][0]["judge"] is not None
+    assert Decimal(found["spent"]) == 84 * CALL
+    with pytest.raises(SystemExit):
+        concord(learning.admin, "searches", "add", slug, *wanted, "--budget", "x")
+    with pytest.raises(RefusedError, match="budget"):
+        concord(learning.admin, "searches", "add", slug, *wanted, "--budget", "0")
 
 
 @pytest.mark.once

@@ -1,7 +1,6 @@
 """The figures of certificates by every door: the page, its files, the command, and routing by them."""
 
 import csv
-import json
 from collections.abc import Iterator
 from io import StringIO
 from typing import Any
@@ -19,7 +18,7 @@ from judges.routing.commands.policies import make_policy
 from judges.routing.queries.certificate_tables import certificates_tables
 from judges.routing.queries.certificates import calibration_state
 from judges.routing.queries.preview import routing_plan
-from tests.api.client import ApiClient
+from tests.api.client import ApiClient, concord
 from tests.factories import Cast
 from tests.judges.certified import calibrated_project, calibration_spec, rate_sample
 from tests.judges.pages import text_of
@@ -93,9 +92,8 @@ def test_the_page_markdown_and_latex_say_them_alike(client: Client, calibration:
 
 
 def test_the_command_has_every_figure(cast: Cast, calibration: Calibration) -> None:
-    out = StringIO()
-    call_command("certify", cast.project.slug, "show", "--json", stdout=out)
-    said = {each["dimension"]: each["certificate"] for each in json.loads(out.getvalue())["dimensions"]}
+    shown = concord(cast.admin, "certificates", "show", cast.project.slug, calibration.pk)
+    said = {each["dimension"]: each["certificate"] for each in shown["dimensions"]}
     for certificate in certificates_of(calibration).values():
         plain = said[certificate.dimension.key]
         assert {name: plain[name] for name in (*MEASURED, *KEPT)} == {

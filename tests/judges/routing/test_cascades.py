@@ -1,6 +1,5 @@
 """Judges in stages, from the sample to the audit of each: the second is asked about what the first leaves."""
 
-import json
 from io import StringIO
 
 import numpy as np
@@ -29,6 +28,7 @@ from judges.routing.queries.proposals import proposal_of
 from judges.routing.queries.state import routing_state
 from judges.routing.queries.watching import needs_of_routing
 from judges.runs.queries.plans import plan_of
+from tests.api.client import concord
 from tests.factories import Cast
 from tests.judges.certified import (
     calibrated_project,
@@ -308,24 +308,34 @@ def test_form_takes_further_judges_and_refuses_a_third_without_a_second(client: 
 
 
 def test_commands_take_a_route_from_the_sample_to_the_run(cast: Cast) -> None:
-    arguments = ("--judge", "Reasoner", "--other", "Chooser", "--then", "Strong", "Strong chooser")
-    options = ("--loss", "another_point", "--size", "60")
-    call_command("certify", cast.project.slug, "draw", *arguments, *options, stdout=StringIO())
+    ids = {judge["name"]: judge["id"] for judge in concord(cast.admin, "judges", "list", cast.project.slug)}
+    strong, chooser = ids["Strong"], ids["Strong chooser"]
+    judges = (
+        "--judge",
+        ids["Reasoner"],
+        "--other",
+        ids["Chooser"],
+        "--judge-2",
+        strong,
+        "--other-2",
+        chooser,
+    )
+    options = ("--loss", "another_point", "--size", 60)
+    concord(cast.admin, "certificates", "add", cast.project.slug, *judges, *options)
     calibration = Calibration.objects.get()
-    out = StringIO()
-    call_command("certify", cast.project.slug, "ask", "--json", stdout=out)
-    found = json.loads(out.getvalue())
+    found = concord(cast.admin, "certificates", "ask", cast.project.slug, calibration.pk)
     assert found["stages"] == [
         {"judge": "Reasoner", "other": "Chooser"},
         {"judge": "Strong", "other": "Strong chooser"},
     ]
-    assert found["to_ask"] == [{"judge": "Strong", "units": 120}, {"judge": "Strong chooser", "units": 120}]
+    to_ask = [(each["judge"], each["units"]) for each in found["to_ask"]]
+    assert to_ask == [("Strong", 120), ("Strong chooser", 120)]
     Run.objects.latest("pk").judgments.all().delete()
     rate_sample(cast, calibration)
     answer(cast, sample_of(calibration))
-    out = StringIO()
-    call_command("certify", cast.project.slug, "compute", stdout=out)
-    assert "Strong decides at a confidence of" in out.getvalue()
+    found = concord(cast.admin, "certificates", "compute", cast.project.slug, calibration.pk)
+    stages = [stage for each in found["dimensions"] for stage in each["certificate"]["stages"]]
+    assert any(stage["judge"] == "Strong" and stage["threshold"] is not None for stage in stages)
     follow = ("--certificates", calibration.name, "--ask")
     call_command("route", cast.project.slug, *follow, stdout=StringIO(), stderr=StringIO())
     run = Run.objects.latest("pk")

@@ -10,10 +10,12 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.core.models import Role, Round
 from annotate.templatetags.figures import decimals
+from concord_client import RefusedError
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.specification import by_certificates
 from judges.routing.commands.certificates import compute_certificates, draw_calibration
 from judges.routing.commands.policies import make_policy
+from tests.api.client import concord
 from tests.factories import make_member, make_project
 from tests.judges.certified import calibrated_project, calibration_spec, rate_all_units, rate_sample
 from tests.judges.pages import HTMX, address, file_of, html_of, text_of
@@ -102,9 +104,9 @@ def test_a_lapsed_certificate_says_what_changed(client, cast):
     page = text_of(client.get(address(cast, "certificates/")))
     assert "First lapsed" in page
     assert sentence in page
-    with pytest.raises(SystemExit) as ended:
-        told(cast, "show")
-    assert ended.value.code == 1
+    shown = concord(cast.admin, "certificates", "show", cast.project.slug, calibration.pk)
+    assert shown["can_route"] is False
+    assert all(sentence in each["lapses"] for each in shown["dimensions"])
 
 
 def test_what_cannot_be_is_said_beside_the_field_or_over_the_plan(client, cast):
@@ -133,8 +135,8 @@ def test_without_a_judge_the_pages_say_what_to_add(client):
     client.force_login(cast.admin)
     for path in ("certificates/", NEW):
         assert "No judge that gives scores has judgments yet" in text_of(client.get(address(cast, path)))
-    with pytest.raises(CommandError, match="No judge that gives scores has judgments yet"):
-        told(cast, "plan")
+    with pytest.raises(RefusedError, match="No judge that gives scores has judgments yet"):
+        concord(cast.admin, "certificates", "preview", cast.project.slug)
 
 
 @pytest.mark.parametrize("documents", [60, 70])
@@ -208,33 +210,45 @@ def test_certificates_are_routed_by_and_lapse_on_the_page_of_the_policy(client, 
 
 # From the command line
 
-TEST = ("--other=Chooser", "--loss=another_point", "--size=60", "--name=First")
+
+def run_concord(cast, operation, *options):
+    """Run an operation on certificates with the test of `entered`; options count before it."""
+    sent = {name: value for name, value in entered(cast).items() if f"--{name}" not in options}
+    given = [word for name, value in sent.items() for word in (f"--{name.replace('_', '-')}", *words(value))]
+    return concord(cast.admin, "certificates", operation, cast.project.slug, *given, *options)
 
 
-def told(cast, step, *options):
-    out = StringIO()
-    call_command("certify", cast.project.slug, step, *options, stdout=out)
-    return out.getvalue()
+def words(value):
+    return value if isinstance(value, list) else [value]
 
 
 def test_the_command_plans_draws_and_computes(cast):
-    for step, dry in (("plan", ()), ("draw", ("--dry-run",))):
-        said = told(cast, step, *TEST, *dry)
-        assert "fluency: 120 units," in said
-        assert "240 ratings to give" in said
-        assert "Nothing was written." in said
+    plan = run_concord(cast, "preview")
+    fluency = plan["dimensions"][0]
+    assert (fluency["dimension"], fluency["units"], plan["ratings"], plan["size"]) == (
+        "fluency",
+        120,
+        240,
+        60,
+    )
+    assert (fluency["drawn"], fluency["needed"] >= fluency["least"] > 0) == (60, True)
     assert not Calibration.objects.exists()
-    assert "Drawn as First." in told(cast, "draw", *TEST)
-    with pytest.raises(CommandError, match="No unit of the sample has been rated yet"):
-        told(cast, "compute")
+    drawn = run_concord(cast, "add")["calibration"]
+    step = (cast.project.slug, drawn["id"])
+    assert drawn["name"] == "First"
+    with pytest.raises(RefusedError, match="No unit of the sample has been rated yet"):
+        concord(cast.admin, "certificates", "compute", *step)
     rate_sample(cast, Calibration.objects.get())
-    assert "fluency: 60 of 60 drawn units are rated." in told(cast, "compute", "--dry-run")
-    assert "fluency: certified. With 95 % confidence" in told(cast, "compute")
-    said = json.loads(told(cast, "show", "--json"))
-    fluency, coherence = said["dimensions"]
+    shown = concord(cast.admin, "certificates", "show", *step)
+    assert [(each["rated"], each["drawn"]) for each in shown["dimensions"]] == [(60, 60)] * 2
+    computed = concord(cast.admin, "certificates", "compute", *step)
+    assert computed["dimensions"][0]["says"].startswith("With 95 % confidence")
+    fluency, coherence = concord(cast.admin, "certificates", "show", *step)["dimensions"]
     assert (fluency["certificate"]["threshold"], fluency["certificate"]["kept_share"]) == (0, 0.6)
-    assert coherence["certificate"]["threshold"] is None
-    assert said["bound"]["judges"]["judge"]["model"] == "gpt-3.5-turbo-0301"
+    assert (fluency["valid"], coherence["certificate"]["threshold"]) == (True, None)
+    assert computed["bound"]["judges"]["judge"]["model"] == "gpt-3.5-turbo-0301"
+    with pytest.raises(RefusedError, match="First is computed, so you cannot change it"):
+        concord(cast.admin, "certificates", "withdraw", *step)
 
 
 def test_the_command_that_routes_follows_certificates(cast):
@@ -256,14 +270,24 @@ def test_the_command_that_routes_follows_certificates(cast):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("plan", "--risk=2"), "--risk lies between 0 and 1, but is 2."),
-        (("plan", "--dimension=style"), "There is no dimension 'style'"),
-        (("plan", "--other=Nobody"), "No judge with scores and judgments is called 'Nobody'"),
-        (("plan",), "Closeness needs a second judge"),
-        (("show", "--name=Nobody"), "There is no calibration 'Nobody'; there are: none."),
-        (("draw", "--other=Chooser", "--risk=0.01"), "Or enter the number of calibration units yourself"),
+        (("preview", "--risk", "2"), "risk: .* less than or equal to 0.99|risk: "),
+        (("preview", "--dimensions", "style"), "dimensions: choose one of fluency, coherence"),
+        (("preview", "--other", "999"), r"other: choose one of \d+ \(Chooser\)"),
     ],
 )
-def test_the_command_refuses_in_a_sentence(cast, options, sentence):
-    with pytest.raises(CommandError, match=sentence):
-        told(cast, *options)
+def test_the_command_rejects_with_a_sentence(cast, options, sentence):
+    with pytest.raises(RefusedError, match=sentence):
+        run_concord(cast, *options)
+    assert not Calibration.objects.exists()
+
+
+def test_a_sample_that_needs_a_size_is_not_drawn(cast):
+    other = ("--other", judges_of(cast)[1].pk, "--risk", 0.01)
+    with pytest.raises(RefusedError, match="Or enter the number of calibration units yourself"):
+        concord(cast.admin, "certificates", "add", cast.project.slug, *other)
+    assert not Calibration.objects.exists()
+
+
+def test_a_missing_calibration_is_named(cast):
+    with pytest.raises(RefusedError, match="no such calibration"):
+        concord(cast.admin, "certificates", "show", cast.project.slug, 999)

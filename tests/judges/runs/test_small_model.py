@@ -8,11 +8,13 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
+from annotate.core.jobs import run_job
 from annotate.management.demonstration import load
 from annotate.management.demonstration.material import PRODUCTS, SYSTEMS
 from annotate.rating.commands.rounds import close_round_one
 from judges.core.models import Judge, Judgment
 from judges.laboratory.tables.alignment import alignment_sections
+from tests.api.client import concord
 from tests.factories import make_project
 from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint
 from tests.judges.small_model import small_model
@@ -78,25 +80,22 @@ def learn_from_development_documents(address):
         max_tokens=4,
         score_from="probabilities",
     )
-    aligned(slug, teach=2, select=0)
+    concord(cast.admin, "development", "add", slug, "--teach", 2, "--select", 0)
     assert judged(slug, "small", "fluency")["done"] == 4
-    (proposal,) = aligned(slug, judge="small", dimension="fluency", clarifications=1, here=True)["proposals"]
+    whose = ("--judge", cast.project.judges.get(name="small").pk, "--dimension", "fluency")
+    drafting = concord(cast.admin, "draftings", "add", slug, *whose, "--count", 1)["drafting"]["id"]
+    concord(cast.admin, "draftings", "start", slug, drafting)
+    run_job("drafting", drafting)
+    (proposal,) = concord(cast.admin, "proposals", "list", slug)
     assert (proposal["status"], len(proposal["units"])) == ("proposed", 2)
-    (accepted,) = aligned(slug, accept=proposal["number"])["proposals"]
-    assert judged(slug, accepted["candidate"], "fluency")["done"] == 4
+    candidate = concord(cast.admin, "proposals", "accept", slug, proposal["id"])["candidate"]
+    assert judged(slug, Judge.objects.get(pk=candidate).name, "fluency")["done"] == 4
     section, _ = alignment_sections(cast.project, {"judge": str(cast.project.judges.get(name="small").pk)})
     (table,) = section.tables
     (row,) = table.rows
     cells = dict(zip([column.key for column in table.columns], row, strict=True))
     assert (cells["select_items"].value, cells["items"].value) == (0, 2)
     assert cells["after"].value != cells["before"].value, "what was accepted stands in the prompt"
-
-
-def aligned(project, **steps):
-    """Take steps of learning by the command; return what it prints."""
-    out = StringIO()
-    call_command("align", project, stdout=out, json=True, **steps)
-    return json.loads(out.getvalue())
 
 
 def judged(project, judge, dimension):
