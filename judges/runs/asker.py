@@ -39,7 +39,7 @@ SWITCH_INTERVAL = 0.0005  # seconds
 _refusals: defaultdict[tuple[int, int], ConsecutiveRefusals] = defaultdict(ConsecutiveRefusals)
 _models_without_n: defaultdict[tuple[int, str], set[str]] = defaultdict(set)  # of an endpoint and address
 _stopping = Event()
-_threads: dict[Thread, int] = {}  # with the endpoint of each
+_at_work: dict[Thread, "Asker"] = {}
 logger = logging.getLogger(__name__)
 
 
@@ -56,11 +56,12 @@ class Asker:
         server = server_of(endpoint)
         names = _models_without_n[endpoint.pk, server.base_url]
         limiter = RateLimiter(calls_in_flight=server.calls_in_flight, models_without_n=names)
+        self.pk = endpoint.pk
         self._endpoint = CalledEndpoint(endpoint.pk, server, EndpointPrices(endpoint), limiter)
         self._run, self._ends_with_run, self._until = run, ends_with_run, until
         self._pipelines: dict[asyncio.Task[None], Pipeline] = {}
         self._let_alone: dict[int, float] = {}  # runs, with the moment until which they are
-        self._is_over = False
+        self.is_over = False  # whether it makes no more calls
         self._last: defaultdict[str, float] = defaultdict(lambda: float("-inf"))  # when things were done
         self._error: BaseException | None = None
 
@@ -112,7 +113,7 @@ class Asker:
 
     async def _start_pipelines(self) -> bool:
         """Start a pipeline for each run that has none; return whether any is started."""
-        if self._is_over or (self._pipelines and not self._is_due("sought", RUNS_SOUGHT_EVERY)):
+        if self.is_over or (self._pipelines and not self._is_due("sought", RUNS_SOUGHT_EVERY)):
             return False
         now = time.monotonic()
         self._let_alone = {run: until for run, until in self._let_alone.items() if until > now}
@@ -139,7 +140,7 @@ class Asker:
                 self._let_alone[pipeline.run] = time.monotonic() + LET_ALONE
 
     def _begin_no_more(self) -> None:
-        self._is_over = True
+        self.is_over = True
         for pipeline in self._pipelines.values():
             pipeline.begin_no_more()
 
@@ -206,10 +207,10 @@ def call_in_background(found: Sequence[Endpoint], *, run: int) -> None:
     """Call endpoints in threads of their own, as long as any run needs them."""
     sys.setswitchinterval(SWITCH_INTERVAL)
     for endpoint in found:
-        if endpoint.pk not in _threads.values() and not _stopping.is_set():
+        if endpoint.pk not in {worker.pk for worker in _at_work.values()} and not _stopping.is_set():
             worker = Asker(endpoint, run=run)
             thread = Thread(target=_work_in_thread, args=(worker,), name="asker", daemon=True)
-            _threads[thread] = endpoint.pk
+            _at_work[thread] = worker
             thread.start()
 
 
@@ -219,7 +220,7 @@ def _work_in_thread(worker: Asker) -> None:
     except Exception:
         logger.exception("Calls to an endpoint failed; they are made again soon.")
     finally:
-        _threads.pop(current_thread())
+        _at_work.pop(current_thread())
 
 
 def stop_calls() -> None:
@@ -231,5 +232,5 @@ def stop_calls() -> None:
 
 def wait_for_calls() -> None:
     """Wait until the endpoints that are called in the background are given up."""
-    for thread in list(_threads):
+    for thread in list(_at_work):
         thread.join()

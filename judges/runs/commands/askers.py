@@ -77,7 +77,7 @@ def free_abandoned(*, run: Run, at: datetime, besides: UUID | None = None) -> in
         run.spent += lost
         Run.objects.filter(pk=run.pk).update(spent=F("spent") + lost)
         # The other runs of the worker share the rest.
-        LeaseHolder.objects.filter(pk=holder.pk).update(places=holder.places - int(share * calls))
+        LeaseHolder.objects.filter(pk=holder.pk).update(places=holder.places - round(share * calls))
     return abandoned.update(status=Judgment.Status.PLANNED, lease=None, leased_until=None)
 
 
