@@ -30,7 +30,7 @@ from judges.runs.queries.runs import runs_that_ask
 
 LOOK_EVERY = 0.05  # seconds
 RUNS_SOUGHT_EVERY = 0.5
-LET_ALONE = 5.0  # seconds, for a run that has nothing to ask now: its budget or limits are used up
+LET_ALONE = 5.0  # seconds, for a run that has nothing to ask now, or failed
 RENEWED_EVERY = askers.LEASE.total_seconds() / 4
 FAILURES_STORED_EVERY = 1.0
 # While many calls are answered, the database's thread waits for that of the event loop at each statement:
@@ -134,9 +134,9 @@ class Asker:
             pipeline = self._pipelines.pop(task)
             error = task.exception()
             if error is not None:  # the other runs are worked on all the same
+                logger.error("Calls of run %d failed.", pipeline.run, exc_info=error)
                 self._error = self._error or error
-                self._let_alone[pipeline.run] = float("inf")
-            elif not pipeline.leased_any:
+            if error is not None or not pipeline.leased_any:
                 self._let_alone[pipeline.run] = time.monotonic() + LET_ALONE
 
     def _begin_no_more(self) -> None:
@@ -180,8 +180,9 @@ class Asker:
     def _renew(self) -> bool:
         """Renew the leases; return whether the endpoint is called as before, with the same settings."""
         endpoint = self._endpoint
-        runs = {pipeline.run for pipeline in self._pipelines.values()}
-        leases.renew(runs=runs, holder=endpoint.holder)
+        runs = sorted({pipeline.run for pipeline in self._pipelines.values()})
+        if not leases.renew(endpoint=endpoint.pk, runs=runs, holder=endpoint.holder):
+            return False
         found = Endpoint.objects.filter(pk=endpoint.pk).select_related("project").first()
         try:
             if found is None or server_of(found) != endpoint.server:

@@ -26,8 +26,9 @@ SMALLEST = Decimal("0.00000001")  # that is stored
 def hold_endpoint(*, endpoint: Endpoint, run: int, holder: UUID, lasts: timedelta = LEASE) -> bool:
     """Take the lease of an endpoint, or renew it; return whether it is this holder's.
 
-    A worker of the version before counts all calls of the endpoint as taken, and makes none: its own lease
-    keeps this one away in the same manner. The caller has locked the endpoint.
+    A worker that was silent for too long does not get it back from the next one. A worker of the version
+    before counts all calls of the endpoint as taken and makes none; its lease keeps this one away, too. The
+    caller has locked the endpoint.
     """
     now = timezone.now()
     others = LeaseHolder.objects.filter(endpoint=endpoint, alive_until__gte=now).exclude(pk=holder)
@@ -37,11 +38,6 @@ def hold_endpoint(*, endpoint: Endpoint, run: int, holder: UUID, lasts: timedelt
     if not LeaseHolder.objects.filter(pk=holder).update(**kept):
         LeaseHolder.objects.create(pk=holder, run_id=run, endpoint=endpoint, **kept)
     return True
-
-
-def keep_alive(*, holder: UUID) -> None:
-    """Renew the lease of an endpoint; nothing happens if it is gone."""
-    LeaseHolder.objects.filter(pk=holder).update(alive_until=timezone.now() + LEASE)
 
 
 def let_go(*, holder: UUID) -> None:

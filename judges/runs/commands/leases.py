@@ -177,11 +177,18 @@ def _note_savings(outcomes: Sequence[Outcome], prices: Mapping[str, Prices]) -> 
     }
 
 
-def renew(*, runs: Collection[int], holder: UUID) -> None:
-    """Let the holder's leases run from now on: those of judgments of these runs, and of the endpoint."""
+@transaction.atomic
+def renew(*, endpoint: int, runs: Sequence[int], holder: UUID) -> bool:
+    """Let the holder's leases run from now on: of the endpoint, and of judgments of these runs.
+
+    Return whether the endpoint is still its own. Locks the endpoint.
+    """
+    server = Endpoint.objects.select_for_update().filter(pk=endpoint).first()
+    if server is None or not askers.hold_endpoint(endpoint=server, run=runs[0], holder=holder):
+        return False
     held = Judgment.objects.filter(run__in=runs, lease=holder, status=Judgment.Status.LEASED)
     held.update(leased_until=timezone.now() + LEASE)
-    askers.keep_alive(holder=holder)
+    return True
 
 
 def give_back(*, holder: UUID, judgments: Collection[int]) -> None:

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
-from judges.core.models import Judge, Judgment, LeaseHolder, Run
+from judges.core.models import Endpoint, Judge, Judgment, LeaseHolder, Run
 from judges.runs.queries.shared import SEVERAL
 
 RECENTLY = timedelta(seconds=30)
@@ -91,18 +91,19 @@ def runs_that_ask(endpoint: int) -> list[int]:
 
     Of a run through the batch interface only the first judgments of judges are asked.
     """
-    of_endpoint = Judgment.objects.filter(run=OuterRef("pk"), judge__endpoint=endpoint)
+    # By their ids, so that the database finds the judgments of each in an index, however many others wait.
+    judges = list(Judge.with_candidates.filter(endpoint=endpoint).values_list("pk", flat=True))
+    of_endpoint = Judgment.objects.filter(run=OuterRef("pk"), judge__in=judges)
     abandoned = of_endpoint.filter(without_living_holder(timezone.now()), status=Judgment.Status.LEASED)
     planned = of_endpoint.filter(status=Judgment.Status.PLANNED)
-    running = Run.objects.filter(status=Run.Status.RUNNING, looked_up_to__isnull=True)
-    found = running.filter(Exists(planned) | Exists(abandoned)).order_by("pk")
-    return [run.pk for run in found if run.via == Run.Via.CALLS or _has_untried(run, endpoint)]
-
-
-def _has_untried(run: Run, endpoint: int) -> bool:
-    judges = Judge.with_candidates.filter(pk__in=run.untried_judges or [], endpoint=endpoint)
-    planned = Judgment.objects.filter(run=run, judge=OuterRef("pk"), status=Judgment.Status.PLANNED)
-    return judges.filter(Exists(planned)).exists()
+    project = Endpoint.objects.filter(pk=endpoint).values("project")
+    running = Run.objects.filter(status=Run.Status.RUNNING, looked_up_to__isnull=True, project__in=project)
+    found = list(running.filter(Exists(planned) | Exists(abandoned)).order_by("pk"))
+    for run in [run for run in found if run.via == Run.Via.BATCH]:
+        untried = set(run.untried_judges or ()) & set(judges)
+        if not Judgment.objects.filter(run=run, judge__in=untried, status=Judgment.Status.PLANNED).exists():
+            found.remove(run)
+    return [run.pk for run in found]
 
 
 def is_untold() -> Q:

@@ -17,7 +17,7 @@ from django.utils import timezone
 from judges.core.models import Endpoint, Judgment, LeaseHolder, Run
 from judges.endpoints.work import Outcome
 from judges.runs.commands.collecting import collect
-from judges.runs.commands.leases import Leased, lease, let_rest, store
+from judges.runs.commands.leases import Leased, lease, let_rest, renew, store
 from judges.runs.commands.runs import cancel_run, pause_run, retry_failed, start_run
 from judges.runs.queries.runs import run_progress, runs_with_open_judgments
 from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint, unpriced
@@ -216,6 +216,8 @@ def test_an_endpoint_is_called_by_one_worker_however_many_calls_it_takes(clock, 
     clock.advance(seconds=settings.LEASE_SECONDS + 1)
     assert len(other(run=runs[1].pk).judgments) == 30, "the silent worker lost it"
     assert lease(run=runs[0].pk, endpoint=endpoint.pk, holder=holder, how_many=9).judgments == []
+    assert not renew(endpoint=endpoint.pk, runs=[run.pk for run in runs], holder=holder)
+    assert len(other(run=runs[0].pk).judgments) == 30, "that changed nothing for the next one"
 
 
 def test_a_worker_of_the_version_before_and_one_of_this_never_call_together():

@@ -88,6 +88,7 @@ def test_a_limit_that_stands_is_used_with_few_refusals(runs):
 def test_calls_that_began_before_a_slowdown_only_make_its_pause_longer():
     now = [1000.0]
     limiter = RateLimiter(calls_in_flight=9, clock=lambda: now[0])
+    now[0] = 1000.5
     for _ in range(10):
         limiter.note_answer("m")
     now[0] = 1001.0
@@ -96,9 +97,10 @@ def test_calls_that_began_before_a_slowdown_only_make_its_pause_longer():
     now[0] = 1003.0
     limiter.back_off("m", began=1000.5, seconds=20)
     assert limiter.slowdowns == {"m": Slowdown(11, resumes_at=1023, climb=10)}
-    now[0] = 1033.0
+    now[0] = 1032.5
     for _ in range(10):
         limiter.note_answer("m")
+    now[0] = 1033.0
     limiter.back_off("m", began=1033, seconds=20)
     assert limiter.slowdowns == {"m": Slowdown(11, resumes_at=1053, climb=20)}
     assert (limiter.resting_until, limiter.unsaved_slowdowns) == (1053, {"m"})
