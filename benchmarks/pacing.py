@@ -4,8 +4,8 @@ python benchmarks/pacing.py
 
 A scripted server inside this process answers after some time, or with 429 and a Retry-After when more calls
 come in a second than its script allows then. It is asked by what workers ask with (judges.runs.asking and its
-rate limiter), in one or two workers that share what they learn, on a clock that jumps to the next event: the
-figures are the same on every machine, and minutes take moments. Ends with 1 where a ratio is too small.
+rate limiter), for one or two runs, on a clock that jumps to the next event: the values are the same on every
+machine, and minutes take moments. Ends with 1 where a ratio is too small.
 """
 
 import asyncio
@@ -33,12 +33,9 @@ from judges.endpoints.work import JudgmentWork  # noqa: E402
 from judges.methods import METHODS  # noqa: E402
 from judges.methods.base import Message  # noqa: E402
 from judges.runs.asking import Asking  # noqa: E402
-from judges.runs.pacing import ConsecutiveRefusals, RateLimiter  # noqa: E402
-from judges.runs.rates import Slowdown, slow_down  # noqa: E402
+from judges.runs.pacing import RateLimiter, RunPace  # noqa: E402
 
 MODEL = "m"
-TOLD_AFTER = 0.05  # seconds, as in a pipeline
-OTHERS_HEAR_AFTER = 2.5  # seconds, as heartbeats go
 
 
 class JumpingSelector(selectors.DefaultSelector):
@@ -107,14 +104,6 @@ class Scripted:
         return self.script[-1]
 
 
-@dataclass
-class Known:
-    """What workers know of the model's pace, as the database keeps it."""
-
-    slowdown: Slowdown | None = None
-    slowed_at: float = -1.0
-
-
 @dataclass(frozen=True)
 class Asked:
     """What came of a script: calls a second and 429s, over each of its phases."""
@@ -137,51 +126,27 @@ class Asked:
         return sum(begin <= moment < end for moment in self.server.refused)
 
 
-def ask_through(script: Sequence[Phase], *, latency: float, calls: int, workers: int = 1) -> Asked:
-    """Let workers ask a scripted server to the end of its script, with so many calls in flight together."""
+def ask_through(script: Sequence[Phase], *, latency: float, calls: int, runs: int = 1) -> Asked:
+    """Let runs ask a scripted server to the end of its script, with so many calls in flight together."""
     server = Scripted(script, latency)
     with asyncio.Runner(loop_factory=JumpingLoop) as runner:
-        runner.run(_work(server, calls, workers))
+        runner.run(_work(server, calls, runs))
     return Asked(server, calls)
 
 
-async def _work(server: Scripted, calls: int, workers: int) -> None:
-    known = Known()
-    clock = asyncio.get_running_loop().time
-    limiters = [RateLimiter(refusals=ConsecutiveRefusals(), clock=clock) for _ in range(workers)]
-    tasks = []
-    for limiter in limiters:
-        limiter.share = 1 / workers
-        limiter.give_places(calls // workers)
-        tasks.append(asyncio.create_task(_share(limiter, known)))
-        tasks += [asyncio.create_task(_ask_again_and_again(server, limiter)) for _ in range(calls // workers)]
+async def _work(server: Scripted, calls: int, runs: int) -> None:
+    limiter = RateLimiter(calls_in_flight=calls, clock=asyncio.get_running_loop().time)
+    paces = [limiter.add_run() for _ in range(runs)]
+    tasks = [asyncio.create_task(_ask_again_and_again(server, pace)) for pace in paces for _ in range(calls)]
     await asyncio.sleep(sum(phase.seconds for phase in server.script))
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _ask_again_and_again(server: Scripted, limiter: RateLimiter) -> None:
+async def _ask_again_and_again(server: Scripted, pace: RunPace) -> None:
     while True:
-        await Asking([WORK]).ask(server, limiter, lambda _: None, longest=60)  # type: ignore[arg-type]
-
-
-async def _share(limiter: RateLimiter, known: Known) -> None:
-    """Tell and hear what the database would keep, as judges.runs.commands.paces does."""
-    clock = asyncio.get_running_loop().time
-    heard_at = clock()
-    while True:
-        await asyncio.sleep(TOLD_AFTER)
-        told, limiter.asked_to_wait = limiter.asked_to_wait, {}
-        for each in told.values():
-            wait = {"now": each.told, "wait": each.seconds}
-            if known.slowdown is None or each.began > known.slowed_at:
-                known.slowdown = slow_down(known.slowdown, answered=each.answered, **wait)
-                known.slowed_at = each.told
-        if (told or clock() - heard_at >= OTHERS_HEAR_AFTER) and known.slowdown is not None:
-            heard_at = clock()
-            limiter.slowdowns = {MODEL: known.slowdown}
-            limiter.resting_until = max(limiter.resting_until, known.slowdown.resumes_at)
+        await Asking([WORK]).ask(server, pace, lambda _: None, longest=60)  # type: ignore[arg-type]
 
 
 DIMENSION = FrozenDimension(1, "fluency", "Fluency", "", "", 1, 5, "ordinal", ())
@@ -206,7 +171,7 @@ class Case:
     wanted: float
     latency: float = 0.4
     calls: int = 16
-    workers: int = 1
+    runs: int = 1
 
 
 def steady(limit: float, retry_after: float, seconds: float = 300) -> Sequence[Phase]:
@@ -227,7 +192,7 @@ CASES = [
     Case("refuses all for 60 s, 1 s", outage(60, 1), 121, 151, 0.5),
     Case("3 a second, 1 s", steady(3, 1), 0, 300, 0.7, calls=24),
     Case("20 a second, 1 s", steady(20, 1), 0, 300, 0.8),
-    Case("20 a second, 1 s, two workers", steady(20, 1), 0, 300, 0.8, workers=2),
+    Case("20 a second, 1 s, two runs", steady(20, 1), 0, 300, 0.8, runs=2),
     Case("100 a second, 1 s, 64 calls", steady(100, 1), 0, 300, 0.8, calls=64),
     Case("20 a second, 20 s", steady(20, 20), 0, 300, 0.6),
     Case("20, then 4, then 20 again", [Phase(60, 20), Phase(60, 4), Phase(60, 20)], 120, 180, 0.6),
@@ -240,7 +205,7 @@ def main() -> None:
     print(f"{'limit, Retry-After':<36}{'from':>6}{'to':>6}{columns}")
     good = True
     for case in CASES:
-        came = ask_through(case.script, latency=case.latency, calls=case.calls, workers=case.workers)
+        came = ask_through(case.script, latency=case.latency, calls=case.calls, runs=case.runs)
         ours, ideal = came.answered(case.begin, case.end), came.ideal(case.begin, case.end)
         refused = came.refused(case.begin, case.end)
         per_answer = refused / max(ours * (case.end - case.begin), 1)

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from annotate.core.periodic import PeriodicTask
 from judges.routing.commands.stopping import stop_contradicted_judges
-from judges.runs import slices
+from judges.runs.asker import stop_calls
 from judges.runs.commands.drift import finish_ended_checks, start_due_checks
 from judges.runs.commands.leases import finish_left_undone, sweep
 from judges.runs.queries.batches import runs_with_due_batches
@@ -100,4 +100,4 @@ class DrainCalls(bootsteps.StartStopStep):
 
     def stop(self, parent: Any) -> None:  # noqa: ARG002
         """Wait for calls in flight."""
-        slices.drain()
+        stop_calls()

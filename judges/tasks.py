@@ -2,18 +2,18 @@
 
 from celery import shared_task
 
-from judges.runs.commands.collecting import collect_slice
+from judges.runs.commands.collecting import start_collecting
 from judges.runs.commands.retention import remove_old_replies
 
-SLICE = 120.0  # seconds after which a worker lets other runs have a turn
+LONGEST = 120.0  # seconds, after which a worker lets other jobs have a turn
 
 
 # Acknowledged when it begins: brokers take a worker for dead that keeps a message for long (RabbitMQ after 30
 # minutes), and a message that is lost costs nothing, since workers look for work by themselves.
 @shared_task(name="judges.tasks.collect_judgments", acks_late=False)
 def collect_judgments(run: int) -> None:
-    """Ask what a run still needs; what is left when time is up waits until workers look for work again."""
-    collect_slice(run=run, seconds=SLICE)
+    """Call the endpoints that a run still needs in the background, where no worker does so."""
+    start_collecting(run=run, seconds=LONGEST)
 
 
 @shared_task(name="judges.tasks.forget_replies")

@@ -23,7 +23,7 @@ from judges.methods.base import Readable, Reading, Unreadable
 from judges.methods.probabilities import answer_logprobs
 from judges.methods.reading.plain import answer_start
 from judges.methods.steps import MethodStep
-from judges.runs.pacing import FailedCall, RateLimiter, RunMustStop, Stopped
+from judges.runs.pacing import FailedCall, RunMustStop, RunPace, Stopped
 
 MAX_ATTEMPTS = 8
 MAX_WAITS = 100  # as often is a judgment put off because the server asks to slow down
@@ -36,7 +36,7 @@ LATE = 1.0  # seconds by which the client may be late with its own timeout
 async def ask_together(
     works: Sequence[JudgmentWork],
     client: Client,
-    pace: RateLimiter,
+    pace: RunPace,
     deliver: Callable[[Outcome], None],
     *,
     longest: float,
@@ -64,7 +64,7 @@ async def ask_together(
         deliver(outcome)
         # Only an answer to one alone tells that it was `n` that was refused, and not this text.
         if replies is None and outcome.status in (Judgment.Status.DONE, Judgment.Status.UNREADABLE):
-            pace.models_without_n.add(works[0].question.model)
+            pace.limiter.models_without_n.add(works[0].question.model)
 
     await _ask_all(left, client, pace, deliver_one, longest)
 
@@ -72,7 +72,7 @@ async def ask_together(
 async def _ask_all(
     calls: Sequence["Asking"],
     client: Client,
-    pace: RateLimiter,
+    pace: RunPace,
     deliver: Callable[[Outcome], None],
     longest: float,
 ) -> None:
@@ -98,14 +98,14 @@ async def _ask_all(
 
 
 async def _samples(
-    works: Sequence[JudgmentWork], client: Client, pace: RateLimiter, longest: float
+    works: Sequence[JudgmentWork], client: Client, pace: RunPace, longest: float
 ) -> list[Reply] | None:
     """Return the replies of one call for all; none where it failed, for one by one may do better.
 
     None where the server refuses it, and does not say that it is for its text.
     """
     question, waits = replace(works[0].question, n=len(works)), 0
-    while waits < MAX_WAITS and question.model not in pace.models_without_n:
+    while waits < MAX_WAITS and question.model not in pace.limiter.models_without_n:
         try:
             return await _answer(replace(works[0], question=question), client, pace, longest)
         except Stopped:
@@ -135,12 +135,13 @@ class Asking:
         self._waits, self._pause = 0, 0.0
 
     async def ask(
-        self, client: Client, pace: RateLimiter, deliver: Callable[[Outcome], None], *, longest: float
+        self, client: Client, pace: RunPace, deliver: Callable[[Outcome], None], *, longest: float
     ) -> None:
         """Ask until all have an outcome, once more after a reply without a usable score if it may vary.
 
         When calls are stopped, what was asked without an outcome is put back as planned, with its calls
-        counted: another slice makes those that are left of MAX_ATTEMPTS. What was never asked has no outcome.
+        counted: the next worker makes those that are left of MAX_ATTEMPTS. What was never asked has no
+        outcome.
         """
         try:
             while self._open and self._calls < MAX_ATTEMPTS and self._waits < MAX_WAITS:
@@ -149,7 +150,7 @@ class Asking:
             calls = self._calls - self._calls_before
             # What a server that is away does to its calls says nothing about a judgment. One of them counts
             # all the same, for a judgment that silences the server each time it is asked must fail some day.
-            counted = min(calls, 1) if pace.server_is_silent else calls
+            counted = min(calls, 1) if pace.limiter.server_is_silent else calls
             self._settle(lambda each: each.put_back(counted), deliver)
             self._open = []
             return
@@ -158,11 +159,11 @@ class Asking:
 
     @property
     def unstored_replies(self) -> list[Outcome]:
-        """Replies without a usable score that no slice has stored yet, planned to be asked for once more."""
+        """Replies without a usable score that is not stored yet, planned to be asked for once more."""
         return [reply for each in self._open if (reply := each.unstored_reply)]
 
     async def _ask_once(
-        self, client: Client, pace: RateLimiter, deliver: Callable[[Outcome], None], longest: float
+        self, client: Client, pace: RunPace, deliver: Callable[[Outcome], None], longest: float
     ) -> None:
         try:
             if self._pause:
@@ -224,7 +225,7 @@ class _Unanswered:
 
     @property
     def unstored_reply(self) -> Outcome | None:
-        """A reply without a usable score that no slice has stored yet, planned to be asked for once more."""
+        """A reply without a usable score that is not stored yet, planned to be asked for once more."""
         if self._unreadable is None or self._unreadable is self._work.unreadable:
             return None
         return replace(self._unreadable, status=Judgment.Status.PLANNED)
@@ -256,7 +257,7 @@ class _Unanswered:
         return self._unreadable or replace(self._spent, reason=reason)
 
     def put_back(self, calls: int) -> Outcome | None:
-        """Return what another slice goes on from: calls are counted, a first unreadable reply is kept."""
+        """Return what another worker continues from: calls are counted, a first unreadable reply is kept."""
         if not calls:
             return self.unstored_reply
         so_far = self._unreadable or self._spent
@@ -280,7 +281,7 @@ def outcome_of_reply(work: JudgmentWork, reply: Reply) -> Outcome:
     return _read_reply(work, reply, _with_usage(work, spent, reply))
 
 
-async def _answer(work: JudgmentWork, client: Client, pace: RateLimiter, longest: float) -> list[Reply]:
+async def _answer(work: JudgmentWork, client: Client, pace: RunPace, longest: float) -> list[Reply]:
     question, model = work.question, work.question.model
     async with pace.call(model) as began:
         try:
@@ -294,25 +295,26 @@ async def _answer(work: JudgmentWork, client: Client, pace: RateLimiter, longest
                 advice = gettext("Make a judge without structured output, or of another model.")
                 raise RunMustStop(f"{error.sentence} {advice}") from error
             if not error.permanent:
-                pace.last_failure = FailedCall(error.sentence, asked_to_wait=error.wait is not None)
+                pace.limiter.last_failure = FailedCall(error.sentence, asked_to_wait=error.wait is not None)
             # All may be refused for the same reason; several samples for being several, and a filter looks at
             # each text.
             elif question.n == 1 and error.problem is not RequestProblem.FILTERED:
                 pace.refusals.note_refusal(error.sentence)
             if error.wait is not None:
-                pace.back_off(model, began=began, seconds=error.wait)
+                pace.limiter.back_off(model, began=began, seconds=error.wait)
             raise
-    pace.note_answer(model)
+    pace.limiter.note_answer(model)
+    pace.refusals.note_answer()
     if not question.max_tokens_name and replies[0].max_tokens_name:
-        pace.learned_names[model] = replies[0].max_tokens_name
+        pace.limiter.learned_names[model] = replies[0].max_tokens_name
     if rest := replies[0].rest:
-        pace.rest(rest)
+        pace.limiter.rest(rest)
     return replies
 
 
 async def _call(question: Question, client: Client, longest: float) -> list[Reply]:
     # The client's own timeout begins anew with each byte: a server that sends blanks to keep the line alive
-    # would hold a place, and a worker that stops, for ever.
+    # would be in flight, and hold up a worker that stops, for ever.
     try:
         async with asyncio.timeout(longest + LATE):
             return await client.ask_samples(question)

@@ -1,15 +1,16 @@
-"""When the next call to a server may begin: places, pauses that the server asked for, and how calls fare."""
+"""When the next call to a server may begin: calls in flight, pauses that it asked for, and how calls fare."""
 
 import asyncio
 import time
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 
 from django.utils.translation import gettext
 
-from judges.runs.rates import Slowdown, allowed_rate, answered_rate
+from judges.runs.rates import Slowdown, allowed_rate, answered_rate, slow_down
 
 REMEMBERED = 1000  # answers
 LATE = 0.05  # seconds
@@ -24,11 +25,11 @@ class RunMustStop(Exception):  # noqa: N818 - it reads as what happened
 
 
 class Stopped(Exception):  # noqa: N818 - it reads as what happened
-    """No call begins any more: the slice is over, or the run does not go on."""
+    """No call begins any more: the worker stops, or the run does not go on."""
 
 
 class ConsecutiveRefusals:
-    """How many requests in a row the server refused; a worker keeps it from slice to slice of a run."""
+    """How many requests of a run in a row the server refused; a worker remembers it."""
 
     def __init__(self) -> None:
         self._refusals = 0
@@ -57,145 +58,182 @@ class FailedCall:
     asked_to_wait: bool
 
 
-@dataclass(frozen=True)
-class AskedToWait:
-    """That a server asked to wait so many seconds when a call was `told` that, which began at `began`.
-
-    answered: calls a second that the server answered lately, to all workers.
-    """
-
-    began: float
-    told: float
-    seconds: float
-    answered: float
-
-
 class RateLimiter:
-    """What all calls of a slice to one server share: places, when it may be asked again, how it has fared.
+    """The limits of one server for all runs that call it, and how their calls have fared.
 
-    A model that asks to slow down is asked after its pause at a rate that `judges.runs.rates` says. Workers
-    share what they learn: `slowdowns` is what is known by all, `share` this slice's part of the rate, and
-    `asked_to_wait` what the others were not told yet. `models_without_n`: those of which the server gives no
-    several samples in one call. The clock is that of the wall, which workers share too.
+    A model that asks to slow down is called after its pause at a rate that `judges.runs.rates` says. One
+    worker at a time calls a server, so all of this is in its memory; `unsaved_slowdowns` and `resting_until`
+    are stored for the worker after it. `models_without_n`: those of which the server gives no several samples
+    in one call. The clock is that of the wall, which workers share.
     """
 
     def __init__(
         self,
         *,
-        refusals: ConsecutiveRefusals,
+        calls_in_flight: int,
         models_without_n: set[str] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.places = 0
-        self.in_flight = 0
+        self.calls_in_flight = calls_in_flight
         self.resting_until = 0.0
-        self.refusals = refusals
         self.models_without_n = set() if models_without_n is None else models_without_n
-        self.last_failure: FailedCall | None = None  # since the last answer, not told others yet
-        self.was_answered = False  # and other workers were not told yet
+        self.last_failure: FailedCall | None = None  # since the last answer, not stored yet
+        self.was_answered = False  # and that is not stored yet
         self.server_is_silent = False
-        self.share = 1.0
-        self.slowdowns: Mapping[str, Slowdown] = {}
-        self.asked_to_wait: dict[str, AskedToWait] = {}
+        self.slowdowns: dict[str, Slowdown] = {}
+        self.unsaved_slowdowns: set[str] = set()  # models
         self.learned_names: dict[str, str] = {}  # of the longest reply, by model, not stored yet
-        self._clock = clock
-        self._stopped = asyncio.Event()
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self.clock = clock
+        self.order = count()
+        self._runs: list[RunPace] = []
         self._answered: defaultdict[str, deque[float]] = defaultdict(lambda: deque(maxlen=REMEMBERED))
         self._next: defaultdict[str, float] = defaultdict(float)
+        self._slowed_at: dict[str, float] = {}
         self._began = clock()
 
     @property
+    def in_flight(self) -> int:
+        """The calls of all runs."""
+        return sum(run.in_flight for run in self._runs)
+
+    @property
+    def held(self) -> int:
+        """Judgments of all runs that are in calls or not stored yet."""
+        return sum(run.held for run in self._runs)
+
+    @property
+    def runs(self) -> int:
+        """How many runs call the server."""
+        return len(self._runs)
+
+    def add_run(self, refusals: ConsecutiveRefusals | None = None) -> "RunPace":
+        """Let one more run call the server."""
+        run = RunPace(self, refusals or ConsecutiveRefusals())
+        self._runs.append(run)
+        return run
+
+    def remove_run(self, run: "RunPace") -> None:
+        """Forget a run whose calls have ended."""
+        self._runs.remove(run)
+
+    def begin_waiting_calls(self) -> None:
+        """Begin calls that wait, one of each run in turn: the run with fewest calls in flight comes first."""
+        free = self.calls_in_flight - self.in_flight
+        while free > 0 and (runs := [run for run in self._runs if run.waiting]):
+            next_run = min(runs, key=lambda run: (run.in_flight, run.last_began))
+            turn = next_run.waiting.popleft()
+            if not turn.done():  # it was cancelled
+                next_run.begin_call()
+                turn.set_result(None)
+                free -= 1
+
+    async def wait_for_turn(self, run: "RunPace", model: str) -> None:
+        """Wait until a model may be called; raises Stopped."""
+        while (pause := max(self.resting_until, self._next[model]) - self.clock()) > 0:
+            # The rate may have grown, or a pause begun, when a long wait is over.
+            await run.sleep(min(pause, LOOK_AGAIN_AFTER))
+        now = self.clock()
+        distance = 1 / allowed_rate(self.slowdowns.get(model), now)
+        # What a busy event loop was late is caught up with, a little; else no rate would ever be reached.
+        self._next[model] = max(self._next[model], now - LATE) + distance
+
+    def rest(self, seconds: float) -> None:
+        """Begin no call for so long."""
+        self.resting_until = max(self.resting_until, self.clock() + seconds)
+
+    def back_off(self, model: str, *, began: float, seconds: float) -> None:
+        """Begin no call for so long, and then call the model more slowly.
+
+        began: when the call began that the server answered so. Calls that were in flight at the last slowdown
+        belong to it: they only make its pause longer.
+        """
+        now, before = self.clock(), self.slowdowns.get(model)
+        if before is not None and began <= self._slowed_at.get(model, 0.0):
+            after = replace(before, resumes_at=max(before.resumes_at, now + seconds))
+        else:
+            since = max(self._began, before.resumes_at if before else 0.0)
+            answered = answered_rate(self._answered[model], now=now, since=since)
+            after = slow_down(before, now=now, wait=seconds, answered=answered)
+            self._slowed_at[model] = now
+        self.slowdowns[model] = after
+        self.unsaved_slowdowns.add(model)
+        self.rest(seconds)
+
+    def answered_within(self, seconds: float) -> int:
+        """Return how many calls were answered in the last so many seconds."""
+        now = self.clock()
+        return sum(now - moment <= seconds for answered in self._answered.values() for moment in answered)
+
+    def note_answer(self, model: str) -> None:
+        """Take note that the server answers."""
+        self._answered[model].append(self.clock())
+        self.last_failure, self.was_answered = None, True
+
+
+class RunPace:
+    """The calls of one run within the limits of its server."""
+
+    def __init__(self, limiter: RateLimiter, refusals: ConsecutiveRefusals) -> None:
+        self.limiter = limiter
+        self.refusals = refusals
+        self.in_flight = 0
+        self.held = 0  # judgments in calls or not stored yet, as the run's pipeline counts them
+        self.last_began = -1  # in the order of the server's calls
+        self.waiting: deque[asyncio.Future[None]] = deque()
+        self._stopped = asyncio.Event()
+
+    @property
     def is_stopped(self) -> bool:
-        """Whether no call begins any more."""
+        """Whether no call of the run begins any more."""
         return self._stopped.is_set()
 
     def stop(self) -> None:
-        """Let no call begin any more; who waits for a place or a pause gets Stopped at once."""
+        """Begin no more calls of the run; those that wait get Stopped at once."""
         self._stopped.set()
-        self._wake(len(self._waiting))
-
-    def give_places(self, places: int) -> None:
-        """Let so many calls be in flight; where there are more, they end first."""
-        self.places = places
-        self._wake(places - self.in_flight)
+        while self.waiting:
+            turn = self.waiting.popleft()
+            if not turn.done():
+                turn.set_exception(Stopped())
 
     @asynccontextmanager
     async def call(self, model: str) -> AsyncIterator[float]:
-        """Hold a place when a model may be asked, and give the moment at which the call begins.
-
-        Raises Stopped.
-        """
-        await self._take_place()
+        """Wait until a model may be called, and give the moment at which the call begins; raises Stopped."""
+        await self._wait_until_free()
         try:
-            await self._wait_for_turn(model)
-            yield self._clock()
+            self._raise_if_stopped()
+            await self.limiter.wait_for_turn(self, model)
+            yield self.limiter.clock()
         finally:
-            self.in_flight -= 1
-            self._wake(1)
+            self._end_call()
 
     async def sleep(self, seconds: float) -> None:
         """Wait so long; raises Stopped as soon as no call begins any more."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._stopped.wait()
-        self._refuse_if_stopped()
+        self._raise_if_stopped()
 
-    async def _take_place(self) -> None:
-        self._refuse_if_stopped()
-        while self.in_flight >= self.places:
-            turn = asyncio.get_running_loop().create_future()
-            self._waiting.append(turn)
-            await turn
-            self._refuse_if_stopped()
+    def begin_call(self) -> None:
+        """Count a call as in flight."""
         self.in_flight += 1
+        self.last_began = next(self.limiter.order)
 
-    def _wake(self, how_many: int) -> None:
-        while how_many > 0 and self._waiting:
-            turn = self._waiting.popleft()
-            if not turn.done():  # who was cancelled waits no more
-                turn.set_result(None)
-                how_many -= 1
+    def _end_call(self) -> None:
+        self.in_flight -= 1
+        self.limiter.begin_waiting_calls()
 
-    async def _wait_for_turn(self, model: str) -> None:
-        while (pause := max(self.resting_until, self._next[model]) - self._clock()) > 0:
-            # The rate may have grown, or a pause begun, when a long wait is over.
-            await self.sleep(min(pause, LOOK_AGAIN_AFTER))
-        now = self._clock()
-        distance = 1 / (allowed_rate(self.slowdowns.get(model), now) * self.share)
-        # What a busy event loop was late is caught up with, a little; else no rate would ever be reached.
-        self._next[model] = max(self._next[model], now - LATE) + distance
+    async def _wait_until_free(self) -> None:
+        self._raise_if_stopped()
+        turn = asyncio.get_running_loop().create_future()
+        self.waiting.append(turn)
+        self.limiter.begin_waiting_calls()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # its turn came in the same moment
+                self._end_call()
+            raise
 
-    def _refuse_if_stopped(self) -> None:
+    def _raise_if_stopped(self) -> None:
         if self.is_stopped:
             raise Stopped
-
-    def rest(self, seconds: float) -> None:
-        """Let nobody ask for so long."""
-        self.resting_until = max(self.resting_until, self._clock() + seconds)
-
-    def back_off(self, model: str, *, began: float, seconds: float) -> None:
-        """Let nobody ask for so long, and then the model more slowly.
-
-        began: when the call did that says so. The first of several counts that were in flight together.
-        """
-        if model not in self.asked_to_wait:
-            answered = self._answered_rate(model) / self.share
-            self.asked_to_wait[model] = AskedToWait(began, self._clock(), seconds, answered)
-        self.rest(seconds)
-
-    def _answered_rate(self, model: str) -> float:
-        known = self.slowdowns.get(model)
-        since = max(self._began, known.resumes_at if known else 0.0)
-        return answered_rate(self._answered[model], now=self._clock(), since=since)
-
-    def answered_within(self, seconds: float) -> int:
-        """Return how many calls were answered in the last so many seconds."""
-        now = self._clock()
-        return sum(now - moment <= seconds for answered in self._answered.values() for moment in answered)
-
-    def note_answer(self, model: str) -> None:
-        """Take note that the server answers."""
-        self._answered[model].append(self._clock())
-        self.last_failure, self.was_answered = None, True
-        self.refusals.note_answer()

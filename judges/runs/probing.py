@@ -17,7 +17,7 @@ from judges.endpoints.prices import prices_of
 from judges.endpoints.queries import READY
 from judges.endpoints.questions import Question
 from judges.methods.base import Message
-from judges.runs.commands import holders, leases, silence
+from judges.runs.commands import askers, leases, silence
 from judges.runs.commands.first_judgments import note_max_tokens_name
 from judges.runs.queries.runs import goes_on
 
@@ -52,7 +52,7 @@ def _probe(run: int, judge: Judge, holder: UUID) -> None:
         )
         Run.objects.filter(pk=run).update(spent=F("spent") + (cost or Decimal(0)))
     finally:
-        holders.let_go(holder=holder)
+        askers.let_go(holder=holder)
 
 
 def _note_failed(judge: Judge, error: RequestFailed) -> None:

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from pytest_django.live_server_helper import LiveServer
 
 from concord.celery import app
+from judges.runs.commands.collecting import collect
 
 # Milliseconds. It only ends what hangs: a busy machine takes a minute for an import within a request.
 PATIENCE = 120_000
@@ -51,6 +52,7 @@ def tasks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Play the worker's part inside the server: a task runs where it is sent."""
     monkeypatch.setitem(app.conf, "task_always_eager", True)
     monkeypatch.setitem(app.conf, "task_eager_propagates", True)
+    monkeypatch.setattr("judges.tasks.start_collecting", collect)
 
 
 class RequestsUnderWay:

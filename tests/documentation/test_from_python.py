@@ -17,6 +17,7 @@ from annotate.core.models import Export, Project, Rating
 from annotate.management.demonstration.load import load_demonstration
 from concord.celery import app
 from judges.core.models import Judgment
+from judges.runs.commands.collecting import collect
 from tests.documentation.tutorials import blocks
 from tests.judges.provider import providing
 
@@ -29,6 +30,7 @@ def tasks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace the worker: a task runs inside the server, which sends it."""
     monkeypatch.setitem(app.conf, "task_always_eager", True)
     monkeypatch.setitem(app.conf, "task_eager_propagates", True)
+    monkeypatch.setattr("judges.tasks.start_collecting", collect)
 
 
 def reply(request: dict[str, Any]) -> str:

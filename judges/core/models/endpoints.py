@@ -193,10 +193,10 @@ class ModelPace(models.Model):
 
 
 class LeaseHolder(models.Model):
-    """A slice of a worker: its key is the `lease` of the judgments that it holds.
+    """The lease of the one worker that calls an endpoint; its key is also the `lease` of judgments.
 
-    Its places are the calls that it may have in flight, so those of an endpoint's living holders never add up
-    to more than it takes. Rows stay for a while, for the order of turns.
+    places: the calls that it may have in flight. run: the one that it began with. Workers of the version
+    before read and write the rest, see docs/decisions/0047.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)

@@ -1,47 +1,50 @@
 """A worker's part of a run: everything that it can ask now, on all of the run's endpoints at once."""
 
-import asyncio
 import time
 
 from django.db.models import Exists, OuterRef
+from django.utils import timezone
 
 from judges.core.errors import KeyMissingError
-from judges.core.models import Batch, Endpoint, Judge, Judgment, Run
+from judges.core.models import Batch, Endpoint, Judge, Judgment, LeaseHolder, Run
 from judges.endpoints.keys import server_of
-from judges.endpoints.prices import EndpointPrices
+from judges.runs.asker import call_endpoints, call_in_background
 from judges.runs.batch_worker import work_on_batches
 from judges.runs.commands.leases import is_under_way, stop_run
 from judges.runs.commands.reusing import reuse_answers
-from judges.runs.pipeline import Share
 from judges.runs.probing import probe_silent_servers
 from judges.runs.queries.batches import ATTENDED
 from judges.runs.queries.runs import goes_on
-from judges.runs.slices import Slice, work
 
 
 def collect(*, run: int, seconds: float) -> bool:
     """Ask for up to `seconds`, wait for the calls in flight; return whether the run needs more.
 
-    A run through the batch interface has all done that is due, and is due again when a batch is polled next.
+    Other runs are worked on where they ask the same endpoints. A run through the batch interface has all done
+    that is due, and is due again when a batch is polled next.
     """
     until = time.monotonic() + seconds
-    shares = _shares(run, seconds)
-    if shares is None:
+    endpoints = _endpoints_of(run, seconds)
+    if endpoints is None:
         return False
-    asyncio.run(work(shares, until=until, hand_over=lambda: None))
+    call_endpoints(endpoints, run=run, seconds=until - time.monotonic())
     if _uses_batches(run):
         work_on_batches(run=run, seconds=until - time.monotonic())
         return False
     return needs_work(run)
 
 
-def collect_slice(*, run: int, seconds: float) -> None:
-    """Ask for up to `seconds` and return then; calls in flight end in a thread of their own."""
+def start_collecting(*, run: int, seconds: float) -> None:
+    """Call the run's endpoints in the background, where no worker does so; do what is due for its batches.
+
+    seconds: how long the look for stored answers and the work on batches may take.
+    """
     until = time.monotonic() + seconds
-    shares = _shares(run, seconds)
-    if shares:
-        Slice(shares, seconds=max(until - time.monotonic(), 0)).run()
-    if shares is not None and _uses_batches(run):
+    endpoints = _endpoints_of(run, seconds)
+    if endpoints is None:
+        return
+    call_in_background(endpoints, run=run)
+    if _uses_batches(run):
         work_on_batches(run=run, seconds=until - time.monotonic())
 
 
@@ -49,8 +52,8 @@ def _uses_batches(run: int) -> bool:
     return Run.objects.filter(pk=run, via=Run.Via.BATCH).exists()
 
 
-def _shares(run: int, seconds: float) -> list[Share] | None:
-    """Return what to ask at each endpoint that answers; None where a key is missing.
+def _endpoints_of(run: int, seconds: float) -> list[Endpoint] | None:
+    """Return the endpoints to call that answer and that no worker calls; None where a key is missing.
 
     Before, judgments are answered from what is stored, where the run wants that; nothing is asked until all
     were looked up. A run through the batch interface asks the first judgment of each judge by a call.
@@ -65,12 +68,15 @@ def _shares(run: int, seconds: float) -> list[Share] | None:
     asked = Judge.with_candidates.filter(Exists(of_run), project=found.project_id)
     if found.via == Run.Via.BATCH:
         asked = asked.filter(pk__in=found.untried_judges or [])
-    endpoints = Endpoint.objects.filter(pk__in=asked.values("endpoint"), next_probe_at__isnull=True)
+    answering = Endpoint.objects.filter(pk__in=asked.values("endpoint"), next_probe_at__isnull=True)
+    called = LeaseHolder.objects.filter(endpoint=OuterRef("pk"), alive_until__gte=timezone.now())
     try:
-        return [_share(run, endpoint) for endpoint in endpoints.order_by("pk")]
+        for endpoint in answering:
+            server_of(endpoint)
     except KeyMissingError as error:
         stop_run(found, error.message)
         return None
+    return list(answering.filter(~Exists(called)).order_by("pk"))
 
 
 def needs_work(run: int) -> bool:
@@ -78,12 +84,3 @@ def needs_work(run: int) -> bool:
     if goes_on(run) and is_under_way(Judgment.objects.filter(run=run)):
         return True
     return Batch.objects.filter(run=run, closed_at__isnull=True, run__status__in=ATTENDED).exists()
-
-
-def _share(run: int, endpoint: Endpoint) -> Share:
-    return Share(
-        run=run,
-        endpoint=endpoint.pk,
-        server=server_of(endpoint),
-        prices=EndpointPrices(endpoint),
-    )

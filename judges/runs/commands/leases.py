@@ -1,8 +1,8 @@
 """Leasing judgments to a worker and writing back what came of them, in short transactions.
 
-A lease is the right to ask a judgment until a moment. A worker that dies keeps nothing: when its leases run
-out, another one takes them, or the sweeper frees them. Only the holder of a lease can write its outcome, so
-each is written once.
+A lease is the right to ask a judgment until a moment. A worker that dies keeps nothing: when its leases have
+ended, the next worker of the endpoint or the sweeper plans these judgments again. Only the holder of a lease
+can write its outcome, so each is written once.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -21,38 +21,18 @@ from django.utils import timezone
 from annotate.webhooks.commands import announce
 from judges.core.models import Batch, Endpoint, Judge, Judgment, Run
 from judges.endpoints.work import Call, Outcome, Prices
-from judges.runs.commands import holders
+from judges.runs.commands import askers
+from judges.runs.commands.askers import LEASE
 from judges.runs.commands.budgets import used_up
 from judges.runs.commands.earlier_answers import give_back_answers
 from judges.runs.commands.first_judgments import note_first_judgments, why_judges_stopped
-from judges.runs.commands.holders import LEASE
-from judges.runs.commands.lost_calls import count_lost_calls
 from judges.runs.queries.affordable import affordable_calls
 from judges.runs.queries.batches import open_batches
 from judges.runs.queries.runs import without_living_holder
 from judges.runs.queries.shared import SharedCalls, first_calls, shared_calls
 
 WINDOW = timedelta(seconds=6)  # over which an endpoint's limits are kept
-MOST_AHEAD = 4  # times its places, as many judgments a holder leases before it has places for them
 RUN_FINISHED, RUN_STOPPED = "run.finished", "run.stopped"  # events of webhooks
-
-
-@dataclass(frozen=True)
-class HolderLoad:
-    """What a holder is busy with when it asks for more.
-
-    held: the places that it may be using. unanswered: its judgments in a call or waiting for one. ahead: how
-    many it wants beyond its places, because it comes to them before it could ask again. turn: which judge of
-    the run comes first.
-    """
-
-    held: int = 0
-    unanswered: int = 0
-    ahead: int = 0
-    turn: int = 0
-
-
-NOTHING = HolderLoad()
 
 
 @dataclass(frozen=True)
@@ -60,9 +40,8 @@ class Leased:
     """What a worker may ask now; `come_back` when there will be more for it, though not at once.
 
     `has_ended`: the run no longer goes on, or its `server_is_silent` (`commands.silence`), and what is leased
-    already should not be asked either. `counts_tokens`: the endpoint limits tokens. `places`: how many
-    calls it may have in flight. `share`: its part of the endpoint's rate. `untried`: judges that are asked
-    one judgment alone until one is answered.
+    already should not be asked either. `counts_tokens`: the endpoint limits tokens. `untried`: judges that
+    are asked one judgment alone until one is answered.
     """
 
     judgments: Sequence[int]
@@ -70,20 +49,17 @@ class Leased:
     has_ended: bool = False
     server_is_silent: bool = False
     counts_tokens: bool = True
-    resting_until: datetime | None = None
-    places: int = 0
-    share: float = 1.0
     untried: Collection[int] = frozenset()
 
 
 @transaction.atomic
-def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: HolderLoad = NOTHING) -> Leased:
-    """Lease judgments of a running run on one endpoint for up to `how_many` calls at the same time.
+def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, turn: int = 0, runs: int = 1) -> Leased:
+    """Lease the judgments of up to `how_many` calls of a running run, for the worker that has the endpoint.
 
-    As many as the run has places for, as limits and budget allow, and as no other run has a claim to. The
-    run's judges take turns. Of a judge without an answer one judgment is leased at a time, and in a run
-    through the batch interface nothing else. Locks the run, then the endpoint, then each judgment that it
-    takes, skipping those being taken.
+    As many as limits and budget allow. `turn`: which judge of the run comes first, for they take turns.
+    `runs`: how many runs share the requests that the endpoint allows now. Of a judge without an answer one
+    judgment is leased at a time, and in a run through the batch interface nothing else. Locks the run, then
+    the endpoint, then each judgment that it takes.
     """
     locked = Run.objects.select_for_update().get(pk=run)
     if locked.status != Run.Status.RUNNING:
@@ -93,6 +69,10 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: HolderL
     server = Endpoint.objects.select_for_update().get(pk=endpoint)
     if server.next_probe_at is not None:
         return Leased([], has_ended=True, server_is_silent=True)
+    if not askers.hold_endpoint(endpoint=server, run=run, holder=holder):
+        return Leased([], has_ended=True)
+    now = timezone.now()
+    askers.free_abandoned(run=locked, at=now, besides=holder)
     planned = Judgment.objects.filter(run=run, judge=OuterRef("pk"), status=Judgment.Status.PLANNED)
     own = Judge.with_candidates.filter(endpoint=server).order_by("pk")
     judges = dict(own.values_list("pk", Exists(planned)))
@@ -102,43 +82,32 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, load: HolderL
     judgments = Judgment.objects.filter(run=run, judge__in=judges)
     if not any(judges.values()) and not judgments.filter(status=Judgment.Status.LEASED).exists():
         return Leased([])
-    now = timezone.now()
-    count_lost_calls(run=locked, at=now, besides=holder)
-    most, shared = how_many + load.ahead, shared_calls(locked)
-    affordable, allowed = affordable_calls(locked, server, most, shared.sizes), _allowed_now(server, most)
+    shared = shared_calls(locked)
+    affordable = affordable_calls(locked, server, how_many, shared.sizes)
     in_flight = judgments.filter(status=Judgment.Status.LEASED).exists() or open_batches(locked).exists()
     if affordable == 0 and locked.budget and not in_flight:
         stop_run(locked, used_up(locked.budget))
         return Leased([])
-    # Who may ask nothing now claims no more places, or it would keep others from them.
-    wanted = how_many if min(affordable, allowed) else min(load.held, how_many)
-    claim = holders.claim_places(endpoint=server, run=run, holder=holder, held=load.held, wanted=wanted)
-    if claim is None:
-        return Leased([])
-    room = claim.places + min(load.ahead, MOST_AHEAD * claim.places) - load.unanswered
-    if allowed < most:  # a window's requests are for all runs
-        room = min(room, -(-allowed // claim.runs))
-    room = min(room, affordable)
-    taken = _take_abandoned(judgments, room, holder, shared, now)
+    room, allowed = min(how_many, affordable), _allowed_now(server, how_many)
+    if allowed < how_many:  # a window's requests are for all runs
+        room = min(room, -(-allowed // runs))
+    taken: list[Sequence[int]] = []
     waiting = [judge for judge, has_planned in judges.items() if has_planned]
     untried &= set(waiting)
     if untried:
         asked = judgments.filter(judge__in=untried, status=Judgment.Status.LEASED)
         busy = set(asked.order_by().values_list("judge", flat=True).distinct())
         waiting = [judge for judge in waiting if judge not in busy]
-    if waiting and room > len(taken):
-        first = load.turn % len(waiting)
+    if waiting and room > 0:
+        first = turn % len(waiting)
         in_turn = [*waiting[first:], *waiting[:first]]
         alone = _first_calls_of(server, untried)
-        taken += _take_in_turn(judgments, in_turn, alone, room - len(taken), holder, shared, now)
+        taken = _take_in_turn(judgments, in_turn, alone, room, holder, shared, now)
     _count_against_limits(server, len(taken))
     return Leased(
         list(chain.from_iterable(taken)),
         come_back=bool(taken) or room <= 0 or bool(untried),
         counts_tokens=server.tokens_per_minute is not None,
-        resting_until=server.resting_until,
-        places=claim.places,
-        share=claim.share,
         untried=frozenset(untried),
     )
 
@@ -208,22 +177,24 @@ def _note_savings(outcomes: Sequence[Outcome], prices: Mapping[str, Prices]) -> 
     }
 
 
-def renew(*, run: int, holder: UUID) -> None:
-    """Let the holder's leases run from now on."""
-    _held_by(run, holder).update(leased_until=timezone.now() + LEASE)
-    holders.keep_alive(holder=holder)
-
-
 @transaction.atomic
-def give_back(*, run: int, holder: UUID, besides: Collection[int] = ()) -> None:
-    """Let go of the holder's leases, so that others can ask them at once, besides those in a call."""
-    _held_by(run, holder).exclude(pk__in=besides).update(
-        status=Judgment.Status.PLANNED, lease=None, leased_until=None
-    )
+def renew(*, endpoint: int, runs: Sequence[int], holder: UUID) -> bool:
+    """Let the holder's leases run from now on: of the endpoint, and of judgments of these runs.
+
+    Return whether the endpoint is still its own. Locks the endpoint.
+    """
+    server = Endpoint.objects.select_for_update().filter(pk=endpoint).first()
+    if server is None or not askers.hold_endpoint(endpoint=server, run=runs[0], holder=holder):
+        return False
+    held = Judgment.objects.filter(run__in=runs, lease=holder, status=Judgment.Status.LEASED)
+    held.update(leased_until=timezone.now() + LEASE)
+    return True
 
 
-def _held_by(run: int, holder: UUID) -> QuerySet[Judgment]:
-    return Judgment.objects.filter(run=run, lease=holder, status=Judgment.Status.LEASED)
+def give_back(*, holder: UUID, judgments: Collection[int]) -> None:
+    """Plan again what the holder has leased and will not ask."""
+    held = Judgment.objects.filter(pk__in=judgments, lease=holder, status=Judgment.Status.LEASED)
+    held.update(status=Judgment.Status.PLANNED, lease=None, leased_until=None)
 
 
 @transaction.atomic
@@ -234,19 +205,15 @@ def sweep() -> int:
     of the plan, or a new plan would count them as there. A worker that was only held up is given as long
     again as a lease. Batches have holds of their own.
     """
-    long_ago = timezone.now() - LEASE
+    long_ago, freed = timezone.now() - LEASE, 0
     abandoned = Judgment.objects.filter(without_living_holder(long_ago), status=Judgment.Status.LEASED)
     abandoned = abandoned.exclude(Exists(Batch.objects.filter(pk=OuterRef("lease"))))
     runs = set(abandoned.values_list("run", flat=True).distinct())
-    freed = 0
     for run in Run.objects.select_for_update().filter(pk__in=runs).order_by("pk"):
-        count_lost_calls(run=run, at=timezone.now())
-        freed += abandoned.filter(run=run).update(
-            status=Judgment.Status.PLANNED, lease=None, leased_until=None
-        )
+        freed += askers.free_abandoned(run=run, at=long_ago)
         if run.status in Run.OVER:
             end_plan(run)
-    holders.forget_the_dead()
+    askers.forget_the_dead()
     return freed
 
 
@@ -262,7 +229,7 @@ def end_plan(run: Run) -> None:
 
 
 def let_rest(*, endpoint: int, until: datetime) -> None:
-    """Tell every worker that a server asked to wait."""
+    """Keep until when a server asked to wait, for the next worker and for probes."""
     Endpoint.objects.filter(Q(resting_until__isnull=True) | Q(resting_until__lt=until), pk=endpoint).update(
         resting_until=until
     )
@@ -322,22 +289,6 @@ def stop_run(run: Run, reason: str, *, waits_for: Endpoint | None = None) -> Non
     announce(locked.project_id, RUN_STOPPED, {"run": locked.pk, "resumes_until": until})
 
 
-def _take_abandoned(
-    judgments: QuerySet[Judgment], how_many: int, holder: UUID, shared: SharedCalls, now: datetime
-) -> list[Sequence[int]]:
-    """Lease what a dead worker left behind; return it by calls.
-
-    What the holder was too slow to renew it is still asking; the calls of who was dead by now are counted.
-    No other worker leases of this run meanwhile, so that what one call gives goes to one worker.
-    """
-    if how_many <= 0:
-        return []
-    held = judgments.select_for_update(skip_locked=True).filter(status=Judgment.Status.LEASED)
-    ended = held.filter(without_living_holder(now)).exclude(lease=holder)
-    calls = list(first_calls(ended.order_by("pk") if shared.sizes else ended, how_many, shared))
-    return _hold(calls, holder, now)
-
-
 def _take_in_turn(
     judgments: QuerySet[Judgment],
     judges: Sequence[int],
@@ -354,12 +305,15 @@ def _take_in_turn(
     """
     planned = judgments.select_for_update(skip_locked=True).filter(status=Judgment.Status.PLANNED)
     calls: list[Sequence[int]] = []
-    for place, judge in enumerate(judges):
-        share = -(-(how_many - len(calls)) // (len(judges) - place))
+    for before, judge in enumerate(judges):
+        share = -(-(how_many - len(calls)) // (len(judges) - before))
         if share > 0:
             of_judge = planned.filter(judge=judge).order_by("pk")
             calls += first_calls(of_judge, alone.get(judge, share), shared)
-    return _hold(calls, holder, now)
+    Judgment.objects.filter(pk__in=list(chain.from_iterable(calls))).update(
+        status=Judgment.Status.LEASED, lease=holder, leased_until=now + LEASE
+    )
+    return calls
 
 
 def _first_calls_of(server: Endpoint, untried: Collection[int]) -> dict[int, int]:
@@ -374,13 +328,6 @@ def _first_calls_of(server: Endpoint, untried: Collection[int]) -> dict[int, int
         together = judge.seed is None and not judge.asks_several and not judge.takes_steps
         sizes[judge.pk] = judge.samples if together and server.samples_in_one_call else 1
     return sizes
-
-
-def _hold(calls: list[Sequence[int]], holder: UUID, now: datetime) -> list[Sequence[int]]:
-    Judgment.objects.filter(pk__in=list(chain.from_iterable(calls))).update(
-        status=Judgment.Status.LEASED, lease=holder, leased_until=now + LEASE
-    )
-    return calls
 
 
 def _allowed_now(server: Endpoint, how_many: int) -> int:

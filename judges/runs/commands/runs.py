@@ -20,11 +20,11 @@ from judges.endpoints.archiving import refuse_archived
 from judges.endpoints.prices import prices_of
 from judges.endpoints.queries import refusal, refusal_of_reference, refusal_of_scope
 from judges.methods import METHODS
+from judges.runs.commands.askers import free_abandoned
 from judges.runs.commands.batches import make_due
 from judges.runs.commands.first_judgments import judges_to_try, plan_rejected_again
 from judges.runs.commands.first_steps import adopt_first_steps
 from judges.runs.commands.leases import RUN_FINISHED, end_plan, is_under_way
-from judges.runs.commands.lost_calls import count_lost_calls
 from judges.runs.commands.planned import write_judgments
 from judges.runs.commands.silence import be_patient_again
 from judges.runs.queries.runs import judges_of, left_behind
@@ -218,7 +218,7 @@ def _take_over(
     left = chosen.among_judgments(left)
     died = left.filter(status=Judgment.Status.LEASED).values("run")
     for earlier in Run.objects.select_for_update().filter(pk__in=died).order_by("pk"):
-        count_lost_calls(run=earlier, at=now)
+        free_abandoned(run=earlier, at=now)
     left.update(run=run, status=Judgment.Status.PLANNED, reason="", problem="", lease=None, leased_until=None)
 
 

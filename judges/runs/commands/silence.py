@@ -14,8 +14,8 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.audit import record
-from judges.core.models import Endpoint, Judgment, LeaseHolder, Run
-from judges.runs.commands import holders
+from judges.core.models import Endpoint, Judgment, Run
+from judges.runs.commands.askers import hold_endpoint
 from judges.runs.commands.leases import stop_run
 
 # A server that restarts is back within seconds: until then its calls are retried with pauses of their own.
@@ -95,7 +95,7 @@ def be_patient_again(*, run: Run) -> None:
 
 @transaction.atomic
 def take_probe(*, run: int, endpoint: int, holder: UUID) -> bool:
-    """Return whether this holder shall try a silent server now; it then holds a place for that call.
+    """Return whether this holder shall try a silent server now; it then has the endpoint for that call.
 
     Locks the endpoint. The next probe is due after a pause that doubles from 5 s up to a minute.
     """
@@ -103,27 +103,14 @@ def take_probe(*, run: int, endpoint: int, holder: UUID) -> bool:
     server = Endpoint.objects.select_for_update().get(pk=endpoint)
     if server.next_probe_at is None or max(server.next_probe_at, server.resting_until or now) > now:
         return False
-    if not _claim_place(server, run, holder):
-        return False  # calls that began before have all places; their end says as much as a probe
+    # A worker whose calls began before the silence still has the endpoint: their end says as much as a probe.
+    # As long as a call takes, for nothing renews the lease of a probe.
+    longest = timedelta(seconds=server.timeout_seconds + 5)
+    if not hold_endpoint(endpoint=server, run=run, holder=holder, lasts=longest):
+        return False
     pause = min(FIRST_PAUSE * 2 ** min(server.failed_probes, 8), LONGEST_PAUSE)
     server.next_probe_at, server.failed_probes = now + pause, min(server.failed_probes + 1, 8)
     server.save(update_fields=["next_probe_at", "failed_probes"])
-    return True
-
-
-@transaction.atomic
-def take_place(*, run: int, endpoint: int, holder: UUID) -> bool:
-    """Return whether this holder has a place for one call. Locks the endpoint."""
-    return _claim_place(Endpoint.objects.select_for_update().get(pk=endpoint), run, holder)
-
-
-def _claim_place(server: Endpoint, run: int, holder: UUID) -> bool:
-    """Claim a place for as long as a call takes, for no heartbeat will renew it."""
-    claim = holders.claim_places(endpoint=server, run=run, holder=holder, held=0, wanted=1)
-    if claim is None or not claim.places:
-        return False
-    call_ends = timezone.now() + timedelta(seconds=server.timeout_seconds + 5)
-    LeaseHolder.objects.filter(pk=holder).update(alive_until=call_ends)
     return True
 
 

@@ -1,13 +1,16 @@
 """Runs: what they need, how far they are, what they would cost."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import ceil
+from uuid import UUID
 
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
-from judges.core.models import Judge, Judgment, LeaseHolder, Run
+from judges.core.models import Endpoint, Judge, Judgment, LeaseHolder, Run
 from judges.runs.queries.shared import SEVERAL
 
 RECENTLY = timedelta(seconds=30)
@@ -81,6 +84,26 @@ def runs_with_open_judgments() -> list[int]:
     waiting = Q(resumes_until__gt=now, waits_for__next_probe_at__lte=now)
     running = Run.objects.filter(waiting | Q(status=Run.Status.RUNNING), via=Run.Via.CALLS)
     return [run for run in running.values_list("pk", flat=True) if _has_free(run)]
+
+
+def runs_that_ask(endpoint: int) -> list[int]:
+    """Return the runs that go on and have judgments to ask at an endpoint now, the oldest first.
+
+    Of a run through the batch interface only the first judgments of judges are asked.
+    """
+    # By their ids, so that the database finds the judgments of each in an index, however many others wait.
+    judges = list(Judge.with_candidates.filter(endpoint=endpoint).values_list("pk", flat=True))
+    of_endpoint = Judgment.objects.filter(run=OuterRef("pk"), judge__in=judges)
+    abandoned = of_endpoint.filter(without_living_holder(timezone.now()), status=Judgment.Status.LEASED)
+    planned = of_endpoint.filter(status=Judgment.Status.PLANNED)
+    project = Endpoint.objects.filter(pk=endpoint).values("project")
+    running = Run.objects.filter(status=Run.Status.RUNNING, looked_up_to__isnull=True, project__in=project)
+    found = list(running.filter(Exists(planned) | Exists(abandoned)).order_by("pk"))
+    for run in [run for run in found if run.via == Run.Via.BATCH]:
+        untried = set(run.untried_judges or ()) & set(judges)
+        if not Judgment.objects.filter(run=run, judge__in=untried, status=Judgment.Status.PLANNED).exists():
+            found.remove(run)
+    return [run.pk for run in found]
 
 
 def is_untold() -> Q:
@@ -172,12 +195,24 @@ def _sizes_of_leased(runs: Sequence[int]) -> dict[int, int]:
 def _most_in_flight(sizes: Mapping[int, int]) -> dict[int, int]:
     """Return how many judgments of runs are in calls at the most: those of batches are in none of these.
 
-    sizes: by run, how many judgments a call of it gives, 0 where that is one.
+    sizes: by run, how many judgments a call of it gives, 0 where that is one. What workers lease ahead is in
+    no call. Where a worker holds judgments of several runs, its calls are shared by these in proportion.
     """
     if not sizes:
         return {}
-    places = LeaseHolder.objects.filter(run__in=sizes).order_by().values_list("run").annotate(Sum("places"))
-    return {run: held * max(sizes[run], 1) for run, held in places}
+    holders = LeaseHolder.objects.filter(pk=OuterRef("lease")).values("places")
+    held = Judgment.objects.filter(status=Judgment.Status.LEASED).annotate(places=Subquery(holders))
+    leases = Judgment.objects.filter(run__in=sizes, status=Judgment.Status.LEASED).values("lease")
+    rows = held.filter(lease__in=leases, places__isnull=False).order_by()
+    counted = list(rows.values_list("lease", "run", "places").annotate(Count("pk")))
+    totals: Counter[UUID] = Counter()
+    for lease, _, _, count in counted:
+        totals[lease] += count
+    most: Counter[int] = Counter()
+    for lease, run, places, count in counted:
+        if run in sizes:
+            most[run] += ceil(places * count / totals[lease]) * max(sizes[run], 1)
+    return most
 
 
 def _paces(runs: Sequence[int]) -> dict[int, float]:

@@ -10,13 +10,14 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.conf import settings
 from django.db import connections
 from django.utils import timezone
 
 from judges.core.models import Endpoint, Judgment, LeaseHolder, Run
 from judges.endpoints.work import Outcome
 from judges.runs.commands.collecting import collect
-from judges.runs.commands.leases import Leased, lease, let_rest, store
+from judges.runs.commands.leases import Leased, lease, let_rest, renew, store
 from judges.runs.commands.runs import cancel_run, pause_run, retry_failed, start_run
 from judges.runs.queries.runs import run_progress, runs_with_open_judgments
 from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint, unpriced
@@ -201,17 +202,37 @@ def test_a_worker_that_was_held_up_does_not_take_again_what_it_is_asking():
     assert other == []
 
 
-@pytest.mark.parametrize(
-    ("calls", "taken"), [(8, [8, 0, 0]), (64, [30, 0, 0]), (65, [30, 30, 0]), (129, [30, 30, 30])]
-)
-def test_no_more_workers_share_an_endpoint_than_it_has_calls_for(clock, calls, taken):
+@pytest.mark.parametrize("calls", [8, 64, 65, 129])
+def test_an_endpoint_is_called_by_one_worker_however_many_calls_it_takes(clock, calls):
     project = news_project(documents=5, systems=12)
     endpoint = make_endpoint(project, calls_in_flight=calls)
+    judge = make_judge(project, endpoint=endpoint)
+    runs = [running(project, judge, dimensions=[name]) for name in ("fluency", "coherence")]
+    holder = uuid4()
+    ours = [lease(run=run.pk, endpoint=endpoint.pk, holder=holder, how_many=9).judgments for run in runs]
+    assert [len(each) for each in ours] == [9, 9], "for all its runs"
+    other = partial(lease, endpoint=endpoint.pk, holder=uuid4(), how_many=30)
+    assert [other(run=run.pk) for run in runs] == [Leased([], has_ended=True)] * 2
+    clock.advance(seconds=settings.LEASE_SECONDS + 1)
+    assert len(other(run=runs[1].pk).judgments) == 30, "the silent worker lost it"
+    assert lease(run=runs[0].pk, endpoint=endpoint.pk, holder=holder, how_many=9).judgments == []
+    assert not renew(endpoint=endpoint.pk, runs=[run.pk for run in runs], holder=holder)
+    assert len(other(run=runs[0].pk).judgments) == 30, "that changed nothing for the next one"
+
+
+def test_a_worker_of_the_version_before_and_one_of_this_never_call_together():
+    project = news_project(documents=1, systems=3)
+    endpoint = make_endpoint(project, calls_in_flight=8)
     run = running(project, make_judge(project, endpoint=endpoint))
-    leased = [
-        lease(run=run.pk, endpoint=endpoint.pk, holder=uuid4(), how_many=30).judgments for _ in range(3)
-    ]
-    assert [len(each) for each in leased] == taken
+    alive = timezone.now() + timedelta(minutes=1)
+    of_before = {"run": run, "endpoint": endpoint, "alive_until": alive}
+    old = LeaseHolder.objects.create(pk=uuid4(), places=1, wanted=8, draining=True, **of_before)
+    ours = partial(lease, run=run.pk, endpoint=endpoint.pk, holder=uuid4(), how_many=4)
+    assert ours() == Leased([], has_ended=True), "calls of the one before are in flight"
+    LeaseHolder.objects.filter(pk=old.pk).update(places=0, alive_until=timezone.now() - timedelta(seconds=1))
+    assert len(ours().judgments) == 4
+    living = LeaseHolder.objects.filter(alive_until__gte=timezone.now()).values_list("places", "draining")
+    assert list(living) == [(8, False)], "the one before counts these calls, and finds none left"
 
 
 def test_a_pause_asks_nothing_that_was_only_leased():
@@ -233,17 +254,19 @@ def test_a_pause_asks_nothing_that_was_only_leased():
     assert len(provider.asked) <= 3 * 4
 
 
-def test_a_wait_that_a_server_told_one_worker_holds_for_all():
+def test_a_wait_that_a_server_told_one_worker_holds_for_the_next():
     project = news_project(documents=1, systems=3)
     endpoint = make_endpoint(project, calls_in_flight=129)
     run = running(project, make_judge(project, endpoint=endpoint))
     until = timezone.now() + timedelta(seconds=20)
     let_rest(endpoint=endpoint.pk, until=until)
     let_rest(endpoint=endpoint.pk, until=until - timedelta(seconds=10))
-    other = lease(run=run.pk, endpoint=endpoint.pk, holder=uuid4(), how_many=4)
-    assert other == Leased([], come_back=True, counts_tokens=False, resting_until=until)
+    endpoint.refresh_from_db()
+    assert endpoint.resting_until == until
+    ours = partial(lease, run=run.pk, endpoint=endpoint.pk, holder=uuid4(), how_many=4)
+    assert ours() == Leased([], come_back=True, counts_tokens=False)
     Endpoint.objects.update(resting_until=timezone.now())
-    assert len(lease(run=run.pk, endpoint=endpoint.pk, holder=uuid4(), how_many=4).judgments) == 4
+    assert len(ours().judgments) == 4
 
 
 def test_a_shape_is_asked_for_and_read():
@@ -255,14 +278,21 @@ def test_a_shape_is_asked_for_and_read():
     assert set(Judgment.objects.values_list("value", "status")) == {(4, "done")}
 
 
-def test_the_limit_of_requests_is_shared(clock):
+def test_the_limit_of_requests_holds_for_all_leases(clock):
     project = news_project(documents=5, systems=12)
     endpoint = make_endpoint(project, requests_per_minute=50, calls_in_flight=129)
     run = running(project, make_judge(project, endpoint=endpoint))
-    taken = [
-        len(lease(run=run.pk, endpoint=endpoint.pk, holder=uuid4(), how_many=4).judgments) for _ in range(3)
-    ]
-    assert taken == [4, 1, 0]
+    ours = partial(lease, run=run.pk, endpoint=endpoint.pk, holder=uuid4(), how_many=4)
+    assert [len(ours().judgments) for _ in range(3)] == [4, 1, 0]
+
+
+def test_runs_share_the_requests_that_are_left(clock):
+    project = news_project(documents=5, systems=12)
+    endpoint = make_endpoint(project, requests_per_minute=50)
+    judge = make_judge(project, endpoint=endpoint)
+    runs = [running(project, judge, dimensions=[name]) for name in ("fluency", "coherence")]
+    ours = partial(lease, endpoint=endpoint.pk, holder=uuid4(), how_many=9, runs=2)
+    assert [len(ours(run=run.pk).judgments) for run in runs] == [3, 1]
 
 
 def test_failed_judgments_are_asked_again_on_request(replay):

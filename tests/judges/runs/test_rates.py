@@ -1,12 +1,13 @@
-"""The rate at which a server is asked after it asked to slow down."""
+"""The rate at which a server is asked after it asked to slow down, and the turns of runs."""
 
-from functools import partial
+import asyncio
 from math import inf
 
 import pytest
 
 from benchmarks.pacing import Phase, ask_through
-from judges.runs.commands.paces import note_slowdown, slowdowns_of
+from judges.runs.commands.paces import save_slowdowns, slowdowns_of
+from judges.runs.pacing import RateLimiter, Stopped
 from judges.runs.rates import Slowdown, allowed_rate, answered_rate, slow_down
 from tests.factories import make_project
 from tests.judges.factories import make_endpoint
@@ -74,25 +75,90 @@ def test_half_of_the_pace_is_there_within_seconds_after_an_outage():
     assert came.answered(50, 60) >= came.ideal(50, 60) / 2
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_limit_that_stands_is_used_with_few_refusals(workers):
-    came = ask_through([Phase(120, 20)], latency=0.4, calls=16, workers=workers)
+@pytest.mark.parametrize("runs", [1, 2])
+def test_a_limit_that_stands_is_used_with_few_refusals(runs):
+    came = ask_through([Phase(120, 20)], latency=0.4, calls=16, runs=runs)
     assert came.answered(0, 120) >= 0.8 * 20
     assert came.refused(0, 120) <= 0.02 * came.answered(0, 120) * 120
 
 
-# In the database
+# Slowdowns
+
+
+def test_calls_that_began_before_a_slowdown_only_make_its_pause_longer():
+    now = [1000.0]
+    limiter = RateLimiter(calls_in_flight=9, clock=lambda: now[0])
+    now[0] = 1000.5
+    for _ in range(10):
+        limiter.note_answer("m")
+    now[0] = 1001.0
+    limiter.back_off("m", began=1000, seconds=20)
+    assert limiter.slowdowns == {"m": Slowdown(11, resumes_at=1021, climb=10)}
+    now[0] = 1003.0
+    limiter.back_off("m", began=1000.5, seconds=20)
+    assert limiter.slowdowns == {"m": Slowdown(11, resumes_at=1023, climb=10)}
+    now[0] = 1032.5
+    for _ in range(10):
+        limiter.note_answer("m")
+    now[0] = 1033.0
+    limiter.back_off("m", began=1033, seconds=20)
+    assert limiter.slowdowns == {"m": Slowdown(11, resumes_at=1053, climb=20)}
+    assert (limiter.resting_until, limiter.unsaved_slowdowns) == (1053, {"m"})
 
 
 @pytest.mark.django_db
-def test_workers_share_what_one_was_told_and_calls_of_the_same_moment_count_once():
+def test_the_next_worker_has_the_slowdowns_of_the_one_before():
     endpoint = make_endpoint(make_project().project)
-    note = partial(note_slowdown, endpoint=endpoint.pk, model="m", seconds=20)
-    first = note(began=1000, told=1001, answered=10)
-    assert first == Slowdown(11, resumes_at=1021, climb=10)
-    late = note(began=1000.5, told=1003, answered=1)
-    assert late == Slowdown(11, resumes_at=1023, climb=10), "it began before: only its pause counts"
-    assert slowdowns_of(endpoint.pk) == {"m": late}
-    again = note(began=1033, told=1033, answered=10)
-    assert again == Slowdown(11, resumes_at=1053, climb=20)
+    for climb in (10, 20):
+        slowdowns = {"m": Slowdown(11, resumes_at=1053, climb=climb), "n": Slowdown(None, resumes_at=1)}
+        save_slowdowns(endpoint=endpoint.pk, slowdowns=slowdowns)
+        assert slowdowns_of(endpoint.pk) == slowdowns
     assert slowdowns_of(make_endpoint(endpoint.project).pk) == {}
+
+
+# Calls of several runs
+
+
+async def make_call(run):
+    async with run.call("m"):
+        await asyncio.sleep(60)
+
+
+async def end_calls(calls):
+    for call in calls:
+        call.cancel()
+    await asyncio.gather(*calls, return_exceptions=True)
+
+
+def test_runs_that_wait_get_calls_in_turn():
+    async def work():
+        limiter = RateLimiter(calls_in_flight=0)
+        first, second = limiter.add_run(), limiter.add_run()
+        calls = [asyncio.create_task(make_call(run)) for run in (first, first, first, first, second, second)]
+        await asyncio.sleep(0)
+        for most, in_flight in ((1, (1, 0)), (2, (1, 1)), (4, (2, 2)), (6, (4, 2))):
+            limiter.calls_in_flight = most
+            limiter.begin_waiting_calls()
+            assert (first.in_flight, second.in_flight) == in_flight
+        await end_calls(calls)
+        assert limiter.in_flight == 0
+
+    asyncio.run(work())
+
+
+def test_calls_of_a_stopped_run_leave_their_turns_to_others():
+    async def work():
+        limiter = RateLimiter(calls_in_flight=1)
+        first, second = limiter.add_run(), limiter.add_run()
+        calls = [asyncio.create_task(make_call(run)) for run in (first, first, second)]
+        await asyncio.sleep(0)
+        first.stop()
+        with pytest.raises(Stopped):
+            await calls[1]
+        assert (first.in_flight, second.in_flight) == (1, 0), "a call in flight ends"
+        calls[0].cancel()
+        await asyncio.sleep(0.01)
+        assert (first.in_flight, second.in_flight) == (0, 1)
+        await end_calls(calls)
+
+    asyncio.run(work())

@@ -143,7 +143,7 @@ def test_leases_that_end_before_the_holder_is_dead_stay_with_it_so_that_all_its_
     taken = lease(run=run.pk, endpoint=server.pk, holder=other, how_many=3).judgments
     assert not set(taken) & set(rest)
     LeaseHolder.objects.filter(pk=dead).update(alive_until=long_ago)
-    taken = lease(run=run.pk, endpoint=server.pk, holder=other, how_many=3).judgments
+    taken = lease(run=run.pk, endpoint=server.pk, holder=other, how_many=2).judgments
     assert set(taken) == set(rest)
     run.refresh_from_db()
     assert run.spent == 3 * Decimal("0.0006")
@@ -174,6 +174,24 @@ def test_calls_of_a_dead_worker_are_spent_once_at_the_mean_cost(provider, way):
             lease(run=run.pk, endpoint=server.pk, holder=uuid4(), how_many=1)
     run.refresh_from_db()
     assert run.spent == Decimal("0.0018")
+
+
+def test_calls_that_a_dead_worker_made_for_two_runs_are_counted_once_in_all(provider):
+    cast = make_project(dimensions=("fluency", "style"))
+    server = make_priced_endpoint(cast.project, provider.base_url, calls_in_flight=4)
+    judge, holder = make_judge(cast.project, endpoint=server), uuid4()
+    runs = [start_run(run=make_run(cast.project, judge, dimensions=[name])) for name in ("fluency", "style")]
+    Run.objects.update(untried_judges=None)
+    for run in runs:
+        first, *_ = lease(run=run.pk, endpoint=server.pk, holder=holder, how_many=4).judgments
+        answer = Outcome(first, "done", 1, value=4.0, input_tokens=100, output_tokens=50)
+        prices_of = EndpointPrices(server).of
+        store(run=run.pk, endpoint=server.pk, holder=holder, outcomes=[answer], prices_of=prices_of)
+    assert [statuses(run) for run in runs] == [{"done": 1, "leased": 3}] * 2
+    die()
+    assert sweep() == 6
+    spent = [each - Decimal("0.0006") for each in Run.objects.order_by("pk").values_list("spent", flat=True)]
+    assert spent == [Decimal("0.0012"), Decimal("0.0012")], "4 calls, as many of one as of the other"
 
 
 def test_who_was_held_up_and_leases_again_has_lost_no_call(provider):

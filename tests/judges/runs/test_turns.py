@@ -10,7 +10,7 @@ import pytest
 from annotate.core.models import Project
 from judges.core.models import Judge, Judgment, Run
 from judges.endpoints.work import Outcome
-from judges.runs.commands.leases import HolderLoad, lease, store
+from judges.runs.commands.leases import lease, store
 from tests.judges.factories import make_endpoint, make_judge, unpriced
 from tests.judges.news import news_project
 from tests.judges.provider import providing
@@ -28,9 +28,8 @@ def two_judges(project: Project, **fields: Any) -> tuple[Judge, Judge]:
 def judges_leased(run: Run, judge: Judge, places: int, turn: int) -> list[int]:
     """Lease for a while and let all be answered; return the judges of what was leased, in order."""
     assert judge.endpoint_id is not None
-    load = HolderLoad(turn=turn)
     where: dict[str, Any] = {"run": run.pk, "endpoint": judge.endpoint_id, "holder": HOLDER}
-    taken = lease(how_many=places, load=load, **where).judgments
+    taken = lease(how_many=places, turn=turn, **where).judgments
     outcomes = [Outcome(each, Judgment.Status.DONE, 1, value=3) for each in taken]
     store(outcomes=outcomes, prices_of=unpriced, **where)
     of = dict(Judgment.objects.filter(pk__in=taken).values_list("pk", "judge"))

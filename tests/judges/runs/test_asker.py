@@ -1,19 +1,19 @@
-"""A turn of a worker is over on time, whatever its calls do, and nothing is lost or asked twice by it."""
+"""One worker calls an endpoint for all runs; when it stops, nothing is lost or asked twice."""
 
 import signal
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import partial
-from threading import Semaphore
+from threading import Event, Semaphore
 
 import pytest
-from django.db import connections
 
 from judges.core.models import Endpoint, Judgment, LeaseHolder, Run
-from judges.runs.commands.collecting import collect, collect_slice
+from judges.runs import asker
+from judges.runs.asker import wait_for_calls
+from judges.runs.commands.collecting import collect, start_collecting
+from judges.runs.commands.runs import pause_run, start_run
 from judges.runs.queries.runs import runs_with_open_judgments
-from judges.runs.slices import wait_for_calls
 from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint
 from tests.judges.news import news_project
 from tests.judges.provider import providing
@@ -25,8 +25,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def nothing_goes_on_after_a_test(transactional_db):
+def nothing_goes_on_after_a_test(transactional_db, monkeypatch):
+    monkeypatch.setattr(asker, "_stopping", Event())
     yield
+    asker._stopping.set()
     wait_for_calls()
 
 
@@ -39,52 +41,51 @@ def slow_run(provider, *, temperature=0, **fields):
     return running(project, make_judge(project, endpoint=endpoint, temperature=temperature))
 
 
-def ended(run):
-    """Return whether nothing of a run is in a worker's hands, and none holds a place."""
-    return "leased" not in statuses(run) and not LeaseHolder.objects.filter(places__gt=0).exists()
-
-
 def begin_a_call(run, provider):
-    """Let slices pass until one of them has begun a call, which its end finds in flight."""
+    """Let this process call in the background until a call has begun."""
     before = len(provider.asked)
-
-    def begun():
-        collect_slice(run=run.pk, seconds=1)
-        return len(provider.asked) > before
-
-    assert wait_until(begun, seconds=60)
+    start_collecting(run=run.pk, seconds=1)
+    assert wait_until(lambda: len(provider.asked) > before, seconds=60)
     assert len(provider.asked) == before + 1
-    assert statuses(run)["leased"] == 1, "no more is leased than there are places"
-    assert wait_until(LeaseHolder.objects.filter(draining=True, places=1).exists, seconds=60)
+    assert statuses(run)["leased"] == 1, "no more is leased than may be in flight"
+    assert LeaseHolder.objects.filter(places=1).exists()
 
 
-def one_slice(run, provider, answers):
-    """Begin a call, let its slice be over, then let the call be answered."""
+def wait_until_over():
+    """Wait until it makes no more calls: answered before, it would rightly make another one."""
+    assert wait_until(lambda: all(worker.is_over for worker in asker._at_work.values()), seconds=60)
+
+
+def one_call(run, provider, answers, monkeypatch):
+    """Begin a call, stop the worker, then let the call be answered."""
+    monkeypatch.setattr(asker, "_stopping", Event())
     begin_a_call(run, provider)
+    asker._stopping.set()
+    wait_until_over()
     answers.release()
-    assert wait_until(lambda: ended(run), seconds=60)
-    wait_for_calls()  # no other slice finds this one at work
+    wait_for_calls()
+    assert "leased" not in statuses(run)
+    assert not LeaseHolder.objects.exists()
 
 
-def test_a_slice_is_over_while_its_call_is_in_flight_and_the_answer_is_stored():
+def test_calls_in_flight_keep_no_thread_of_the_worker_and_are_stored():
     answers = Semaphore(0)
     with providing(answers=answers) as provider:
         run = slow_run(provider)
         begin_a_call(run, provider)
         assert statuses(run) == {"leased": 1, "planned": 3}
         assert runs_with_open_judgments() == [run.pk]
-        collect_slice(run=run.pk, seconds=1)
-        assert len(provider.asked) == 1, "the place is taken until the call has ended"
-        answers.release()
-        assert wait_until(lambda: statuses(run) == {"done": 1, "planned": 3}, seconds=30)
-        wait_for_calls()  # stored is not ended: the slice still has its place
-        provider.answers = None
-        assert worked(run).status == "finished"
+        start_collecting(run=run.pk, seconds=1)
+        collect(run=run.pk, seconds=1)
+        assert len(provider.asked) == 1, "the endpoint is called by one worker"
+        answers.release(4)
+        assert wait_until(lambda: Run.objects.get(pk=run.pk).status == "finished", seconds=30)
+    assert statuses(run) == {"done": 4}
     assert len(provider.asked) == 4
     assert provider.most_in_flight == 1
 
 
-def test_what_waits_to_be_asked_again_is_given_back_when_the_slice_is_over():
+def test_what_waits_to_be_asked_again_is_given_back_when_time_is_up():
     with providing(status=500, error="busy") as provider:
         run = slow_run(provider, calls_in_flight=2)
         while not provider.asked:
@@ -94,82 +95,116 @@ def test_what_waits_to_be_asked_again_is_given_back_when_the_slice_is_over():
     assert sum(run.judgments.values_list("attempts", flat=True)) == len(provider.asked)
 
 
-def test_calls_that_fail_after_their_slice_are_counted_until_the_judgment_has_failed():
+def test_calls_that_fail_after_a_stop_are_counted_until_the_judgment_has_failed(monkeypatch):
     answers = Semaphore(0)
     with providing(answers=answers, status=500, error="busy") as provider:
         run = slow_run(provider)
-        one_slice(run, provider, answers)
+        one_call(run, provider, answers, monkeypatch)
         assert statuses(run) == {"planned": 4}
         assert run.judgments.get(attempts=1).reason == ""
         run.judgments.filter(attempts=1).update(attempts=7)
-        one_slice(run, provider, answers)
+        one_call(run, provider, answers, monkeypatch)
     assert statuses(run) == {"planned": 3, "failed": 1}
     failed = run.judgments.get(status="failed")
     assert (failed.attempts, failed.reason) == (8, "8 calls failed. The last one: The server failed: busy")
 
 
-def test_an_unreadable_reply_is_asked_for_once_more_in_the_next_slice_and_both_are_paid():
+def test_an_unreadable_reply_is_asked_for_once_more_after_a_stop_and_both_are_paid(monkeypatch):
     answers = Semaphore(0)
     with providing(answers=answers, reply="No number.") as provider:
         run = slow_run(provider, temperature=0.7)
-        one_slice(run, provider, answers)
+        one_call(run, provider, answers, monkeypatch)
         (first,) = run.judgments.filter(attempts=1)
         assert (first.status, first.reply, first.output_tokens) == ("planned", "No number.", 50)
-        one_slice(run, provider, answers)
+        one_call(run, provider, answers, monkeypatch)
         first.refresh_from_db()
         assert (first.status, first.attempts) == ("unreadable", 2)
         assert (first.input_tokens, first.output_tokens) == (200, 100)
         provider.reply = "Score: 4"
-        one_slice(run, provider, answers)
+        one_call(run, provider, answers, monkeypatch)
     run.refresh_from_db()
     assert run.spent == 3 * Decimal("0.0006")  # 100 x 2 + 50 x 8 in millionths
     assert run.spent == sum(cost or 0 for cost in run.judgments.values_list("cost", flat=True))
 
 
-def test_each_slice_tells_all_workers_that_its_call_failed():
+def test_a_call_that_fails_after_a_stop_is_stored_with_the_endpoint(monkeypatch):
     answers = Semaphore(0)
     with providing(answers=answers, status=500, error="busy") as provider:
         run = slow_run(provider)
-        one_slice(run, provider, answers)
+        one_call(run, provider, answers, monkeypatch)
         endpoint = Endpoint.objects.get()
         assert (endpoint.unanswered_since, endpoint.failure) == (endpoint.tried_at, "The server failed: busy")
         provider.status = 200
-        one_slice(run, provider, answers)
+        one_call(run, provider, answers, monkeypatch)
     endpoint.refresh_from_db()
     assert endpoint.unanswered_since is None
+
+
+def test_two_endpoints_are_called_at_the_same_time():
+    first_answers, second_answers = Semaphore(0), Semaphore(0)
+    with providing(answers=first_answers) as first, providing(answers=second_answers) as second:
+        runs = [slow_run(first), slow_run(second)]
+        for run in runs:
+            start_collecting(run=run.pk, seconds=1)
+        assert wait_until(lambda: len(first.asked) == len(second.asked) == 1, seconds=60)
+        second_answers.release(4)
+        assert wait_until(lambda: Run.objects.get(pk=runs[1].pk).status == "finished", seconds=60)
+        assert len(first.asked) == 1
+        first_answers.release(4)
+        assert wait_until(lambda: Run.objects.get(pk=runs[0].pk).status == "finished", seconds=60)
+
+
+def test_a_run_that_is_paused_and_resumed_is_called_for_beside_its_last_call():
+    answers = Semaphore(0)
+    with providing(answers=answers) as provider:
+        run = slow_run(provider, calls_in_flight=2)
+        start_collecting(run=run.pk, seconds=1)
+        assert wait_until(lambda: len(provider.asked) == 2, seconds=60)
+        pause_run(run=run)
+        answers.release()
+        assert wait_until(lambda: statuses(run).get("done") == 1, seconds=60)
+        start_run(run=run)
+        answers.release(10)
+        assert wait_until(lambda: Run.objects.get(pk=run.pk).status == "finished", seconds=60)
+    assert statuses(run) == {"done": 4}
+    assert len(provider.asked) == 4
+
+
+def test_changed_settings_of_an_endpoint_hold_for_the_calls_after_a_renewal(monkeypatch):
+    monkeypatch.setattr(asker, "RENEWED_EVERY", 0.0)
+    answers = Semaphore(0)
+    with providing(answers=answers) as provider, providing() as other:
+        run = slow_run(provider)
+        begin_a_call(run, provider)
+        Endpoint.objects.update(base_url=other.base_url, calls_in_flight=2)
+        wait_until_over()
+        answers.release()
+        wait_for_calls()
+        assert worked(run).status == "finished"
+    assert (len(provider.asked), len(other.asked)) == (1, 3)
 
 
 # Two runs at one endpoint
 
 
-def collect_in_a_thread(run):
-    """Collect as a worker does, and leave no connection behind."""
-    try:
-        collect(run=run.pk, seconds=120)
-    finally:
-        connections.close_all()
-
-
 @contextmanager
 def two_at_work(provider, calls_in_flight):
-    """Let a run take all places of an endpoint, then let another one come to it."""
+    """Let a run make all calls that an endpoint takes, then start another one there."""
     project = news_project(documents=3, systems=4)
     endpoint = make_endpoint(project, provider.base_url, calls_in_flight=calls_in_flight, timeout_seconds=60)
     runs = [running(project, make_judge(project, endpoint=endpoint, model=name)) for name in ("one", "two")]
-    with ThreadPoolExecutor(2) as workers:
-        works = [workers.submit(collect_in_a_thread, runs[0])]
-        assert wait_until(lambda: provider.in_flight["one"] == calls_in_flight, seconds=30)
-        works.append(workers.submit(collect_in_a_thread, runs[1]))
-        yield
-        assert provider.answers is not None
-        provider.answers.release(1000)
-        for work in works:
-            work.result(120)
+    start_collecting(run=runs[0].pk, seconds=1)
+    assert wait_until(lambda: provider.in_flight["one"] == calls_in_flight, seconds=30)
+    start_collecting(run=runs[1].pk, seconds=1)
+    yield
+    assert provider.answers is not None
+    provider.answers.release(1000)
+    wait_for_calls()
     assert [worked(run).status for run in runs] == ["finished", "finished"]
     assert len(provider.asked) == 96
 
 
-def test_a_run_that_took_all_places_leaves_half_of_them_to_another():
+def test_a_run_that_made_all_calls_leaves_half_of_them_to_another():
     answers = Semaphore(0)
     with providing(answers=answers) as provider, two_at_work(provider, 4):
 
@@ -183,7 +218,7 @@ def test_a_run_that_took_all_places_leaves_half_of_them_to_another():
     assert provider.most_in_flight == 4
 
 
-def test_two_runs_take_turns_at_a_single_place():
+def test_two_runs_take_turns_where_one_call_is_allowed():
     answers = Semaphore(0)
     with providing(answers=answers) as provider, two_at_work(provider, 1):
 
@@ -228,7 +263,7 @@ def test_calls_that_take_longer_than_rabbitmq_waits_for_consumers_cost_no_worker
                 return Run.objects.get(pk=run.pk).status == "finished"
 
             assert wait_until(lambda: finished(first)), running_worker.story()
-            assert "timed out" not in broker.log(), "a slice acknowledges its message when it begins"
+            assert "timed out" not in broker.log(), "a task acknowledges its message when it begins"
             # Both threads are at work and a message waits behind them: RabbitMQ closes the channel.
             others = [slow_run(provider), slow_run(provider)]
             assert wait_until(lambda: all(map(finished, others))), running_worker.story()

@@ -1,0 +1,237 @@
+"""The one worker that calls an endpoint, for all runs that need it.
+
+It has the lease of the endpoint (`commands.askers`), and works on each run by a `Pipeline`. Runs that start
+later join within half a second. The limits of the endpoint, its pauses and its pace are in its memory, and
+stored for the worker after it. It ends when no run needs the endpoint, when the endpoint is silent, when its
+settings were changed, or when the worker stops; calls in flight end before.
+"""
+
+import asyncio
+import logging
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
+from threading import Event, Thread, current_thread
+
+from django.db import connections, transaction
+
+from judges.core.errors import KeyMissingError
+from judges.core.models import Endpoint
+from judges.endpoints.client import Client
+from judges.endpoints.keys import server_of
+from judges.endpoints.prices import EndpointPrices
+from judges.runs.commands import askers, leases, paces, silence
+from judges.runs.pacing import ConsecutiveRefusals, RateLimiter
+from judges.runs.pipeline import CalledEndpoint, Pipeline
+from judges.runs.queries.runs import runs_that_ask
+
+LOOK_EVERY = 0.05  # seconds
+RUNS_SOUGHT_EVERY = 0.5
+LET_ALONE = 5.0  # seconds, for a run that has nothing to ask now, or failed
+RENEWED_EVERY = askers.LEASE.total_seconds() / 4
+FAILURES_STORED_EVERY = 1.0
+# While many calls are answered, the database's thread waits for that of the event loop at each statement:
+# 5 ms by default, so that answers waited to be stored longer than they had taken.
+SWITCH_INTERVAL = 0.0005  # seconds
+_refusals: defaultdict[tuple[int, int], ConsecutiveRefusals] = defaultdict(ConsecutiveRefusals)
+_models_without_n: defaultdict[tuple[int, str], set[str]] = defaultdict(set)  # of an endpoint and address
+_stopping = Event()
+_at_work: dict[Thread, "Asker"] = {}
+logger = logging.getLogger(__name__)
+
+
+class Asker:
+    """Calls an endpoint while it has its lease.
+
+    run: for which it was started. ends_with_run: whether it ends when that one needs no more calls. until:
+    when it begins no more calls, on the monotonic clock. Raises KeyMissingError.
+    """
+
+    def __init__(
+        self, endpoint: Endpoint, *, run: int, ends_with_run: bool = False, until: float = float("inf")
+    ) -> None:
+        server = server_of(endpoint)
+        names = _models_without_n[endpoint.pk, server.base_url]
+        limiter = RateLimiter(calls_in_flight=server.calls_in_flight, models_without_n=names)
+        self.pk = endpoint.pk
+        self._endpoint = CalledEndpoint(endpoint.pk, server, EndpointPrices(endpoint), limiter)
+        self._run, self._ends_with_run, self._until = run, ends_with_run, until
+        self._pipelines: dict[asyncio.Task[None], Pipeline] = {}
+        self._let_alone: dict[int, float] = {}  # runs, with the moment until which they are
+        self.is_over = False  # whether it makes no more calls
+        self._last: defaultdict[str, float] = defaultdict(lambda: float("-inf"))  # when things were done
+        self._error: BaseException | None = None
+
+    async def work(self) -> None:
+        """Take the endpoint and call it until it is over; nothing happens if another worker has it."""
+        endpoint = self._endpoint
+        try:
+            if await endpoint.later(self._take_endpoint):
+                endpoint.client = Client(endpoint.server)
+                try:
+                    await self._call()
+                finally:
+                    await endpoint.client.close()
+                    await endpoint.later(self._store_failure)
+                    await endpoint.later(partial(askers.let_go, holder=endpoint.holder))
+        finally:
+            await endpoint.later(connections.close_all)
+            endpoint.database.shutdown()
+        if self._error is not None:
+            raise self._error
+
+    async def _call(self) -> None:
+        limiter = self._endpoint.limiter
+        try:
+            while await self._start_pipelines() or self._pipelines:
+                if limiter.server_is_silent or _stopping.is_set() or time.monotonic() >= self._until:
+                    self._begin_no_more()
+                await self._store_limits()
+                if self._is_due("renewed", RENEWED_EVERY) and not await self._endpoint.later(self._renew):
+                    self._begin_no_more()
+                await asyncio.wait(
+                    list(self._pipelines), timeout=LOOK_EVERY, return_when=asyncio.FIRST_COMPLETED
+                )
+                self._drop_ended()
+        finally:
+            for task in self._pipelines:
+                task.cancel()
+            await asyncio.gather(*self._pipelines, return_exceptions=True)
+
+    def _take_endpoint(self) -> bool:
+        endpoint = self._endpoint
+        with transaction.atomic():
+            locked = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
+            if not askers.hold_endpoint(endpoint=locked, run=self._run, holder=endpoint.holder):
+                return False
+        endpoint.limiter.slowdowns = paces.slowdowns_of(endpoint.pk)
+        endpoint.limiter.resting_until = locked.resting_until.timestamp() if locked.resting_until else 0.0
+        return True
+
+    async def _start_pipelines(self) -> bool:
+        """Start a pipeline for each run that has none; return whether any is started."""
+        if self.is_over or (self._pipelines and not self._is_due("sought", RUNS_SOUGHT_EVERY)):
+            return False
+        now = time.monotonic()
+        self._let_alone = {run: until for run, until in self._let_alone.items() if until > now}
+        # A run that was paused and resumed has a new pipeline beside the one whose last calls end.
+        at_work = {pipeline.run for pipeline in self._pipelines.values() if not pipeline.is_ending}
+        found = await self._endpoint.later(partial(runs_that_ask, self._endpoint.pk))
+        new = [run for run in found if run not in at_work and run not in self._let_alone]
+        if self._ends_with_run and self._run not in {*at_work, *new}:
+            self._begin_no_more()
+            return False
+        for run in new:
+            pipeline = Pipeline(self._endpoint, run, _refusals[run, self._endpoint.pk])
+            self._pipelines[asyncio.create_task(pipeline.work())] = pipeline
+        return bool(new)
+
+    def _drop_ended(self) -> None:
+        for task in [task for task in self._pipelines if task.done()]:
+            pipeline = self._pipelines.pop(task)
+            error = task.exception()
+            if error is not None:  # the other runs are worked on all the same
+                logger.error("Calls of run %d failed.", pipeline.run, exc_info=error)
+                self._error = self._error or error
+            if error is not None or not pipeline.leased_any:
+                self._let_alone[pipeline.run] = time.monotonic() + LET_ALONE
+
+    def _begin_no_more(self) -> None:
+        self.is_over = True
+        for pipeline in self._pipelines.values():
+            pipeline.begin_no_more()
+
+    def _is_due(self, what: str, every: float) -> bool:
+        """Return whether something was last done so long ago; it counts as done now."""
+        now = time.monotonic()
+        is_due = now - self._last[what] >= every
+        if is_due:
+            self._last[what] = now
+        return is_due
+
+    async def _store_limits(self) -> None:
+        """Store pauses and slowdowns for the next worker, and failures since the last answer."""
+        endpoint, limiter = self._endpoint, self._endpoint.limiter
+        if limiter.resting_until > max(endpoint.stored_rest, time.time() + 0.5):
+            endpoint.stored_rest = limiter.resting_until
+            moment = datetime.fromtimestamp(limiter.resting_until, UTC)
+            await endpoint.later(partial(leases.let_rest, endpoint=endpoint.pk, until=moment))
+        if limiter.unsaved_slowdowns:
+            unsaved = {model: limiter.slowdowns[model] for model in limiter.unsaved_slowdowns}
+            limiter.unsaved_slowdowns.clear()
+            await endpoint.later(partial(paces.save_slowdowns, endpoint=endpoint.pk, slowdowns=unsaved))
+        is_due = limiter.last_failure is not None and self._is_due("failures stored", FAILURES_STORED_EVERY)
+        if is_due and await endpoint.later(self._store_failure):
+            limiter.server_is_silent = True
+            self._begin_no_more()
+
+    def _store_failure(self) -> bool:
+        """Store that calls failed; return whether no call should begin now but probes."""
+        limiter = self._endpoint.limiter
+        failed, limiter.last_failure = limiter.last_failure, None
+        if failed is None:  # answered meanwhile
+            return False
+        pk, wait = self._endpoint.pk, failed.asked_to_wait
+        return silence.note_failure(endpoint=pk, sentence=failed.sentence, asked_to_wait=wait)
+
+    def _renew(self) -> bool:
+        """Renew the leases; return whether the endpoint is called as before, with the same settings."""
+        endpoint = self._endpoint
+        runs = sorted({pipeline.run for pipeline in self._pipelines.values()})
+        if not leases.renew(endpoint=endpoint.pk, runs=runs, holder=endpoint.holder):
+            return False
+        found = Endpoint.objects.filter(pk=endpoint.pk).select_related("project").first()
+        try:
+            if found is None or server_of(found) != endpoint.server:
+                return False
+        except KeyMissingError:
+            return False
+        endpoint.prices = EndpointPrices(found)
+        return True
+
+
+def call_endpoints(found: Sequence[Endpoint], *, run: int, seconds: float) -> None:
+    """Call endpoints until a run needs no more, or no longer than so long; wait for calls in flight."""
+    until = time.monotonic() + seconds
+    workers = [Asker(endpoint, run=run, ends_with_run=True, until=until) for endpoint in found]
+
+    async def work() -> None:
+        await asyncio.gather(*(worker.work() for worker in workers))
+
+    asyncio.run(work())
+
+
+def call_in_background(found: Sequence[Endpoint], *, run: int) -> None:
+    """Call endpoints in threads of their own, as long as any run needs them."""
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    for endpoint in found:
+        if endpoint.pk not in {worker.pk for worker in _at_work.values()} and not _stopping.is_set():
+            worker = Asker(endpoint, run=run)
+            thread = Thread(target=_work_in_thread, args=(worker,), name="asker", daemon=True)
+            _at_work[thread] = worker
+            thread.start()
+
+
+def _work_in_thread(worker: Asker) -> None:
+    try:
+        asyncio.run(worker.work())
+    except Exception:
+        logger.exception("Calls to an endpoint failed; they are made again soon.")
+    finally:
+        _at_work.pop(current_thread())
+
+
+def stop_calls() -> None:
+    """Begin no more calls in this process, and wait for those in flight: the worker is about to stop."""
+    _stopping.set()
+    logger.warning("This worker stops: it begins no more calls and stores those in flight.")
+    wait_for_calls()
+
+
+def wait_for_calls() -> None:
+    """Wait until the endpoints that are called in the background are given up."""
+    for thread in list(_at_work):
+        thread.join()
