@@ -43,7 +43,6 @@ RATER_PAGES = frozenset(
         "dispute_undo",
         "dispute_wording",
         "disputes",
-        "document_end",
         "guideline",
         "hold_items",
         "how_rating_works",
@@ -63,7 +62,6 @@ RATER_PAGES = frozenset(
         "save_practice_answer",
         "save_practice_answers",
         "save_rating",
-        "save_revised",
     }
 )
 

@@ -5,14 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from allauth.account.models import EmailAddress
-from django.utils import timezone
 
-from annotate.core.audit import content_of
 from annotate.core.models import (
     AuditEntry,
     ComputedResult,
     DataImport,
-    ErasedEntry,
     Erasure,
     FormerName,
     Invitation,
@@ -81,7 +78,6 @@ def erase_names(names: ErasedNames) -> dict[int, int]:
     for entry in list(_entries_with(names)):
         columns = ("actor_name", "actor_email", *SAID)
         AuditEntry.objects.filter(pk=entry.pk).update(**{each: getattr(entry, each) for each in columns})
-        ErasedEntry.objects.create(entry=entry.pk, content=content_of(entry), at=timezone.now())
         if entry.project_id:
             counts[entry.project_id] = counts.get(entry.project_id, 0) + 1
     FormerName.objects.filter(user=names.person).delete()

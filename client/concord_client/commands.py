@@ -47,7 +47,6 @@ NAMES = {
     "postThreadOfDispute": "discuss",
     "postWork": "take",
     "putOwnRating": "rate",
-    "putOwnRevision": "revise",
 }
 TYPES = {"integer": int, "number": float}
 

@@ -154,10 +154,6 @@ def test_it_is_off_until_it_is_ticked_and_the_links_lead_to_where_it_was(cast, c
     assert "checked" not in box(client.get(page))
     chosen = {
         "theme": "system",
-        "text_size": "normal",
-        "line_length": "full",
-        "font": "sans",
-        "motion": "system",
         "language": "",
     }
     client.post(page, {**chosen, "digest": "on"})

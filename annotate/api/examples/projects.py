@@ -23,7 +23,6 @@ PLAN = {
     "dealt_by": "documents",
     "work_order": "by_document",
     "dimension_order": "fixed",
-    "revises_documents": False,
 }
 
 EXAMPLES = {
@@ -68,7 +67,6 @@ EXAMPLES = {
         "every_item": True,
         "work_order": "by_document",
         "dimension_order": "fixed",
-        "revises_documents": False,
         "deadline": "2026-12-01",
         "opened_at": "2026-11-03T09:00:00Z",
         "closed_at": None,

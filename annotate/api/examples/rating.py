@@ -30,7 +30,6 @@ EXAMPLES = {
         **UNIT,
         "rater": "R-7KQ2M9XA",
         **ANSWER,
-        "revised_value": None,
         "counted": True,
         "comment": "One comma is missing.",
         "evidence": EVIDENCE,
@@ -87,8 +86,6 @@ EXAMPLES = {
     },
     "AnswerInput": {"value": 4, "comment": "One comma is missing.", "evidence": EVIDENCE, "seconds": 41.5},
     "SavedAnswer": {"revision": 1, "assignment_complete": False},
-    "RevisedInput": {"value": 3, "comment": "Closer to the second text.", "revision": 0},
-    "SavedRevision": {"revision": 1, "value": 3},
     "DisputeRow": {
         "number": 7,
         "dimension": "fluency",

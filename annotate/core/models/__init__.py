@@ -3,8 +3,6 @@
 from annotate.core.models.audit import (
     AuditEntry,
     AuditRetention,
-    AuditSeal,
-    ErasedEntry,
     Erasure,
     ProjectDeletion,
 )
@@ -62,7 +60,6 @@ from annotate.core.models.projects import (
 )
 from annotate.core.models.ratings import PrivateNote, Rating, RatingChange
 from annotate.core.models.results import ChangeCount, ComputedResult
-from annotate.core.models.revisions import LookBack, RevisedValue, RevisedValueChange
 from annotate.core.models.rounds import (
     Acknowledgement,
     AssignedUnit,

@@ -13,7 +13,7 @@ class AssignmentPlan(models.Model):
     # What is chosen with any kind, in forms, the API and the audit log.
     SETTINGS = (
         *("kind", "share", "gold_every", "repeat_every", "dealt_by"),
-        *("work_order", "dimension_order", "revises_documents"),
+        *("work_order", "dimension_order"),
     )
 
     class Kind(models.TextChoices):
@@ -42,9 +42,6 @@ class AssignmentPlan(models.Model):
     dimension_order = models.CharField(
         max_length=5, choices=DimensionOrder.choices, default=DimensionOrder.FIXED
     )
-    revises_documents = models.BooleanField(
-        default=False, help_text="Whether raters may revise their values at the end of a document."
-    )
     pairs = models.JSONField(default=list, help_text="The listed pairs of keys: item, membership.")
 
     gold_every = models.PositiveSmallIntegerField(
@@ -57,10 +54,6 @@ class AssignmentPlan(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(condition=Q(share__lte=100), name="share_is_a_percentage"),
-            models.CheckConstraint(
-                condition=Q(revises_documents=False) | Q(work_order="by_document"),
-                name="planned_documents_end_only_by_document",
-            ),
         ]
 
     def __str__(self) -> str:

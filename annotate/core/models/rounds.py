@@ -91,11 +91,6 @@ class Round(models.Model):
         default=DimensionOrder.FIXED,
         help_text="Frozen with the round.",
     )
-    revises_documents = models.BooleanField(
-        default=False,
-        help_text="Whether raters may revise their values at the end of a document, where they see all of "
-        "them side by side. Frozen with the round.",
-    )
     deadline = models.DateField(
         null=True,
         blank=True,
@@ -136,10 +131,6 @@ class Round(models.Model):
                 condition=Q(status="open", closed_at__isnull=True)
                 | Q(status="closed", closed_at__isnull=False),
                 name="closed_rounds_say_when",
-            ),
-            models.CheckConstraint(
-                condition=Q(revises_documents=False) | Q(work_order="by_document"),
-                name="documents_end_only_where_work_goes_by_document",
             ),
         ]
 
