@@ -32,9 +32,9 @@ class TablesTogether(migrations.Migration):
         return super(TablesTogether, rest).apply(project_state, schema_editor)
 
 
-# How unused columns and tables go. While PostgreSQL is migrated, servers of the version before still use them:
-# they leave the models first, and a later version drops them, with `unused_since`. SQLite serves one version at
-# a time, and drops them at once.
+# How unused columns and tables go. While PostgreSQL is migrated, servers of the version before still use
+# them: they leave the models first, and a later version drops them, with `unused_since`. SQLite serves one
+# version at a time, and drops them at once.
 
 
 class RetireField(migrations.RemoveField):
