@@ -65,7 +65,7 @@ def test_what_takes_away_or_asks_for_more_is_found(operation: Operation, broken:
     assert breaks(operation) == broken
 
 
-def ask(sql: str, *values: object) -> list[tuple[object, ...]]:
+def ask(sql: str, *values: int) -> list[tuple[object, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
         return cursor.fetchall() if cursor.description else []

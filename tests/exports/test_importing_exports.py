@@ -242,7 +242,7 @@ def test_export_with_revised_values_is_imported_without_them(
         ("guidelines", "revises_documents", True),
     ):
         file = root / f"{table}.jsonl"
-        rows = [json.loads(line) | {column: value} for line in file.read_text().splitlines()]
+        rows = [json.loads(line) | {column: value} for line in file.read_bytes().split(b"\n") if line]
         file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     revised = {"document": "d", "system": "s", "dimension": "fluency", "rater": "R-1", "value_after": 4}
     (root / "revised_values.jsonl").write_text(f"{json.dumps(revised)}\n")
@@ -257,8 +257,8 @@ def test_export_with_revised_values_is_imported_without_them(
         for file in root.iterdir():
             old.write(file, f"{folder}/{file.name}")
     client.force_login(cast.admin)
-    with (tmp_path / "old.zip").open("rb") as file:
-        page = client.post(reverse("project_from_export"), {"file": file}, follow=True).content.decode()
+    with (tmp_path / "old.zip").open("rb") as sent:
+        page = client.post(reverse("project_from_export"), {"file": sent}, follow=True).content.decode()
     assert "Concord no longer keeps them" in page
     assert Rating.objects.filter(value__isnull=False).count() > 10
     delete_project(project=Project.objects.get(), name=Project.objects.get().name, by=cast.admin)
