@@ -324,7 +324,7 @@ def dispute_in(project: Project, number: int) -> Dispute:
 
 
 def user_of_digest(token: str) -> User:
-    """Return whose digests of disputes a link ends (see `annotate.disputes.digest_mail`)."""
+    """Return whose digests of disputes a link ends (see `annotate.disputes.commands.digests`)."""
     try:
         found = User.objects.filter(pk=int(Signer(salt=DIGEST).unsign(token))).first()
     except (BadSignature, ValueError):

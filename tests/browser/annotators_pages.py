@@ -16,8 +16,8 @@ from annotate.core.models import (
     Round,
     User,
 )
+from annotate.disputes.commands.digests import digest_token
 from annotate.disputes.commands.disputes import answer_dispute, post_message
-from annotate.disputes.digest_mail import digest_token
 from annotate.people.commands import invite
 from annotate.people.invitations import invitation_token
 from annotate.quality.commands import RightValue, describe_gold, mark_gold, set_practice_bar

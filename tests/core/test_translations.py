@@ -49,7 +49,7 @@ FOR_ANNOTATORS = (
     "annotate/people/invitations.py",
     "annotate/people/notice_mail.py",
     "annotate/people/outside.py",
-    "annotate/people/passkey_forms.py",
+    "annotate/people/views/second_factor.py",
     "annotate/people/factor_secrets.py",
     "annotate/people/single_sign_on.py",
     "annotate/people/sessions.py",

@@ -10,9 +10,8 @@ from django.utils import timezone
 
 from annotate.core.mails import AGAIN_AFTER
 from annotate.core.models import DisputeDigest, Preferences, Round
-from annotate.disputes.commands.digests import write_digests
+from annotate.disputes.commands.digests import digest_token, write_digests
 from annotate.disputes.commands.disputes import answer_dispute, post_message
-from annotate.disputes.digest_mail import digest_token
 from annotate.people.commands import save_preferences
 from annotate.periodic_tasks import enqueue_digests
 from annotate.rating.commands.rounds import close_round_two

@@ -35,10 +35,10 @@ from annotate.webhooks.commands import (
     enable_webhook,
     renew_secret,
     send_again,
+    signature,
     try_webhook,
 )
 from annotate.webhooks.events import EVENTS
-from annotate.webhooks.signing import signature
 from concord.celery import app
 from judges.runs.commands.runs import start_run
 from tests.factories import Cast, make_project
