@@ -29,10 +29,23 @@ from annotate.core.audit import facts, record
 from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.jobs import JobKind, own_row
 from annotate.core.models import Delivery, Project, User, Webhook
-from annotate.core.outbound.guard import PrivateAddressError
+from annotate.core.outbound.guard import Guard, PrivateAddressError
 from annotate.core.version import VERSION
-from annotate.webhooks.addresses import WEBHOOK_GUARD, refuse_url
 from annotate.webhooks.events import EVENTS, TEST
+
+WEBHOOK_GUARD = Guard(
+    allows=lambda _host, _port: settings.PRIVATE_WEBHOOKS,
+    advice=lambda host, _port: gettext(
+        "{host} is a private host. Set CONCORD_PRIVATE_WEBHOOKS=1 to allow webhooks to it."
+    ).format(host=host),
+)
+
+
+def refuse_url(url: str) -> None:
+    """Raise InvalidValueError for what no webhook can have, as far as the text tells: asks no name server."""
+    if sentence := WEBHOOK_GUARD.problem_of(url):
+        raise InvalidValueError(sentence, fields={"url": sentence})
+
 
 # One POST to a URL that anyone may have typed: checked, timed, not redirected, and hardly read.
 

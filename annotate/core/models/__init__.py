@@ -41,15 +41,17 @@ from annotate.core.models.material import (
 from annotate.core.models.outside import OutsideRater, OutsideStudy, PayRule
 from annotate.core.models.people import (
     AccountMail,
+    ApiToken,
     CountingDecision,
     FormerName,
     Invitation,
+    KeptAnswer,
     Membership,
     RecordedName,
     Role,
     User,
+    token_digest,
 )
-from annotate.core.models.plans import AssignmentPlan
 from annotate.core.models.preferences import Notice, NoticeKind, Preferences
 from annotate.core.models.projects import (
     Dimension,
@@ -64,11 +66,11 @@ from annotate.core.models.rounds import (
     Acknowledgement,
     AssignedUnit,
     Assignment,
+    AssignmentPlan,
     DimensionOrder,
     Guideline,
     Round,
     WorkOrder,
 )
 from annotate.core.models.shared import AttemptCount, SharedEntry, WorkerHeartbeat
-from annotate.core.models.tokens import ApiToken, KeptAnswer, token_digest
 from annotate.core.models.webhooks import Delivery, Webhook
