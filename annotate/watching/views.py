@@ -40,7 +40,7 @@ from annotate.watching.queries.overview import overview, own_work, waiting_for
 
 
 class AuditForm(forms.Form):
-    """Who, what, on what, and when; what is left empty does not narrow."""
+    """Who, what, on what, and when. Empty fields do not narrow."""
 
     who = forms.ChoiceField(label=_("Who"), required=False)
     what = forms.ChoiceField(label=_("What"), required=False)
@@ -56,7 +56,7 @@ class AuditForm(forms.Form):
 
     @property
     def wanted(self) -> AuditFilter:
-        """What is looked for; a field that cannot be read does not narrow, and its error is shown."""
+        """The filter. An unreadable field does not narrow, and its error is shown."""
         self.is_valid()
         given: dict[str, Any] = self.cleaned_data
         since, until = given.get("since"), given.get("until")

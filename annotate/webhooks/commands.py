@@ -56,7 +56,7 @@ READ = 500  # bytes of an answer
 
 @dataclass(frozen=True)
 class DeliveryResponse:
-    """What an address said to a delivery: its status and how it begins, or why there is none."""
+    """The answer to a delivery: its status and first characters, or the reason that there is none."""
 
     status: int | None
     says: str
@@ -75,7 +75,7 @@ class _Plain(HTTPConnection):
 
 class _Encrypted(HTTPSConnection):
     def connect(self) -> None:
-        """Connect to a checked address of the host, whose certificate must be that of its name."""
+        """Connect to a checked address of the host. The certificate must be for the name of the host."""
         plain = WEBHOOK_GUARD.connect(self.host, self.port, timeout=SILENCE)
         self.sock = ssl.create_default_context().wrap_socket(
             plain, server_hostname=self.host, do_handshake_on_connect=False
@@ -84,7 +84,7 @@ class _Encrypted(HTTPSConnection):
 
 
 def post(url: str, body: str, headers: Mapping[str, str]) -> DeliveryResponse:
-    """Send a body to a URL and return what it was answered; never raises, and asks no proxy."""
+    """Send a body to a URL and return the answer. It never raises, and uses no proxy."""
     parts = urlsplit(url)
     kind = _Encrypted if parts.scheme == "https" else _Plain
     path = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"

@@ -30,7 +30,10 @@ def digest_token(user: User) -> str:
 
 
 def send_digest_message(user: User, needing: list[NeedingDispute], address: str) -> None:
-    """Send what is new, with links below the address; call it outside any transaction. Raises MailError."""
+    """Mail a person the new disputes, with links below `address`. Raises MailError.
+
+    Call it outside any transaction.
+    """
     stop = f"{address}{reverse('digest_stop', args=[digest_token(user)])}"
     new = [each for each in needing if each.is_new]
     subject = ngettext("%(count)s dispute needs you", "%(count)s disputes need you", len(needing))

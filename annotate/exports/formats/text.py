@@ -20,7 +20,7 @@ from annotate.material.reading.refused import LineEcho
 # CSV that PostgreSQL writes itself: the same bytes as `comma_separated`, and sooner.
 
 AT_ONCE = 200  # rows
-# How Python writes what the database holds; an empty text is an empty cell, as what is missing is.
+# Python's text of each kind of value. Empty texts and missing values are empty cells.
 AS_PYTHON_WRITES: Sequence[tuple[type[Any], str]] = (
     (BooleanField, "CASE {0} WHEN TRUE THEN 'True' WHEN FALSE THEN 'False' END"),
     (PointsField, "{0}::text"),  # whole ones are ints
