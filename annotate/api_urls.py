@@ -100,10 +100,5 @@ urlpatterns = [
     ),
     path(f"{P}work/", work_api.Work.as_view(), name="work"),
     path(f"{P}work/<position:position>/", work_api.OneWork.as_view(), name="work_item"),
-    path(
-        f"{P}work/<position:position>/<slug:key>/revised/",
-        work_api.OwnRevision.as_view(),
-        name="own_revision",
-    ),
     path(f"{P}work/<position:position>/<slug:key>/", work_api.OwnRating.as_view(), name="own_rating"),
 ]

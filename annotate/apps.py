@@ -35,7 +35,6 @@ class AnnotateConfig(AppConfig):
             RemoveLeftovers,
             RemoveOldEntries,
             RevealSessions,
-            SealAuditLog,
             SendDueDigests,
             TakeUpJobs,
             TellOfDeadlines,
@@ -62,7 +61,6 @@ class AnnotateConfig(AppConfig):
                 RemoveLeftovers,
                 RemoveOldEntries,
                 RevealSessions,
-                SealAuditLog,
                 AddUpChanges,
                 TellOfDeadlines,
             )

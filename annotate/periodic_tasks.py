@@ -17,7 +17,6 @@ from annotate.people.sessions import forget_ended_sessions
 from annotate.rating.commands.deadlines import note_deadlines
 from annotate.results.commands import add_up_changes
 from annotate.tasks import forget_acts, send_digests
-from annotate.watching.seals import seal_entries
 
 EVERY = 600.0  # seconds
 JOBS_EVERY = 3.0  # seconds
@@ -117,12 +116,3 @@ class AddUpChanges(PeriodicTask):
     every = 60.0
     acts = (add_up_changes,)
     fails = "Counts of changes could not be added up"
-
-
-class SealAuditLog(PeriodicTask):
-    """Every minute seals what is new in the audit log."""
-
-    at_start = 30.0
-    every = 60.0
-    acts = (seal_entries,)
-    fails = "The audit log could not be sealed"

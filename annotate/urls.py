@@ -64,14 +64,6 @@ urlpatterns = [
         name="save_note",
     ),
     path("projects/<slug:slug>/rate/progress/", rating_views.rate_progress, name="rate_progress"),
-    path(
-        "projects/<slug:slug>/rate/document/<int:document>/", rating_views.document_end, name="document_end"
-    ),
-    path(
-        "projects/<slug:slug>/rate/revised/<position:position>/<slug:key>/",
-        rating_views.save_revised,
-        name="save_revised",
-    ),
     path("projects/<slug:slug>/rate/<position:position>/", rating_views.rate_item, name="rate_item"),
     path("projects/<slug:slug>/rate/<position:position>/<slug:key>/", rating_views.save, name="save_rating"),
     path("", watching_views.projects, name="projects"),

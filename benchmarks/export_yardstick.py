@@ -21,7 +21,7 @@ import psycopg
 AT_ONCE = 2000
 QUERY = """
     SELECT document.key, system.name, dimension.key, rater.pseudonym, round.number, rating.value,
-           revised.value, rating.unsure, rating.cannot_rate, rating.not_applicable, rater.counted,
+           rating.unsure, rating.cannot_rate, rating.not_applicable, rater.counted,
            rating.comment, rating.evidence, rating.active_seconds, rating.revision, guideline.version,
            rating.created_at, rating.updated_at, assignment.position, assignment.plan, assignment.origin,
            assignment.seed, COALESCE(unit.inclusion_probability, assignment.inclusion_probability)
@@ -34,12 +34,11 @@ QUERY = """
     JOIN annotate_dimension dimension ON dimension.id = rating.dimension_id
     JOIN annotate_membership rater ON rater.id = assignment.annotator_id
     LEFT JOIN annotate_guideline guideline ON guideline.id = rating.guideline_id
-    LEFT JOIN annotate_revisedvalue revised ON revised.rating_id = rating.id
     LEFT JOIN annotate_assignedunit unit
       ON unit.assignment_id = assignment.id AND unit.dimension_id = rating.dimension_id
     ORDER BY round.number, assignment.item_id, dimension.position, rating.id
 """
-COLUMNS = ["document", "system", "dimension", "rater", "round", "value", "revised_value", "unsure"]
+COLUMNS = ["document", "system", "dimension", "rater", "round", "value", "unsure"]
 COLUMNS += ["cannot_rate", "not_applicable", "counted", "comment", "evidence", "active_seconds", "revision"]
 COLUMNS += ["guideline_version", "first_saved_at", "last_saved_at", "position"]
 COLUMNS += ["plan", "plan_origin", "plan_seed", "inclusion_probability"]

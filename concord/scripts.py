@@ -31,14 +31,6 @@ JOINED = {
         "rating.js",
         "items.js",
     ),
-    "document-end-page.js": (
-        "concord.js",
-        "press.js",
-        "unsent.js",
-        "causes.js",
-        "keys.js",
-        "document-end.js",
-    ),
     "dispute-page.js": (
         "keys.js",
         "passages.js",

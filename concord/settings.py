@@ -162,9 +162,9 @@ MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_FORMS = {
     "authenticate": "annotate.people.code_forms.CodeForm",
     "reauthenticate": "annotate.people.code_forms.CodeAgainForm",
-    "reauthenticate_webauthn": "annotate.people.passkey_forms.PasskeyAgainForm",
-    "login_webauthn": "annotate.people.passkey_forms.PasskeyLoginForm",
-    "authenticate_webauthn": "annotate.people.passkey_forms.PasskeyFactorForm",
+    "reauthenticate_webauthn": "annotate.people.views.second_factor.PasskeyAgainForm",
+    "login_webauthn": "annotate.people.views.second_factor.PasskeyLoginForm",
+    "authenticate_webauthn": "annotate.people.views.second_factor.PasskeyFactorForm",
 }
 MFA_PASSKEY_LOGIN_ENABLED = True
 # A link that was passed on proves no address, and most join by one. Whoever proves it later by a mailed link

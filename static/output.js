@@ -18,7 +18,7 @@ function Output(main) {
     if (lines >= 1) button.textContent = lines === 1 ? say("1 more line ↓") : say("{count} more lines ↓", { count: lines });
   }
 
-  const isStill = () => document.documentElement.dataset.motion === "reduced" || matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
   button.addEventListener("click", () => { box.scrollBy({ top: box.clientHeight * 0.8, behavior: isStill() ? "instant" : "smooth" }); });
   box.addEventListener("scroll", update, { passive: true });
   new ResizeObserver(update).observe(box);

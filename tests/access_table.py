@@ -251,7 +251,6 @@ ELSEWHERE = {
     "save_note",
     "hold_items",
     "acknowledge",
-    "save_revised",
     "import_refused",
     "export_file",
     "reproduction",
@@ -346,7 +345,6 @@ n     GET    {home}work/
 n     POST   {home}work/
 n     GET    {home}work/1/
 n     PUT    {home}work/1/fluency/
-n     PUT    {home}work/1/fluency/revised/
 ar    GET    {home}endpoints/
 a     POST   {home}endpoints/
 ar    GET    {home}endpoints/{endpoint}/

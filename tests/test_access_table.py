@@ -31,7 +31,7 @@ from annotate.core.models import (
     Version,
 )
 from annotate.core.raters import disputes_of
-from annotate.disputes.digest_mail import digest_token
+from annotate.disputes.commands.digests import digest_token
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands.exports import start_export
 from annotate.leaderboard.standings import Leaderboard

@@ -31,7 +31,6 @@ from annotate.core.models import (
     Delivery,
     Dimension,
     Dispute,
-    Document,
     Export,
     GoldItem,
     GuidelineImage,
@@ -274,21 +273,13 @@ def _assignments(user: int, slug: str, position: int) -> QuerySet[Assignment]:
     )
 
 
-def own_document(user: SomeUser, slug: str, pk: int) -> tuple[Document, Membership]:
-    """Return a document of which this annotator has items in Round I, and the place that has them."""
-    place = membership(user, slug, Role.ANNOTATOR)
-    own = Assignment.objects.filter(round__number__in=Round.MET_TOGETHER, annotator=place)
-    documents = Document.objects.filter(project=place.project_id, pk=pk, items__assignments__in=own)
-    return first_or_404(documents, gettext("You have no items of this document.")), place
-
-
 # What rating an item reads; the rest of these rows, read by every save, took longer than the statement.
 _READ = (
     *("item", "position", "partial", "plan", "reserved_until", "started_at", "completed_at"),
     *(f"annotator__{name}" for name in ("project", "pseudonym", "practised_at")),
     *(f"annotator__project__{name}" for name in ("name", "slug", "practice_bar", "reservation_minutes")),
     *(f"round__{name}" for name in ("project", "number", "status", "seed", "guideline")),
-    *("round__work_order", "round__dimension_order", "round__revises_documents"),
+    *("round__work_order", "round__dimension_order"),
     *(f"round__guideline__{name}" for name in ("version", "digest")),
 )
 PLACES = Prepared(_assignments, NUMBERS[0], WORD, NUMBERS[1])
@@ -339,7 +330,7 @@ def dispute_in(project: Project, number: int) -> Dispute:
 
 
 def user_of_digest(token: str) -> User:
-    """Return whose digests of disputes a link ends (see `annotate.disputes.digest_mail`)."""
+    """Return whose digests of disputes a link ends (see `annotate.disputes.commands.digests`)."""
     try:
         found = User.objects.filter(pk=int(Signer(salt=DIGEST).unsign(token))).first()
     except (BadSignature, ValueError):

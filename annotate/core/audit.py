@@ -92,28 +92,6 @@ def actor_columns(actor: User | None) -> dict[str, Any]:
     return {"actor": actor, "actor_name": actor.name, "actor_email": actor.email} if actor else {}
 
 
-SEALED = (
-    "id",
-    "project_id",
-    "at",
-    "actor_id",
-    "actor_name",
-    "actor_email",
-    "act",
-    "subject",
-    "before",
-    "after",
-    "note",
-)
-
-
-def content_of(entry: AuditEntry) -> str:
-    """Return the digest of all that an entry says (SHA-256 of JSON with sorted keys)."""
-    said = {name: getattr(entry, name) for name in SEALED}
-    said["at"] = entry.at.timestamp()
-    return digest_of(json.dumps(said, sort_keys=True, cls=DjangoJSONEncoder))
-
-
 def digest_of(text: str) -> str:
     """Return the SHA-256 of a text."""
     return hashlib.sha256(text.encode()).hexdigest()

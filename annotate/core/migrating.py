@@ -30,3 +30,80 @@ class TablesTogether(migrations.Migration):
         rest = copy(self)
         rest.operations = self.operations[len(tables) :]  # type: ignore[misc]  # for the stubs it belongs to the class
         return super(TablesTogether, rest).apply(project_state, schema_editor)
+
+
+# How unused columns and tables go. While PostgreSQL is migrated, servers of the version before still use
+# them: they leave the models first, and a later version drops them, with `unused_since`. SQLite serves one
+# version at a time, and drops them at once.
+
+
+class RetireField(migrations.RemoveField):
+    """Take a column out of the models; on PostgreSQL it stays, and gets the field's default."""
+
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        """Drop the column on SQLite."""
+        if schema_editor.connection.vendor == "sqlite":
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+            return
+        model = from_state.apps.get_model(app_label, self.model_name)
+        field = model._meta.get_field(self.name)
+        table, column = (schema_editor.quote_name(name) for name in (model._meta.db_table, field.column))
+        default = schema_editor.quote_value(schema_editor.effective_default(field))
+        schema_editor.execute(f"ALTER TABLE {table} ALTER COLUMN {column} SET DEFAULT {default}")
+
+    def database_backwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        """Make the column again on SQLite."""
+        if schema_editor.connection.vendor == "sqlite":
+            super().database_backwards(app_label, schema_editor, from_state, to_state)
+
+
+class RetireModel(migrations.DeleteModel):
+    """Take a table out of the models; on PostgreSQL it stays, and its rows go with the rows they refer to."""
+
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        """Drop the table on SQLite."""
+        if schema_editor.connection.vendor == "sqlite":
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+            return
+        table = from_state.apps.get_model(app_label, self.name)._meta.db_table
+        with schema_editor.connection.cursor() as cursor:
+            found = schema_editor.connection.introspection.get_constraints(cursor, table)
+        quoted = schema_editor.quote_name
+        for name, constraint in found.items():
+            if constraint["foreign_key"]:
+                (column,), (target, key) = constraint["columns"], constraint["foreign_key"]
+                schema_editor.execute(
+                    f"ALTER TABLE {quoted(table)}"
+                    f" DROP CONSTRAINT {quoted(name)}, ADD CONSTRAINT {quoted(name)}"
+                    f" FOREIGN KEY ({quoted(column)}) REFERENCES {quoted(target)} ({quoted(key)})"
+                    " ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED"
+                )
+
+    def database_backwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        """Make the table again on SQLite."""
+        if schema_editor.connection.vendor == "sqlite":
+            super().database_backwards(app_label, schema_editor, from_state, to_state)

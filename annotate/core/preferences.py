@@ -8,11 +8,89 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
 
+from annotate.core.access import places_of
 from annotate.core.keys import keys_of, values_of
-from annotate.core.languages import use_english_unless_translated
 from annotate.core.models import Preferences, User
+from annotate.core.navigation import READERS
 from annotate.core.sentences import translated_sentences
 from annotate.fastpath.queries import NUMBERS, Prepared
+
+# A page has the reader's language if all of it is translated, else English: no page mixes languages.
+# Translated are the pages of annotators and adjudicators, and everyone's own pages.
+
+SIGN_IN_PAGES = "accounts/"  # the routes of django-allauth
+OWN_PAGES = frozenset(
+    {
+        "address",
+        "address_confirm",
+        "digest_stop",
+        "invitation",
+        "join",
+        "keys",
+        "own_data",
+        "preferences",
+        "projects",
+        "projects_moved",
+        "session_end",
+        "sessions",
+        "sign_in_again",
+        "signup_address",
+        "token_revoke",
+        "tokens",
+    }
+)
+# In a project: English for its admins and researchers, whose navigation and overview are not translated.
+RATER_PAGES = frozenset(
+    {
+        "acknowledge",
+        "adjudicate",
+        "dispute",
+        "dispute_answer",
+        "dispute_decide",
+        "dispute_undo",
+        "dispute_wording",
+        "disputes",
+        "guideline",
+        "hold_items",
+        "how_rating_works",
+        "my_values",
+        "my_work",
+        "outside_end",
+        "practice",
+        "practice_again",
+        "practice_feedback",
+        "practice_item",
+        "project",
+        "rate",
+        "rate_item",
+        "rate_progress",
+        "save_answers",
+        "save_note",
+        "save_practice_answer",
+        "save_practice_answers",
+        "save_rating",
+    }
+)
+
+
+def use_english_unless_translated(request: HttpRequest) -> None:
+    """Activate English if the page that answers this request is not translated as a whole.
+
+    One query, for the pages of raters in another language than English.
+    """
+    if translation.get_language() != settings.LANGUAGE_CODE and not _is_translated(request):
+        translation.activate(settings.LANGUAGE_CODE)
+
+
+def _is_translated(request: HttpRequest) -> bool:
+    match = request.resolver_match
+    if match is None or match.route.startswith(SIGN_IN_PAGES) or match.url_name in OWN_PAGES:
+        return True
+    if match.url_name not in RATER_PAGES:
+        return False
+    readers = places_of(request.user).filter(project__slug=match.kwargs.get("slug"), role__in=READERS)
+    return not readers.exists()
+
 
 A_YEAR = 60 * 60 * 24 * 365  # seconds
 # Every request reads the person with what they prefer.
@@ -49,7 +127,7 @@ def preferences(request: HttpRequest) -> dict[str, Any]:
 class LanguageMiddleware:
     """Answers in the language that the person chose, else in one that the browser asks for.
 
-    Pages that are not translated as a whole are English (see `annotate.core.languages`).
+    Pages that are not translated as a whole are English (see `annotate.core.preferences`).
     A page's language is kept in a cookie, which the door and whatever a page sends follow: a save need not
     ask what its sender prefers.
     """

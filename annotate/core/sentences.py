@@ -58,7 +58,6 @@ SENTENCES = (
     gettext_noop("{name} was just changed to {value} in another window of yours."),
     gettext_noop("{count} waiting"),
     gettext_noop("{why}: {count} waiting"),
-    gettext_noop("Not saved: {message}"),
     gettext_noop("Not saved"),
     gettext_noop("Saved"),
     gettext_noop("Saving…"),

@@ -73,8 +73,10 @@ def project_from_export(request: HttpRequest) -> HttpResponse:
     form = ExportFileForm(request.POST or None, request.FILES or None)
     try:
         if form.is_valid():
-            project = _restore_upload(form.cleaned_data["file"], request_user(request))
+            project, ignored = _restore_upload(form.cleaned_data["file"], request_user(request))
             messages.success(request, gettext("The export is imported. You are an admin of its project."))
+            if ignored:
+                messages.warning(request, ignored)
             return redirect("project", project.slug)
     except DomainError as error:
         form.add_error("file", error.message)
@@ -82,12 +84,14 @@ def project_from_export(request: HttpRequest) -> HttpResponse:
     return render(request, "exports/from_export.html", {"form": form}, status=status)
 
 
-def _restore_upload(upload: "UploadedFile[Any]", by: User) -> Project:
+def _restore_upload(upload: "UploadedFile[Any]", by: User) -> tuple[Project, str]:
+    """Return the project of an export, and a sentence about what Concord ignored in it."""
     with NamedTemporaryFile(suffix=".zip") as file:
         file.writelines(upload.chunks())
         file.flush()
         refuse_unfit_upload(Path(file.name))
-        return restore_export(archive=ExportArchive(Path(file.name)), admin=by)
+        archive = ExportArchive(Path(file.name))
+        return restore_export(archive=archive, admin=by), archive.ignored
 
 
 @login_required

@@ -26,7 +26,6 @@ from annotate.core.models import (
     FormerName,
     Invitation,
     KeptAnswer,
-    LookBack,
     Membership,
     Notice,
     Nudge,
@@ -37,7 +36,6 @@ from annotate.core.models import (
     PrivateNote,
     RatingChange,
     RecordedName,
-    RevisedValueChange,
     SavedTemplate,
     User,
 )
@@ -73,11 +71,6 @@ def _kept_of(user: User) -> dict[str, dict[str, Any] | QuerySet[Any, Any]]:
     invited = sent_to([user.email, *former.values_list("email", flat=True)]) | Q(accepted_by=user)
     of_place = {"project_name": F("place__project__slug")}
     of_rater = {"project_name": F("annotator__project__slug")}
-    of_revised = {
-        "project_name": F("revised__rating__assignment__round__project__slug"),
-        "document": F("revised__rating__assignment__item__document__key"),
-        "dimension": F("revised__rating__dimension__key"),
-    }
     return {
         "account": {
             **{"email": user.email, "name": user.name, "since": user.date_joined},
@@ -148,16 +141,6 @@ def _kept_of(user: User) -> dict[str, dict[str, Any] | QuerySet[Any, Any]]:
             dimension=F("rating__dimension__key"),
             active_seconds=F("rating__active_seconds"),
         ),
-        "revised_values": _rows(
-            RevisedValueChange.objects.filter(revised__rating__assignment__annotator__in=places),
-            *("at", "value_before", "value_after", "comment"),
-            **of_revised,
-        ),
-        "looks_back": _rows(
-            LookBack.objects.filter(annotator__in=places),
-            *("at", "document__key", "dimension__key"),
-            **of_rater,
-        ),
         "practice_answers": _rows(
             PracticeAnswer.objects.filter(place__in=places),
             *("at", "attempt", "value", "unsure", "cannot_rate", "not_applicable", "comment", "evidence"),
@@ -190,7 +173,7 @@ def _kept_of(user: User) -> dict[str, dict[str, Any] | QuerySet[Any, Any]]:
 IN_SECTIONS = {
     *(FormerName, EmailAddress, Preferences, Notice, AccountMail, DisputeDigest, UserSession, SocialAccount),
     *(Authenticator, ApiToken, SavedTemplate, AuditEntry, Membership, RecordedName, Assignment, RatingChange),
-    *(RevisedValueChange, LookBack, PracticeAnswer, Acknowledgement, DisputeEvent, Post, PrivateNote),
+    *(PracticeAnswer, Acknowledgement, DisputeEvent, Post, PrivateNote),
     OutsideRater,
 }
 

@@ -114,14 +114,6 @@ class PlanForm(forms.Form):
             (DimensionOrder.DRAWN, _("Drawn once for each annotator, so that none always comes first.")),
         ],
     )
-    revises_documents = forms.BooleanField(
-        label=_("At the end of a document, raters may revise their values"),
-        required=False,
-        help_text=_(
-            "Only by document. Raters see their own values of all its items side by side. The independent "
-            "values stay as they are and count in all statistics; revised ones are kept beside them."
-        ),
-    )
     gold_every = forms.IntegerField(
         label=_("Hidden gold after every … items"),
         min_value=0,
@@ -153,8 +145,6 @@ class PlanForm(forms.Form):
         values["pairs"] = []
         for name in ("dealt_by", "work_order", "dimension_order"):
             values[name] = values.get(name) or getattr(self.choice, name)
-        if values["work_order"] != WorkOrder.BY_DOCUMENT:
-            values["revises_documents"] = False  # the page does not show it then, however it stands
         if values.get("kind") == Kind.LISTED and "file" not in self.errors:
             if values.get("file"):
                 values["pairs"] = self._read_list(values["file"], self.choice.project)

@@ -30,7 +30,7 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at, guideline_of
 from annotate.core.http_errors import error_content, refusals_as_json
 from annotate.core.keys import ACTIONS
-from annotate.core.models import Assignment, AssignmentPlan, Membership, Role, Round
+from annotate.core.models import Assignment, AssignmentPlan, Membership, Role
 from annotate.core.optional_writes import is_busy, little_patience
 from annotate.core.page import Request, render_in_project, request_user
 from annotate.core.preferences import PERSON, key_map_of
@@ -46,13 +46,10 @@ from annotate.rating.commands.assignments import (
 from annotate.rating.commands.outside import complete_study
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, Saved, SentAnswer, save_note, save_rating, save_ratings
-from annotate.rating.commands.revising import Revised, note_look_back, revise_value
 from annotate.rating.commands.wording import acknowledge_wording
 from annotate.rating.forms import NOT_APPLICABLE, AnswerForm, OwnWorkForm, PlanForm, sent_answers
 from annotate.rating.planning import CannotBeMetError
-from annotate.rating.queries import document_end as queries
 from annotate.rating.queries.assigned import asked_dimensions
-from annotate.rating.queries.document_end import DocumentEnd, leads_to_end
 from annotate.rating.queries.own_items import (
     TIMED_ITEMS,
     own_checks,
@@ -136,7 +133,7 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
             raise Http404(gettext(PLACE_GONE))
         refusals = _save_all(request, assignment)
         if not refusals:
-            return _go_on(slug, assignment.round, item_page(assignment), back="back" in request.POST)
+            return _go_on(slug, item_page(assignment), back="back" in request.POST)
     if how_many := _asked_ahead(request):
         return HttpResponse("".join(_items_ahead(request, assignment, how_many)))
     context = _item_context(request, assignment) | {
@@ -154,7 +151,7 @@ def _asked_ahead(request: HttpRequest) -> int:
 
 
 def _items_ahead(request: HttpRequest, first: Assignment, how_many: int) -> Iterator[str]:
-    """Yield an item and those after it without the rest of their pages, up to the end of a document.
+    """Yield an item and those after it without the rest of their pages.
 
     Each leaves out what the page has: the dialog, if its guidelines are of this version, and the parts of the
     document, if the item before is of the same document.
@@ -173,8 +170,7 @@ def _items_ahead(request: HttpRequest, first: Assignment, how_many: int) -> Iter
         }
         yield render_to_string("rating/item.html", context, request)
         before, how_many = page, how_many - 1
-        ends = not how_many or context["leads_to_end"]
-        assignment = None if ends else _assignment_after(request, page)
+        assignment = _assignment_after(request, page) if how_many else None
 
 
 def _assignment_after(request: HttpRequest, page: ItemPage) -> Assignment | None:
@@ -202,7 +198,6 @@ def _item_context(request: HttpRequest, assignment: Assignment) -> dict[str, Any
         "round": assignment.round,
         "token": access.token_of(assignment),
         "page": page,
-        "leads_to_end": leads_to_end(assignment.round, page),
         "rows_html": rows_as_html(place.project, page),
         "guideline": guideline_of(assignment.round),
         "new_wording": new_wording(
@@ -236,7 +231,6 @@ def my_work(request: HttpRequest, slug: str) -> HttpResponse:
         "seconds": seconds_for_an_item(place, round),
         "timed_items": TIMED_ITEMS if done.done > TIMED_ITEMS else None,
         "checks": own_checks(round, place, left=done.left),
-        "ended": queries.ended_documents(round, place),
     }
     return render_in_project(request, place.project, "rating/my_work.html", context)
 
@@ -420,9 +414,7 @@ def _assignment_at(request: HttpRequest, slug: str, position: int) -> Assignment
     return assignment
 
 
-def _go_on(slug: str, round: Round, page: ItemPage, *, back: bool) -> HttpResponse:
-    if not back and leads_to_end(round, page):
-        return redirect("document_end", slug, page.document)
+def _go_on(slug: str, page: ItemPage, *, back: bool) -> HttpResponse:
     position = page.previous if back else page.next
     return redirect("rate", slug) if position is None else redirect("rate_item", slug, position)
 
@@ -473,78 +465,6 @@ def _save_all(request: HttpRequest, assignment: Assignment) -> list[str]:
     for dimension in asked_dimensions(assignment, guideline):
         try:
             _save(request, assignment, dimension, dimension.key)
-        except DomainError as error:
-            refusals.append(error.message)
-    return list(dict.fromkeys(refusals))
-
-
-# The end of a document: own values of all its items side by side.
-
-
-@login_required
-@require_http_methods(["GET", "POST"])
-def document_end(request: HttpRequest, slug: str, document: int) -> HttpResponse:
-    """Show the own values of a document's items by dimension; a POST (without scripts) saves what changed.
-
-    Where there is nothing to compare, or no longer, it goes on to what follows the document.
-    """
-    met, place = access.own_document(request.user, slug, document)
-    round = round_one(place.project)
-    found = None
-    if round is not None and round.revises_documents and round.is_open:
-        found = queries.document_end(round, place, met, request.GET.get("dimension", ""))
-    if found is None:
-        following = queries.after_document(place, document)
-        return redirect("rate", slug) if following is None else redirect("rate_item", slug, following)
-    refusals = _revise_all(request, found) if request.method == "POST" else []
-    if request.method == "POST" and not refusals:
-        return redirect(request.get_full_path())
-    note_look_back(annotator=place, document=met, dimension=found.shown)
-    context = {
-        "project": place.project,
-        "place": place,
-        "round": round,
-        "end": found,
-        "refusals": refusals,
-        "key_map": key_map_of(request.user),
-    }
-    return render(request, "rating/document_end.html", context, status=422 if refusals else 200)
-
-
-@require_POST
-@refusals_as_json
-def save_revised(request: HttpRequest, slug: str, position: int, key: str) -> HttpResponse:
-    """Save one revised value; it answers as `save` does, to the same queue."""
-    assignment = _rateable(request, slug, position)
-    revised = _revise(request, assignment, _dimension(assignment, key), _valid(AnswerForm(request.POST)))
-    replaced = None if revised.replaced is None else {"value": revised.replaced}
-    return JsonResponse({"revision": revised.revision, "value": revised.value, "replaced": replaced})
-
-
-def _revise(
-    request: HttpRequest, assignment: Assignment, dimension: FrozenDimension, form: AnswerForm
-) -> Revised:
-    answer = form.answer()
-    if answer.value is None:
-        raise InvalidValueError(gettext("Choose a value of {name}.").format(name=dimension.name))
-    return revise_value(
-        assignment=assignment,
-        dimension=dimension,
-        value=answer.value,
-        comment=answer.comment,
-        by=request_user(request),
-        sent=form.to_sent(),
-    )
-
-
-def _revise_all(request: HttpRequest, found: DocumentEnd) -> list[str]:
-    refusals = []
-    for each in found.held:
-        if each.independent is None:
-            continue
-        try:
-            form = _valid(AnswerForm(request.POST, prefix=each.name))
-            _revise(request, each.assignment, found.shown, form)
         except DomainError as error:
             refusals.append(error.message)
     return list(dict.fromkeys(refusals))

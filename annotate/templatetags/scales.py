@@ -10,7 +10,6 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Dimension, Dispute, Rating, RatingChange
 from annotate.core.scale import normalize
 from annotate.core.scale_text import extent as extent_of
-from annotate.core.scale_text import name_on_page
 from annotate.questions import Given, kind_of
 from annotate.questions.kind import Data
 
@@ -47,12 +46,6 @@ def answer_to_all(answer: Rating | RatingChange, dimension: FrozenDimension) -> 
 def apart_in_round_one(dispute: Dispute) -> str:
     """Return a message with the distance of the Round I answers, for questions that are not on a scale."""
     return kind_of(dispute.dimension).apart_sentence(dispute.dimension.options or {}, dispute.spread)
-
-
-@register.filter
-def value_name(value: float | None, dimension: FrozenDimension) -> str:
-    """Return what a page calls a value of a dimension, a dash where there is none."""
-    return "–" if value is None else name_on_page(dimension, normalize(value))
 
 
 @register.filter

@@ -1,16 +1,23 @@
 """Pages about watching."""
 
+from datetime import datetime, time, timedelta
+from typing import Any
+
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.core import access
 from annotate.core.access import may_begin_projects, project_for_admin, project_of_watching_admin
 from annotate.core.errors import DomainError
+from annotate.core.forms import offer_choices
 from annotate.core.models import Role
 from annotate.core.navigation import READERS
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
@@ -27,10 +34,52 @@ from annotate.rating.steps import STEPS
 from annotate.results.reproduction.queries import paper_of
 from annotate.setup.commands import delete_project
 from annotate.setup.queries import counts_of_project
-from annotate.watching.forms import AuditForm, DeletionForm
-from annotate.watching.queries.audit import COLUMNS, audit_choices, audit_page, audit_rows
-from annotate.watching.queries.audit_sources import Cursor
+from annotate.watching.queries.audit import COLUMNS, AuditChoices, audit_choices, audit_page, audit_rows
+from annotate.watching.queries.audit_sources import AuditFilter, Cursor
 from annotate.watching.queries.overview import overview, own_work, waiting_for
+
+
+class AuditForm(forms.Form):
+    """Who, what, on what, and when. Empty fields do not narrow."""
+
+    who = forms.ChoiceField(label=_("Who"), required=False)
+    what = forms.ChoiceField(label=_("What"), required=False)
+    word = forms.CharField(label=_("On"), required=False, max_length=100, help_text=_("A word of its name."))
+    since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    until = forms.DateField(label=_("Until"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
+
+    def __init__(self, entered: QueryDict, choices: AuditChoices) -> None:
+        super().__init__(entered)
+        offer_choices(self, "who", [("", gettext("anyone")), *choices.people])
+        things = [(each, each.replace("_", " ")) for each in choices.things]
+        offer_choices(self, "what", [("", gettext("anything")), *things])
+
+    @property
+    def wanted(self) -> AuditFilter:
+        """The filter. An unreadable field does not narrow, and its error is shown."""
+        self.is_valid()
+        given: dict[str, Any] = self.cleaned_data
+        since, until = given.get("since"), given.get("until")
+        return AuditFilter(
+            who=given.get("who", ""),
+            what=given.get("what", ""),
+            word=given.get("word", "").strip(),
+            since=_midnight(since) if since else None,
+            until=_midnight(until + timedelta(days=1)) if until else None,
+        )
+
+
+class DeletionForm(forms.Form):
+    """The project's name, typed."""
+
+    name = forms.CharField(
+        label=_("Type the project's name to delete it"), widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )
+
+
+def _midnight(day: Any) -> datetime:
+    return timezone.make_aware(datetime.combine(day, time.min))
+
 
 # The audit log of a project, and deleting the project.
 

@@ -1,28 +1,202 @@
 """What is done about webhooks: writes, one function for each thing that a person or a worker does."""
 
+import base64
+import hashlib
+import hmac
 import json
 import random
-from collections.abc import Collection, Iterable, Mapping
+import secrets
+import socket
+import ssl
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from threading import Event, Timer
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.audit import facts, record
 from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.jobs import JobKind, own_row
 from annotate.core.models import Delivery, Project, User, Webhook
-from annotate.webhooks.addresses import refuse_url
+from annotate.core.outbound.guard import Guard, PrivateAddressError
+from annotate.core.version import VERSION
 from annotate.webhooks.events import EVENTS, TEST
-from annotate.webhooks.sending import DeliveryResponse, post
-from annotate.webhooks.signing import digest_of, headers_of, new_salt, secret_from, secret_of
+
+WEBHOOK_GUARD = Guard(
+    allows=lambda _host, _port: settings.PRIVATE_WEBHOOKS,
+    advice=lambda host, _port: gettext(
+        "{host} is a private host. Set CONCORD_PRIVATE_WEBHOOKS=1 to allow webhooks to it."
+    ).format(host=host),
+)
+
+
+def refuse_url(url: str) -> None:
+    """Raise InvalidValueError for what no webhook can have, as far as the text tells: asks no name server."""
+    if sentence := WEBHOOK_GUARD.problem_of(url):
+        raise InvalidValueError(sentence, fields={"url": sentence})
+
+
+# One POST to a URL that anyone may have typed: checked, timed, not redirected, and hardly read.
+
+SILENCE = 10.0  # seconds without a byte
+LONGEST = 20.0  # seconds altogether, however steadily it drips
+READ = 500  # bytes of an answer
+
+
+@dataclass(frozen=True)
+class DeliveryResponse:
+    """The answer to a delivery: its status and first characters, or the reason that there is none."""
+
+    status: int | None
+    says: str
+
+    @property
+    def took_it(self) -> bool:
+        """Whether the receiver has the delivery."""
+        return self.status is not None and 200 <= self.status < 300
+
+
+class _Plain(HTTPConnection):
+    def connect(self) -> None:
+        """Connect to a checked address of the host."""
+        self.sock = WEBHOOK_GUARD.connect(self.host, self.port, timeout=SILENCE)
+
+
+class _Encrypted(HTTPSConnection):
+    def connect(self) -> None:
+        """Connect to a checked address of the host. The certificate must be for the name of the host."""
+        plain = WEBHOOK_GUARD.connect(self.host, self.port, timeout=SILENCE)
+        self.sock = ssl.create_default_context().wrap_socket(
+            plain, server_hostname=self.host, do_handshake_on_connect=False
+        )
+        self.sock.do_handshake()
+
+
+def post(url: str, body: str, headers: Mapping[str, str]) -> DeliveryResponse:
+    """Send a body to a URL and return the answer. It never raises, and uses no proxy."""
+    parts = urlsplit(url)
+    kind = _Encrypted if parts.scheme == "https" else _Plain
+    path = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
+    try:
+        with closing(kind(parts.hostname or "", parts.port)) as connection, _cut_off(connection):
+            connection.request("POST", path, body.encode(), dict(headers))
+            reply = connection.getresponse()
+            return DeliveryResponse(reply.status, _readable(reply.read(READ)))
+    except PrivateAddressError as error:
+        return DeliveryResponse(None, str(error))
+    except TimeoutError:
+        return DeliveryResponse(
+            None,
+            gettext("There was no whole answer in {least:.0f} to {most:.0f} seconds.").format(
+                least=SILENCE, most=LONGEST
+            ),
+        )
+    except ssl.SSLError as error:
+        return DeliveryResponse(
+            None,
+            gettext("No encrypted connection could be made ({error}).").format(error=error.reason or error),
+        )
+    except (OSError, HTTPException, ValueError) as error:
+        return DeliveryResponse(
+            None,
+            gettext("There was no answer ({kind}: {error}).").format(
+                kind=type(error).__name__, error=_readable(str(error).encode())
+            ),
+        )
+
+
+@contextmanager
+def _cut_off(connection: HTTPConnection) -> Iterator[None]:
+    """End what takes LONGEST; raises TimeoutError, whatever came until then."""
+    over = Event()
+
+    def cut() -> None:
+        over.set()
+        with suppress(OSError):  # it may have ended by itself
+            if connection.sock:
+                # Not the method of an encrypted socket, which a thread that reads from it does not survive.
+                socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)
+
+    timer = Timer(LONGEST, cut)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if over.is_set():
+            raise TimeoutError
+
+
+def _readable(content: bytes) -> str:
+    text = content[:READ].decode("utf-8", "replace")
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else "\N{REPLACEMENT CHARACTER}" for letter in text
+    )
+
+
+# Signatures after Standard Webhooks (standardwebhooks.com). A secret is made from the installation's secret
+# key and the webhook's salt whenever it is needed: a copy of the database does not contain it.
+
+PREFIX = "whsec_"
+SALT_BYTES = 24
+
+
+def new_salt() -> str:
+    """Return a salt for a secret that nobody has had."""
+    return secrets.token_urlsafe(SALT_BYTES)
+
+
+def secret_from(salt: str) -> str:
+    """Return the secret that belongs to a salt in this installation."""
+    made = salted_hmac("annotate.webhooks", salt, algorithm="sha256").digest()
+    return PREFIX + base64.b64encode(made).decode()
+
+
+def digest_of(secret: str) -> str:
+    """Return the SHA-256 of a secret; it is random enough that no salt is needed."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def secret_of(webhook: Webhook) -> str | None:
+    """Return the secret that its admin was shown, None if the installation's key is another since."""
+    secret = secret_from(webhook.salt)
+    return secret if digest_of(secret) == webhook.digest else None
+
+
+def signature(secret: str, *, key: str, timestamp: int, body: str) -> str:
+    """Return HMAC-SHA256 over `KEY.TIMESTAMP.BODY`, in base64, after the version of the scheme."""
+    signed = f"{key}.{timestamp}.{body}".encode()
+    made = hmac.digest(base64.b64decode(secret.removeprefix(PREFIX)), signed, "sha256")
+    return f"v1,{base64.b64encode(made).decode()}"
+
+
+def headers_of(delivery: Delivery, secret: str, *, at: datetime) -> Mapping[str, str]:
+    """Return the headers by which a receiver knows that a delivery is from here, and new."""
+    key, timestamp = str(delivery.key), int(at.timestamp())
+    return {
+        "Content-Type": "application/json",
+        "User-Agent": f"Concord/{VERSION}",
+        "webhook-id": key,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": signature(secret, key=key, timestamp=timestamp, body=delivery.body),
+    }
+
 
 # Webhooks: added, changed, tried, enabled again, removed; and notified in the transaction of what happens.
+
+# Acts of admins, and deliveries by workers.
 
 MOST = 20  # webhooks of a project
 TOLD = ("url", "events")

@@ -51,7 +51,6 @@ NAMES = {
     "postWork": "take",
     "putDimensions": "set-several",
     "putOwnRating": "rate",
-    "putOwnRevision": "revise",
 }
 
 

@@ -703,7 +703,6 @@ class RatingRow(TypedDict):
     rater: str
     value: float | None
     data: dict[str, Any] | None
-    revised_value: NotRequired[float | None]
     unsure: NotRequired[bool]
     cannot_rate: NotRequired[bool]
     not_applicable: NotRequired[bool]
@@ -737,12 +736,6 @@ class RereadingInput(TypedDict):
 
 
 RereadingRowStatusEnum: TypeAlias = Literal["waiting", "reading", "previewed", "confirmed", "applying", "applied", "stopped"]
-
-
-class RevisedInput(TypedDict):
-    value: float
-    comment: NotRequired[str]
-    revision: NotRequired[int]
 
 
 class RightValueInput(TypedDict):
@@ -784,11 +777,6 @@ RunRowViaEnum: TypeAlias = Literal["calls", "batch"]
 class SavedAnswer(TypedDict):
     revision: int
     assignment_complete: bool
-
-
-class SavedRevision(TypedDict):
-    revision: int
-    value: float
 
 
 ScalesEnum: TypeAlias = Literal["own", "1-10", "1-100", "1-5-words", "1-5-thirds"]
@@ -1700,7 +1688,6 @@ class PlanInput(TypedDict):
     dealt_by: NotRequired[DealtByEnum]
     work_order: NotRequired[WorkOrderEnum]
     dimension_order: NotRequired[DimensionOrderEnum]
-    revises_documents: NotRequired[bool]
 
 
 class PlanRow(TypedDict):
@@ -1711,7 +1698,6 @@ class PlanRow(TypedDict):
     dealt_by: NotRequired[DealtByEnum]
     work_order: NotRequired[WorkOrderEnum]
     dimension_order: NotRequired[DimensionOrderEnum]
-    revises_documents: NotRequired[bool]
 
 
 class PolicyInput(TypedDict):
@@ -1871,7 +1857,6 @@ class RoundRow(TypedDict):
     every_item: NotRequired[bool]
     work_order: NotRequired[WorkOrderEnum]
     dimension_order: NotRequired[DimensionOrderEnum]
-    revises_documents: NotRequired[bool]
     deadline: NotRequired[date | None]
     opened_at: datetime
     closed_at: NotRequired[datetime | None]

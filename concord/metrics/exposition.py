@@ -14,7 +14,7 @@ from concord.metrics.database import DatabaseCollector
 from concord.metrics.sharing import FOLDER
 
 PATH = "/metrics"
-SAVES = frozenset({"save_answers", "save_rating", "save_revised"})
+SAVES = frozenset({"save_answers", "save_rating"})
 _counts = CollectorRegistry()
 SECONDS = Histogram(
     "concord_request_seconds",

@@ -18,14 +18,10 @@ POSTGRESQL_TYPES = {"varchar": "character varying", "char": "character", "bool":
 # Triggers are made by plain SQL in migrations, so no model lists them.
 GUARDED = [
     "annotate_auditentry",
-    "annotate_auditseal",
     "annotate_ratingchange",
-    "annotate_revisedvaluechange",
-    "annotate_lookback",
     "annotate_disputeevent",
     "annotate_post",
     "annotate_formername",
-    "annotate_erasedentry",
 ]
 TRIGGERS = [
     *((table, f"{table}_{guard}") for table in GUARDED for guard in ("append_only", "never_deleted")),
@@ -36,7 +32,7 @@ TRIGGERS = [
     ("annotate_version", "annotate_version_append_only"),
     *(
         (f"annotate_{name}", f"annotate_{name}_counted_{act}")
-        for name in ("rating", "revisedvalue", "dispute")
+        for name in ("rating", "dispute")
         for act in ("insert", "update", "delete")
     ),
 ]

@@ -50,14 +50,12 @@ def test_a_plan_is_chosen_and_shown():
         "dealt_by": "documents",
         "work_order": "by_document",
         "dimension_order": "fixed",
-        "revises_documents": False,
     }
     assert program.put(home, chosen).json() == shown == program.get(home).json()
     mixed = program.put(home, {**chosen, "work_order": "mixed"})
     assert mixed.json()["work_order"] == "mixed"
-    refused = program.put(home, {**chosen, "work_order": "mixed", "revises_documents": True})
+    refused = program.put(home, {**chosen, "work_order": "backwards"})
     assert (refused.status_code, refused.json()["code"]) == (422, "invalid_value")
-    assert program.put(home, {**chosen, "revises_documents": True}).json()["revises_documents"]
     assert program.put(home, {"kind": "listed"}).json()["fields"].keys() == {"kind"}
     assert AssignmentPlan.objects.get().kind == "sharing"
 

@@ -16,14 +16,12 @@ from annotate.core.models import (
     Round,
     User,
 )
+from annotate.disputes.commands.digests import digest_token
 from annotate.disputes.commands.disputes import answer_dispute, post_message
-from annotate.disputes.digest_mail import digest_token
 from annotate.people.commands import invite
 from annotate.people.invitations import invitation_token
 from annotate.quality.commands import RightValue, describe_gold, mark_gold, set_practice_bar
-from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
-from annotate.rating.commands.revising import revise_value
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.rating.evidence import Passage
 from annotate.setup.commands import reword_guidelines
@@ -157,23 +155,3 @@ def _user(cast: Cast) -> User:
 
 def _home(cast: Cast) -> str:
     return f"/projects/{cast.project.slug}/"
-
-
-def at_a_documents_end() -> Visit:
-    """The own values of a document side by side, one of them revised, on a short and on a wide scale."""
-    cast = make_project(dimensions=("fluency", "coherence"), documents=1, systems=3)
-    Dimension.objects.filter(key="coherence").update(scale_maximum=100)
-    Item.objects.update(text="What a system wrote about it. " * 40)
-    choose_plan(project=cast.project, kind="everyone", revises_documents=True)
-    round, annotator = opened(cast), cast.annotators[0]
-    places = [assigned(cast, round, annotator, item) for item in cast.items]
-    for place, value in zip(places, (2, 4, 5), strict=True):
-        for key in ("fluency", "coherence"):
-            save_rating(
-                assignment=place, dimension=frozen(round, key), answer=Answer(value=value), by=annotator.user
-            )
-    revise_value(
-        assignment=places[0], dimension=frozen(round), value=3, comment="Because.", by=annotator.user
-    )
-    end = f"{_home(cast)}rate/document/{cast.items[0].document_id}/"
-    return Visit(_user(cast), [end, f"{end}?dimension=coherence"])

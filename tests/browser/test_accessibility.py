@@ -76,7 +76,6 @@ NO_PAGES = {
         "guideline",
         "rate_progress",
         "rate_item",
-        "document_end",
     ),
     *("practice", "practice_item", "practice_feedback"),
     *("public_json", "public_csv", "public_documents"),

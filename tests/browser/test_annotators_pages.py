@@ -7,7 +7,6 @@ from playwright.sync_api import BrowserContext, Page
 
 from tests.browser.annotators_pages import (
     Visit,
-    at_a_documents_end,
     at_the_end,
     before_the_door,
     in_practice,
@@ -35,7 +34,6 @@ SMALL = """([targets, least]) => [...document.querySelectorAll(targets)]
         before_the_door,
         in_practice,
         while_rating,
-        at_a_documents_end,
         while_discussing,
         with_new_wording,
         at_the_end,

@@ -5,7 +5,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from annotate.core.models import OutsideRater, OutsideStudy, Rating
 from annotate.people.outside import save_study
-from annotate.people.outside_forms import StudyForm
+from annotate.people.views.outside import StudyForm
 from tests.browser.axe import bring_axe, violations_in_any_theme
 from tests.browser.people import signed_in
 from tests.browser.waiting import expect_stored

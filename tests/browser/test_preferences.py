@@ -8,7 +8,6 @@ from tests.browser.people import signed_in
 from tests.factories import make_project
 from tests.rating.rounds import discussed, opened
 
-SIZE = "parseFloat(getComputedStyle(document.documentElement).fontSize)"
 HEBREW = "מגפיים טובים, 10 מתוך 10."
 DIRECTION = "element => getComputedStyle(element).direction"
 # Where the first letters of a text are painted, and where its box is.
@@ -22,7 +21,7 @@ BEGINS = """element => {
 }"""
 
 
-def test_dark_large_and_german_hold_on_the_next_page_and_in_another_browser(
+def test_dark_and_german_hold_on_the_next_page_and_in_another_browser(
     browser: Browser, context: BrowserContext, live_server: LiveServer
 ) -> None:
     cast = make_project(dimensions=("fluency", "coherence"))
@@ -30,7 +29,7 @@ def test_dark_large_and_german_hold_on_the_next_page_and_in_another_browser(
     user = cast.annotators[0].user
     page = signed_in(context, user)
     page.goto("/account/preferences/")
-    for choice in ("Dark", "Very large", "Serif", "Nothing moves", "Deutsch"):
+    for choice in ("Dark", "Deutsch"):
         page.get_by_label(choice, exact=True).check()
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Meine Einstellungen")
@@ -42,11 +41,7 @@ def test_dark_large_and_german_hold_on_the_next_page_and_in_another_browser(
 
 
 def looks_as_chosen(page: Page) -> None:
-    assert page.evaluate(SIZE) == 16 * 1.35
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 19, 24)"
-    assert "Charter" in page.evaluate("getComputedStyle(document.querySelector('.text')).fontFamily")
-    page.locator("#advance").evaluate("line => { line.hidden = false; }")
-    assert page.evaluate("document.getAnimations().length") == 0
     expect(page.locator("html")).to_have_attribute("lang", "de")
     expect(page.get_by_label("✕ nicht bewertbar").first).to_be_visible()
 

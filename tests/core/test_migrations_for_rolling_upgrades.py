@@ -3,10 +3,16 @@
 from collections.abc import Iterator
 
 import pytest
-from django.db import models
+from django.db import connection, models
 from django.db.migrations import operations
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.operations.base import Operation
+
+from annotate.core.migrating import RetireField, RetireModel
+from annotate.core.models import AssignmentPlan, Preferences, Rating
+from annotate.setup.commands import delete_project
+from tests.factories import make_project
+from tests.rating.rounds import opened, rate
 
 TAKES_AWAY = (
     operations.RemoveField,
@@ -24,7 +30,7 @@ def breaks(operation: Operation) -> bool:
     if isinstance(operation, operations.AddField):
         field = operation.field
         return not (field.null or field.has_db_default() or field.many_to_many)
-    return isinstance(operation, TAKES_AWAY)
+    return isinstance(operation, TAKES_AWAY) and not isinstance(operation, RetireField | RetireModel)
 
 
 def breaking() -> Iterator[str]:
@@ -49,8 +55,50 @@ def test_the_version_before_can_live_with_every_migration() -> None:
         (operations.AddField("item", "mark", models.IntegerField(default=0)), True),
         (operations.RemoveField("item", "text"), True),
         (operations.RenameField("item", "text", "body"), True),
+        (operations.DeleteModel("item"), True),
+        (RetireField("item", "text"), False),
+        (RetireModel("item"), False),
         (operations.AddIndex("item", models.Index(fields=["text"], name="texts")), False),
     ],
 )
 def test_what_takes_away_or_asks_for_more_is_found(operation: Operation, broken: bool) -> None:
     assert breaks(operation) == broken
+
+
+def ask(sql: str, *values: int) -> list[tuple[object, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        return cursor.fetchall() if cursor.description else []
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db
+def test_retired_columns_have_a_default_for_new_rows() -> None:
+    cast = make_project()
+    AssignmentPlan.objects.create(project=cast.project)
+    Preferences.objects.create(user=cast.admin)
+    assert ask("SELECT revises_documents FROM annotate_assignmentplan") == [(False,)]
+    assert ask("SELECT text_size, line_length, font, motion FROM annotate_preferences") == [
+        ("normal", "full", "sans", "system")
+    ]
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db
+def test_rows_of_retired_tables_go_with_their_project() -> None:
+    cast = make_project()
+    rate(cast, opened(cast), cast.annotators[0], cast.items[0], 3)
+    saved = "(rating_id, value, comment, revision, client, sequence, updated_at)"
+    ask(
+        f"INSERT INTO annotate_revisedvalue {saved} VALUES (%s, 4, '', 1, '', 0, now())",
+        Rating.objects.get().pk,
+    )
+    ask(
+        "INSERT INTO annotate_revisedvaluechange"
+        " (revised_id, revision, at, value_before, value_after, comment)"
+        " SELECT id, 1, now(), 3, 4, '' FROM annotate_revisedvalue"
+    )
+    delete_project(project=cast.project, name=cast.project.name, by=cast.admin)
+    ask("SET CONSTRAINTS ALL IMMEDIATE")
+    for table in ("revisedvalue", "revisedvaluechange"):
+        assert ask(f"SELECT COUNT(*) FROM annotate_{table}") == [(0,)]

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from django.test import Client
 
-from annotate.core.languages import OWN_PAGES, RATER_PAGES
+from annotate.core.preferences import OWN_PAGES, RATER_PAGES
 from tests.access_table import PAGES
 from tests.catalog import german, sentences_of
 from tests.test_access_table import NOBODY, Scene, asked, lets_in, routes, rows, scene  # noqa: F401

@@ -10,9 +10,8 @@ from django.utils import timezone
 
 from annotate.core.mails import AGAIN_AFTER
 from annotate.core.models import DisputeDigest, Preferences, Round
-from annotate.disputes.commands.digests import write_digests
+from annotate.disputes.commands.digests import digest_token, write_digests
 from annotate.disputes.commands.disputes import answer_dispute, post_message
-from annotate.disputes.digest_mail import digest_token
 from annotate.people.commands import save_preferences
 from annotate.periodic_tasks import enqueue_digests
 from annotate.rating.commands.rounds import close_round_two
@@ -154,10 +153,6 @@ def test_it_is_off_until_it_is_ticked_and_the_links_lead_to_where_it_was(cast, c
     assert "checked" not in box(client.get(page))
     chosen = {
         "theme": "system",
-        "text_size": "normal",
-        "line_length": "full",
-        "font": "sans",
-        "motion": "system",
         "language": "",
     }
     client.post(page, {**chosen, "digest": "on"})

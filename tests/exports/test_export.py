@@ -39,7 +39,6 @@ from annotate.exports.registry import TABLES
 from annotate.exports.tables.rows import ColumnRows
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
-from annotate.rating.commands.revising import revise_value
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
 from annotate.rating.commands.wording import acknowledge_wording
 from tests.exports.document import DOCUMENT, described_document
@@ -58,8 +57,6 @@ ALL += [
     "posts",
     "dispute_events",
     "history",
-    "revised_values",
-    "looks_back",
     "acknowledgements",
     "raters",
     "spans",
@@ -93,7 +90,7 @@ def cast():
     metadata = ordered_metadata({STRANGE: [1, 0.5, None, {"z": True, "aa": STRANGE}], "b": STRANGE})
     Document.objects.update(parts=[{"label": "Review 1", "text": STRANGE}], metadata=metadata)
     Item.objects.update(text=STRANGE, metadata=metadata)
-    choose_plan(project=cast.project, kind="queue", revises_documents=True)
+    choose_plan(project=cast.project, kind="queue")
     round = opened(cast)
     disputed, other = cast.items
     first, second, third = cast.annotators
@@ -103,13 +100,6 @@ def cast():
     rate(cast, round, third, disputed, 5)
     rate(cast, round, first, other, 2)
     rate(cast, round, second, other, 3)
-    revise_value(
-        assignment=assigned(cast, round, second, other),
-        dimension=frozen(round),
-        value=4,
-        comment=STRANGE,
-        by=second.user,
-    )
     close_round_one(project=cast.project, by=cast.admin)
     open_round_two(project=cast.project, by=cast.admin)
     Dimension.objects.update(name="Changed since")
@@ -156,14 +146,6 @@ def test_a_table_that_the_database_writes_has_the_same_bytes(cast: Cast) -> None
             assert b"".join(export_table(cast.project, table, "csv")) == expected, table.name
             written.append(table.name)
     assert {"ratings", "items", "disputes", "posts", "metrics"} <= set(written)
-
-
-def test_a_revised_value_stands_beside_the_independent_one(client, cast):
-    ratings = picked(rows(client, cast, "ratings"), "rater", "round", "value", "revised_value")
-    assert [row for row in ratings if row[3] is not None] == [("Rater B", 1, 3, 4)]
-    (change,) = rows(client, cast, "revised_values")
-    assert (change["value_before"], change["value_after"], change["comment"]) == (3, 4, STRANGE)
-    assert change["by"] == "Rater B"
 
 
 def test_who_read_which_wording_is_exported(client, cast):
@@ -549,9 +531,9 @@ def test_all_tables_take_a_fixed_number_of_queries(cast):
     # soft labels 4 (rounds, items, ratings, raters), disputes 1, posts 1, events 2 (raters), history 2
     # (raters), development documents 1, judges 2 (dimensions), proposals 2
     # (numbers), runs 1, judgments 4 (runs, scales,
-    # dimensions), their changes 1 (dimensions), metrics 1, indicators 1, revised values 2 (raters), looks
-    # back 1, new wording that was read 1, raters 3 (items, seconds), spans 1, certificates 1
-    assert len(counted) == 62
+    # dimensions), their changes 1 (dimensions), metrics 1, indicators 1,
+    # new wording that was read 1, raters 3 (items, seconds), spans 1, certificates 1
+    assert len(counted) == 59
 
 
 @pytest.mark.parametrize("saves", [10, 5000])

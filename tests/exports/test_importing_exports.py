@@ -25,7 +25,6 @@ from annotate.core.models import (
     Project,
     Rating,
     RatingChange,
-    Round,
     User,
 )
 from annotate.disputes.commands.disputes import (
@@ -45,7 +44,6 @@ from annotate.people.queries import people_of
 from annotate.quality.commands import decide_counting, mark_gold
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
-from annotate.rating.commands.revising import note_look_back, revise_value
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
 from annotate.rating.commands.units import WantedUnit, ask_for_units
 from annotate.rating.commands.wording import acknowledge_wording
@@ -148,7 +146,7 @@ def judged(cast: Cast) -> None:
 
 
 def rated(cast: Cast) -> None:
-    choose_plan(project=cast.project, kind="queue", dimension_order="drawn", revises_documents=True)
+    choose_plan(project=cast.project, kind="queue", dimension_order="drawn")
     round = opened(cast)
     first, second, third = cast.annotators
     unit = WantedUnit(cast.items[4].pk, cast.dimensions[1].pk, 0.25)
@@ -164,7 +162,8 @@ def rated(cast: Cast) -> None:
         Answer(cannot_rate=True, comment="It is empty."),
     ):
         save_rating(assignment=place, dimension=frozen(round, "coherence"), answer=answer, by=first.user)
-    revise_twice(cast, round, first)
+    for item in cast.items[:2]:
+        rate(cast, round, first, item, 2, key="coherence")
     reword_guidelines(project=cast.project, guidelines="Read *twice*.", note="Clearer.", by=cast.admin)
     for annotator in (first, second):
         assert annotator.user
@@ -173,21 +172,6 @@ def rated(cast: Cast) -> None:
         marked = Answer(value=2, evidence=evidence)
         save_rating(assignment=place, dimension=frozen(round), answer=marked, by=annotator.user)
     decide_counting(place=third, counted=False, note="Always 5.", by=cast.admin)
-
-
-def revise_twice(cast: Cast, round: Round, annotator: Membership) -> None:
-    places = [assigned(cast, round, annotator, item) for item in cast.items[:2]]
-    for place in places:
-        rate(cast, round, annotator, place.item, 2, key="coherence")
-    note_look_back(annotator=annotator, document=places[0].item.document, dimension=frozen(round))
-    for value, comment in ((2, STRANGE), (3, "")):
-        revise_value(
-            assignment=places[0],
-            dimension=frozen(round),
-            value=value,
-            comment=comment,
-            by=annotator.user,
-        )
 
 
 def discuss(cast: Cast) -> None:
@@ -243,6 +227,46 @@ def test_exported_again_it_is_the_same_byte_by_byte(cast: Cast, tmp_path: Path, 
     # Certificates do not come back; all else that an export can hold is in this one.
     # So is all that questions of other kinds fill, which tests/exports/test_every_kind_in_exports.py has.
     assert {Path(name).stem for name in empty} <= {"certificates", "comparisons", "parts"}
+
+
+def test_export_with_revised_values_is_imported_without_them(
+    cast: Cast, tmp_path: Path, client: Client
+) -> None:
+    """An export of 0.1.0 had tables and columns that Concord no longer has."""
+    taken_away(cast, tmp_path / "new.zip")
+    with zipfile.ZipFile(tmp_path / "new.zip") as new:
+        new.extractall(tmp_path)
+    (folder,) = {name.split("/")[0] for name in new.namelist()}
+    root = tmp_path / folder
+    for table, column, value in (
+        ("ratings", "revised_value", None),
+        ("guidelines", "revises_documents", True),
+    ):
+        file = root / f"{table}.jsonl"
+        rows = [json.loads(line) | {column: value} for line in file.read_bytes().split(b"\n") if line]
+        file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    revised = {"document": "d", "system": "s", "dimension": "fluency", "rater": "R-1", "value_after": 4}
+    (root / "revised_values.jsonl").write_text(f"{json.dumps(revised)}\n")
+    (root / "looks_back.jsonl").write_text("")
+    manifest = json.loads((root / "manifest.json").read_text())
+    manifest["tables"] |= {"revised_values": 1, "looks_back": 0}
+    names = [*manifest["files"], "revised_values.jsonl", "looks_back.jsonl"]
+    manifest["files"] = {name: sha256_of(root / name) for name in names}
+    manifest["content_hash"] = hash_of(manifest["files"])
+    (root / "manifest.json").write_text(json.dumps(manifest))
+    with zipfile.ZipFile(tmp_path / "old.zip", "w") as old:
+        for file in root.iterdir():
+            old.write(file, f"{folder}/{file.name}")
+    User.objects.filter(pk=cast.admin.pk).update(is_staff=True)
+    client.force_login(cast.admin)
+    page = client.get(sent(client, tmp_path / "old.zip")["Location"]).content.decode()
+    assert "Concord no longer keeps them" in page
+    assert Rating.objects.filter(value__isnull=False).count() > 10
+    delete_project(project=Project.objects.get(), name=Project.objects.get().name, by=cast.admin)
+    out = StringIO()
+    with pytest.raises(SystemExit):  # the earlier files have more columns
+        call_command("import_export", str(tmp_path / "old.zip"), stdout=out)
+    assert "Concord no longer keeps them" in out.getvalue()
 
 
 def fill_columns(cast: Cast) -> None:

@@ -22,7 +22,6 @@ from annotate.core.models import (
     Project,
     Rating,
     RatingChange,
-    RevisedValueChange,
 )
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute
 from annotate.exports.choice import ExportChoice, Format
@@ -32,8 +31,6 @@ from annotate.material.queries.check import FileCheck
 from annotate.material.reading.progress import silent
 from annotate.quality.commands import RightValue, describe_gold, mark_gold
 from annotate.rating.commands.assignments import reserve_items
-from annotate.rating.commands.plans import choose_plan
-from annotate.rating.commands.revising import revise_value
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.setup.commands import create_project, delete_project
 from annotate.setup.queries import template_of
@@ -41,7 +38,7 @@ from annotate.setup.template_file import TemplateRefusedError, read_template, to
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_project
 from tests.material.files import jsonl, source
-from tests.rating.rounds import assigned, frozen, opened, rate
+from tests.rating.rounds import assigned, opened, rate
 
 pytestmark = pytest.mark.django_db
 
@@ -248,17 +245,3 @@ def test_a_template_keeps_steps_and_refuses_those_that_cannot_be(cast: Cast) -> 
     content["dimensions"][1]["scale"]["step"] = 0.3
     with pytest.raises(TemplateRefusedError, match=r"dimensions\[1\]\.scale\.step: must divide the scale"):
         read_template(json.dumps(content))
-
-
-def test_a_revised_value_can_be_a_half_point(cast: Cast) -> None:
-    choose_plan(project=cast.project, kind="queue", revises_documents=True)
-    round = opened(cast)
-    annotator = cast.annotators[0]
-    places = [assigned(cast, round, annotator, item) for item in cast.items]
-    for place in places:
-        for key in ("clarity", "fluency"):
-            rate(cast, round, annotator, place.item, 4, key=key)
-    revised = revise_value(
-        assignment=places[0], dimension=frozen(round, "clarity"), value=4.5, by=annotator.user
-    )
-    assert (revised.value, RevisedValueChange.objects.get().value_before) == (4.5, 4)

@@ -11,8 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotate.core.models import Assignment, Document, Item, Membership, Project, System
-from annotate.material.commands.imports import import_file
-from annotate.material.commands.items import MOST_CHARACTERS
+from annotate.material.commands.imports import MOST_CHARACTERS, import_file
 from annotate.material.queries.check import FileCheck
 from annotate.material.reading.columns import ColumnMapping
 from annotate.material.reading.progress import silent

@@ -155,10 +155,6 @@ def test_preferences_offer_the_kinds_and_keep_what_was_chosen(client: Client, ca
     assert "a round that I have work in ends in 7 or 2 days" in page
     usual = {
         "theme": "system",
-        "text_size": "normal",
-        "line_length": "full",
-        "font": "sans",
-        "motion": "system",
         "language": "",
     }
     client.post("/account/preferences/", {**usual, "notices": ["rounds", "exports"]})

@@ -27,9 +27,8 @@ from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.registry import TABLES, ExportPart
 from annotate.people.erasure import erase_person
 from annotate.people.outside import Consent, consent_now, join_study, read_parameters, save_study
-from annotate.people.outside_forms import StudyForm
 from annotate.people.own_data import data_of
-from annotate.people.views.outside import CONSENT_IN_SESSION
+from annotate.people.views.outside import CONSENT_IN_SESSION, StudyForm
 from annotate.quality.commands import RightValue, describe_gold, mark_gold, practise_again, set_practice_bar
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.rounds import close_round_one

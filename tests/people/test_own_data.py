@@ -30,15 +30,11 @@ from annotate.core.models import (
     GoldItem,
     GoldValue,
     Guideline,
-    LookBack,
     Membership,
     Notice,
     PracticeAnswer,
     PrivateNote,
-    Rating,
     RecordedName,
-    RevisedValue,
-    RevisedValueChange,
     SavedTemplate,
     User,
 )
@@ -114,12 +110,6 @@ def busy() -> User:
     post_message(dispute=dispute, author=place, text="A post.")
     DisputeEvent.objects.create(dispute=dispute, at=timezone.now(), actor=user, kind="irresolvable")
     now, dimension, item = timezone.now(), cast.dimensions[0], cast.items[0]
-    rating = Rating.objects.filter(assignment__annotator=place).order_by("pk")[0]
-    revised = RevisedValue.objects.create(rating=rating, value=2, updated_at=now)
-    RevisedValueChange.objects.create(
-        revised=revised, revision=1, at=now, actor=user, value_before=1, value_after=2, comment="A revision."
-    )
-    LookBack.objects.create(annotator=place, document=item.document, dimension=dimension, at=now)
     gold = GoldItem.objects.create(item=cast.items[-1], use=GoldItem.Use.PRACTICE)
     value = GoldValue.objects.create(gold=gold, dimension=dimension, value=3)
     PracticeAnswer.objects.create(place=place, gold_value=value, value=3, comment="A practice answer.")
@@ -153,7 +143,6 @@ PROMISED = {
     "places": ("places", "pseudonym"),
     "own ratings with their history": ("ratings", "Reason of A."),
     "comments": ("ratings", "A kept reason."),
-    "revised values": ("revised_values", "A revision."),
     "practice answers": ("practice_answers", "A practice answer."),
     "posts": ("posts", "A post."),
     "private notes": ("private_notes", "A private note."),

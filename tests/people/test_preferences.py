@@ -13,14 +13,7 @@ from tests.rating.rounds import opened
 pytestmark = pytest.mark.django_db
 PAGE = "/account/preferences/"
 GERMAN = {"accept-language": "de-AT,de;q=0.9,en;q=0.5"}
-CHOICES = {
-    "theme": "dark",
-    "text_size": "large",
-    "line_length": "short",
-    "font": "serif",
-    "motion": "reduced",
-    "language": "de",
-}
+CHOICES = {"theme": "dark", "language": "de"}
 
 
 @pytest.fixture
@@ -51,7 +44,7 @@ def test_choosing_again_changes_the_one_row(user: User) -> None:
     client.post(PAGE, CHOICES)
     client.post(PAGE, {**CHOICES, "theme": "contrast"})
     assert Preferences.objects.get(user=user).theme == "contrast"
-    assert Preferences.objects.get(user=user).font == "serif"
+    assert Preferences.objects.get(user=user).language == "de"
     page = client.get("/").content.decode()
     assert page.index("contrast.css") < page.index('media="all"')
 

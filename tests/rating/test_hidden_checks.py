@@ -279,16 +279,6 @@ def test_new_item_of_a_return_comes_first_or_last() -> None:
     assert firsts == {True, False}
 
 
-def test_new_item_ends_a_return_if_items_are_compared() -> None:
-    document_of = {item: item // 5 for item in range(100)}
-    checking = Checking(repeat_every=30)
-    order = with_checks(range(100), [], checking, random.Random(1), document_of, is_compared=True)
-    repeats = [place for place, turn in enumerate(order) if turn.check]
-    assert repeats
-    for place in repeats:
-        assert document_of[order[place + 1].item] == document_of[order[place].item]
-
-
 def test_counter_of_a_return_counts_this_visit_only(client: Client) -> None:
     cast = make_project(documents=6, systems=4, annotators=1)
     choose_plan(project=cast.project, kind="everyone", work_order="by_document", repeat_every=12)

@@ -18,6 +18,11 @@ from tests.upgrades.bases import bases
 from tests.upgrades.connecting import connected_to_base
 
 WRITTEN_BY_MIGRATE = {"django_migrations", "django_content_type", "auth_permission"}
+# SQLite drops them; PostgreSQL keeps them for servers of the version before.
+RETIRED = {
+    f"annotate_{name}"
+    for name in ("auditseal", "erasedentry", "lookback", "revisedvalue", "revisedvaluechange")
+}
 IN_PROGRESS = "demonstration-opinions-about-three-products"
 FINISHED = "demonstration-twelve-articles-finished"
 PAGES: dict[str, list[tuple[str, list[Any]]]] = {
@@ -60,7 +65,8 @@ def test_upgraded_database_keeps_its_rows_and_opens(client: Client, settings: An
     assert compare_database().mismatch() == ""
     call_command("migrate", verbosity=0, interactive=False)
     after = count_rows()
-    assert {table: after.get(table) for table in before} == before
+    kept = before.keys() - (RETIRED if connection.vendor == "sqlite" else set())
+    assert {table: after.get(table) for table in kept} == {table: before[table] for table in kept}
     compared = compare_database()
     assert (compared.mismatch(), compared.is_unapplied) == ("", False)
     assert client.get("/health/ready").json()["schema"] == "ok"

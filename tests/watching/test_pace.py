@@ -2,7 +2,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from annotate.watching.pace import pace_of
+from annotate.watching.queries.round_progress import pace_of
 
 TODAY = date(2026, 3, 20)  # a Friday
 

@@ -26,8 +26,8 @@ from annotate.periodic_tasks import enqueue_jobs
 from annotate.rating.commands.rounds import close_round_two
 from annotate.setup.commands import delete_project
 from annotate.watching.queries.needs import needs_of
+from annotate.webhooks import commands
 from annotate.webhooks import commands as webhooks_commands
-from annotate.webhooks import sending
 from annotate.webhooks.commands import (
     add_webhook,
     announce,
@@ -35,10 +35,10 @@ from annotate.webhooks.commands import (
     enable_webhook,
     renew_secret,
     send_again,
+    signature,
     try_webhook,
 )
 from annotate.webhooks.events import EVENTS
-from annotate.webhooks.signing import signature
 from concord.celery import app
 from judges.runs.commands.runs import start_run
 from tests.factories import Cast, make_project
@@ -244,12 +244,12 @@ def test_an_answer_is_read_no_further_than_its_beginning() -> None:
     with receiver(200, says=b"\x00\xff" + b"a" * 100_000) as to:
         hook, _ = hooked(cast, to)
         delivery = sent(try_webhook(webhook=hook))
-    assert len(delivery.answer) == sending.READ
+    assert len(delivery.answer) == commands.READ
     assert delivery.answer.startswith("\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}a")
 
 
 def test_an_answer_that_drips_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sending, "LONGEST", 0.3)
+    monkeypatch.setattr(commands, "LONGEST", 0.3)
     ended = threading.Event()
 
     def drip(listening: socket.socket) -> None:
@@ -262,17 +262,17 @@ def test_an_answer_that_drips_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> Non
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=drip, args=(listening,), daemon=True)
         thread.start()
-        answer = sending.post(f"http://127.0.0.1:{listening.getsockname()[1]}/", "{}", {})
+        answer = commands.post(f"http://127.0.0.1:{listening.getsockname()[1]}/", "{}", {})
         ended.set()
         thread.join(5)
-    assert answer == sending.DeliveryResponse(None, "There was no whole answer in 10 to 0 seconds.")
+    assert answer == commands.DeliveryResponse(None, "There was no whole answer in 10 to 0 seconds.")
 
 
 def test_nobody_who_listens_and_a_name_that_leads_nowhere_are_told() -> None:
     with socket.socket() as deaf:  # bound, so that nobody else is given the port, and not listening
         deaf.bind(("127.0.0.1", 0))
-        assert "Refused" in sending.post(f"http://127.0.0.1:{deaf.getsockname()[1]}/", "{}", {}).says
-    assert sending.post("http://nowhere.invalid/", "{}", {}).says.startswith("There was no answer (gaierror")
+        assert "Refused" in commands.post(f"http://127.0.0.1:{deaf.getsockname()[1]}/", "{}", {}).says
+    assert commands.post("http://nowhere.invalid/", "{}", {}).says.startswith("There was no answer (gaierror")
 
 
 def test_a_private_address_is_refused_when_it_is_typed_and_when_it_is_reached() -> None:

@@ -3,8 +3,6 @@
 from annotate.core.models.audit import (
     AuditEntry,
     AuditRetention,
-    AuditSeal,
-    ErasedEntry,
     Erasure,
     ProjectDeletion,
 )
@@ -44,15 +42,17 @@ from annotate.core.models.material import (
 from annotate.core.models.outside import OutsideRater, OutsideStudy, PayRule
 from annotate.core.models.people import (
     AccountMail,
+    ApiToken,
     CountingDecision,
     FormerName,
     Invitation,
+    KeptAnswer,
     Membership,
     RecordedName,
     Role,
     User,
+    token_digest,
 )
-from annotate.core.models.plans import AssignmentPlan
 from annotate.core.models.preferences import Notice, NoticeKind, Preferences
 from annotate.core.models.projects import (
     Dimension,
@@ -63,16 +63,15 @@ from annotate.core.models.projects import (
 )
 from annotate.core.models.ratings import PrivateNote, Rating, RatingChange
 from annotate.core.models.results import ChangeCount, ComputedResult
-from annotate.core.models.revisions import LookBack, RevisedValue, RevisedValueChange
 from annotate.core.models.rounds import (
     Acknowledgement,
     AssignedUnit,
     Assignment,
+    AssignmentPlan,
     DimensionOrder,
     Guideline,
     Round,
     WorkOrder,
 )
 from annotate.core.models.shared import AttemptCount, SharedEntry, WorkerHeartbeat
-from annotate.core.models.tokens import ApiToken, KeptAnswer, token_digest
 from annotate.core.models.webhooks import Delivery, Webhook

@@ -40,27 +40,10 @@ class AuditEntry(models.Model):
         return f"{self.act}: {self.subject}"
 
 
-class AuditSeal(models.Model):
-    """That an entry says what it says: a link of a chain of digests, see annotate.watching.seals.
-
-    It stays when its entry goes with a project, so it refers to neither.
-    """
-
-    entry = models.BigIntegerField(unique=True)
-    project = models.BigIntegerField(null=True)
-    content = models.CharField(max_length=64, help_text="SHA-256 of what the entry says.")
-    previous = models.CharField(max_length=64, unique=True, help_text="The digest of the seal before.")
-    digest = models.CharField(max_length=64, unique=True)
-    at = models.DateTimeField()
-
-    def __str__(self) -> str:
-        return f"seal of entry {self.entry}"
-
-
 class AuditRetention(models.Model):
-    """That old entries were removed, as the operator keeps them for some time only; their seals stay.
+    """That old entries were removed, because the operator keeps them for a limited time.
 
-    The guard of the log lets entries go up to the last of these rows, and who checks the chain expects it.
+    The guard of the log lets entries go up to the last of these rows.
     """
 
     at = models.DateTimeField()
@@ -81,17 +64,6 @@ class Erasure(models.Model):
 
     def __str__(self) -> str:
         return f"erasure of {self.user_id}"
-
-
-class ErasedEntry(models.Model):
-    """That an erased person's names were replaced in an audit entry. Never changed."""
-
-    entry = models.BigIntegerField(db_index=True)
-    content = models.CharField(max_length=64, help_text="SHA-256 of what the entry says since then.")
-    at = models.DateTimeField()
-
-    def __str__(self) -> str:
-        return f"names replaced in entry {self.entry}"
 
 
 class ProjectDeletion(models.Model):

@@ -18,37 +18,6 @@ class Theme(models.TextChoices):
     CONTRAST = "contrast", _("High contrast")
 
 
-class TextSize(models.TextChoices):
-    """Size of everything that is read."""
-
-    SMALL = "small", _("Small")
-    NORMAL = "normal", _("Normal")
-    LARGE = "large", _("Large")
-    LARGEST = "largest", _("Very large")
-
-
-class LineLength(models.TextChoices):
-    """How long the lines of texts may become."""
-
-    FULL = "full", _("As wide as there is room")
-    MEDIUM = "medium", _("Medium, about 75 letters")
-    SHORT = "short", _("Short, about 55 letters")
-
-
-class Font(models.TextChoices):
-    """Typeface of documents and of the texts to rate."""
-
-    SANS = "sans", _("Sans serif")
-    SERIF = "serif", _("Serif")
-
-
-class Motion(models.TextChoices):
-    """Whether anything on the pages moves."""
-
-    SYSTEM = "system", _("As my device")
-    REDUCED = "reduced", _("Nothing moves")
-
-
 class Language(models.TextChoices):
     """Language of the interface; texts and guidelines stay in their own."""
 
@@ -57,14 +26,7 @@ class Language(models.TextChoices):
     GERMAN = "de", _("Deutsch")
 
 
-CHOSEN = {
-    "theme": Theme,
-    "text_size": TextSize,
-    "line_length": LineLength,
-    "font": Font,
-    "motion": Motion,
-    "language": Language,
-}
+CHOSEN = {"theme": Theme, "language": Language}
 
 
 class NoticeKind(models.TextChoices):
@@ -81,14 +43,6 @@ class Preferences(models.Model):
 
     user = models.OneToOneField(User, models.CASCADE, related_name="preferences")
     theme = models.CharField(_("Colours"), max_length=12, choices=Theme.choices, default=Theme.SYSTEM)
-    text_size = models.CharField(
-        _("Text size"), max_length=12, choices=TextSize.choices, default=TextSize.NORMAL
-    )
-    line_length = models.CharField(
-        _("Length of lines"), max_length=12, choices=LineLength.choices, default=LineLength.FULL
-    )
-    font = models.CharField(_("Typeface of texts"), max_length=12, choices=Font.choices, default=Font.SANS)
-    motion = models.CharField(_("Movement"), max_length=12, choices=Motion.choices, default=Motion.SYSTEM)
     language = models.CharField(
         _("Language"), max_length=12, choices=Language.choices, default=Language.BROWSER, blank=True
     )

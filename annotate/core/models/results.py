@@ -38,7 +38,6 @@ class ChangeCount(models.Model):
 
     class Source(models.TextChoices):
         RATINGS = "ratings"
-        REVISED = "revised"
         DISPUTES = "disputes"
 
     # Without a constraint, which would lock the round's row at each save: whoever closes the round holds that

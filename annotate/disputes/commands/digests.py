@@ -3,15 +3,66 @@
 from datetime import datetime
 
 from django.conf import settings
+from django.core.signing import Signer
+from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import override
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, override
 
+from annotate.core.access import DIGEST
 from annotate.core.jobs import wake_worker
-from annotate.core.mails import mail_is_sent, mail_kind
+from annotate.core.mails import mail_is_sent, mail_kind, send_mail
 from annotate.core.models import DisputeDigest, Preferences, User
 from annotate.core.preferences import preferences_of
-from annotate.disputes.digest_mail import send_digest_message
-from annotate.disputes.queries.digests import disputes_needing, last_digest_at, without_digest_today
+from annotate.disputes.queries.digests import (
+    NeedingDispute,
+    disputes_needing,
+    last_digest_at,
+    without_digest_today,
+)
+
+LISTED = 30  # disputes of which a message holds the links
+
+
+def digest_token(user: User) -> str:
+    """Return the part of the link that ends this person's digests, which only this installation can make."""
+    return Signer(salt=DIGEST).sign(str(user.pk))
+
+
+def send_digest_message(user: User, needing: list[NeedingDispute], address: str) -> None:
+    """Mail a person the new disputes, with links below `address`. Raises MailError.
+
+    Call it outside any transaction.
+    """
+    stop = f"{address}{reverse('digest_stop', args=[digest_token(user)])}"
+    new = [each for each in needing if each.is_new]
+    subject = ngettext("%(count)s dispute needs you", "%(count)s disputes need you", len(needing))
+    send_mail(
+        to=user.email,
+        subject=f"Concord: {subject % {'count': len(needing)}}",
+        body="\n".join(
+            [
+                _("New since the last message:"),
+                "",
+                *(line for each in new[:LISTED] for line in _lines(each, address)),
+                *([_("and %(count)s more.") % {"count": len(new) - LISTED}, ""] if new[LISTED:] else []),
+                _("No more of these messages:"),
+                stop,
+                "",
+            ]
+        ),
+        headers={"List-Unsubscribe": f"<{stop}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"},
+    )
+
+
+def _lines(dispute: NeedingDispute, address: str) -> list[str]:
+    named = {"project": dispute.project, "number": dispute.number, "dimension": dispute.dimension}
+    return [
+        _("%(project)s: dispute %(number)s, %(dimension)s") % named,
+        f"{address}{reverse('dispute', args=[dispute.slug, dispute.number])}",
+        "",
+    ]
+
 
 MORNING = 7  # the hour from which the day's digests are sent
 

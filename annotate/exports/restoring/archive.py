@@ -45,6 +45,7 @@ ADDED_COLUMNS: Mapping[str, Row] = {
     "judgments": {"data": None},
 }
 """By table: what columns hold that exports of earlier versions do not have."""
+RETIRED_TABLE = "revised_values"
 
 
 class UnreadableExportError(DomainError):
@@ -82,6 +83,16 @@ class ExportArchive:
     def content_hash(self) -> str:
         """What the manifest says of the content of all files."""
         return str(self.manifest["content_hash"])
+
+    @property
+    def ignored(self) -> str:
+        """One sentence about rows of an earlier version that Concord no longer keeps, or ""."""
+        if not self.manifest["tables"].get(RETIRED_TABLE):
+            return ""
+        return gettext(
+            "This export has values revised at the end of a document. Concord no longer keeps them, so it "
+            "imported only the independent values."
+        )
 
     def rows(self, name: str) -> Iterator[Row]:
         """Yield the rows of a table in order, with times and amounts as such; left-out columns are empty.

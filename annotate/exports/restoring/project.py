@@ -31,7 +31,7 @@ from annotate.exports.restoring.disputes import restore_disputes
 from annotate.exports.restoring.material import restore_material
 from annotate.exports.restoring.people import restore_outside_raters, restore_raters
 from annotate.exports.restoring.places import restore_places
-from annotate.exports.restoring.ratings import restore_looks_back, restore_ratings, restore_revised_values
+from annotate.exports.restoring.ratings import restore_ratings
 from annotate.exports.restoring.restored import RESTORERS, Restored
 from annotate.exports.tables.material import FROZEN_SETTINGS, PROJECT, ROUND_FIELDS
 from annotate.people.commands import add_member
@@ -105,8 +105,6 @@ def _restore(archive: ExportArchive, admin: User | None) -> Project:
     restore_acknowledgements(restored, archive)
     restore_places(restored, archive)
     restore_ratings(restored, archive)
-    restore_revised_values(restored, archive)
-    restore_looks_back(restored, archive)
     restore_disputes(restored, archive)
     for restorer in RESTORERS.values():
         restorer(restored, archive)

@@ -1,4 +1,4 @@
-"""Ratings of both rounds and values revised at the end of a document, each with every saved state."""
+"""Ratings of both rounds, each with every saved state."""
 
 from itertools import groupby, islice
 from operator import itemgetter
@@ -7,26 +7,17 @@ from typing import Any
 from django.db.models import Max, Min, OuterRef, Subquery
 from django.utils import timezone
 
-from annotate.core.models import (
-    Assignment,
-    LookBack,
-    Rating,
-    RatingChange,
-    RevisedValue,
-    RevisedValueChange,
-)
+from annotate.core.models import Assignment, Rating, RatingChange
 from annotate.exports.restoring.archive import ExportArchive, MisfitError
 from annotate.exports.restoring.people import actor
 from annotate.exports.restoring.restored import Known, Restored
-from annotate.exports.tables.ratings import ASSIGNMENTS, HISTORY, RATINGS, REVISED_VALUES
+from annotate.exports.tables.ratings import ASSIGNMENTS, HISTORY, RATINGS
 
 RATINGS_AT_ONCE = 1000
 
 Row = dict[str, Any]
 Place = tuple[int, int, str]  # round, item, rater
 _unit = itemgetter("round", "document", "system", "dimension", "rater")
-Unit = tuple[int, int, str]  # item, dimension, rater
-_rated_unit = itemgetter("document", "system", "dimension", "rater")
 
 
 def restore_ratings(restored: Restored, archive: ExportArchive) -> None:
@@ -100,55 +91,3 @@ def _say_when_places_were_rated(restored: Restored) -> None:
     answered = iter(restored.answered)
     while batch := list(islice(answered, RATINGS_AT_ONCE)):
         Assignment.objects.filter(pk__in=batch).update(completed_at=last)
-
-
-def restore_revised_values(restored: Restored, archive: ExportArchive) -> None:
-    """Make the revised values of the ratings of Round I."""
-    units = (list(rows) for _, rows in groupby(archive.rows("revised_values"), key=_rated_unit))
-    while batch := list(islice(units, RATINGS_AT_ONCE)):
-        ratings = _revised_ratings(restored, batch)
-        revised = RevisedValue.objects.bulk_create(
-            RevisedValue(
-                rating_id=ratings[_key(restored, rows[0])],
-                value=rows[-1]["value_after"],
-                comment=rows[-1]["comment"],
-                revision=rows[-1]["revision"],
-                updated_at=rows[-1]["at"],
-            )
-            for rows in batch
-        )
-        RevisedValueChange.objects.bulk_create(
-            _revised_change(restored, each, row)
-            for each, rows in zip(revised, batch, strict=True)
-            for row in rows
-        )
-
-
-def restore_looks_back(restored: Restored, archive: ExportArchive) -> None:
-    """Make the looks back in order."""
-    looks = (
-        LookBack(
-            annotator=restored.raters[row["rater"]],
-            document_id=restored.documents[row["document"]],
-            dimension=restored.dimensions[row["dimension"]],
-            at=row["at"],
-        )
-        for row in archive.rows("looks_back")
-    )
-    LookBack.objects.bulk_create(looks, RATINGS_AT_ONCE)
-
-
-def _key(restored: Restored, row: Row) -> Unit:
-    return restored.item(row), restored.dimensions[row["dimension"]].pk, row["rater"]
-
-
-def _revised_ratings(restored: Restored, batch: list[list[Row]]) -> Known[Unit, int]:
-    items = {restored.item(rows[0]) for rows in batch}
-    found = Rating.objects.filter(assignment__round=restored.rounds[1], assignment__item__in=items)
-    named = found.values_list("assignment__item", "dimension", "assignment__annotator__pseudonym", "pk")
-    return Known({(item, dimension, rater): pk for item, dimension, rater, pk in named.iterator()})
-
-
-def _revised_change(restored: Restored, revised: RevisedValue, row: Row) -> RevisedValueChange:
-    saved = REVISED_VALUES.fields(row) | {"actor": actor(restored, row["by"])}
-    return RevisedValueChange(revised=revised, **saved)

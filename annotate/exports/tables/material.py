@@ -12,7 +12,7 @@ from annotate.exports.registry import COLUMNS, ExportTable, Row
 from annotate.exports.tables.rows import TEXTS_AT_ONCE, ColumnRows
 from annotate.setup.queries import versions_of
 
-ROUND_FIELDS = ("opened_at", "closed_at", "work_order", "dimension_order", "revises_documents")
+ROUND_FIELDS = ("opened_at", "closed_at", "work_order", "dimension_order")
 FROZEN_SETTINGS = ("raters_per_item", "dispute_threshold", "tolerance")
 
 

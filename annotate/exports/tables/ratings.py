@@ -11,11 +11,9 @@ from annotate.core.models import (
     AssignedUnit,
     Assignment,
     Item,
-    LookBack,
     Project,
     Rating,
     RatingChange,
-    RevisedValueChange,
 )
 from annotate.core.models.rounds import without_checks
 from annotate.core.rounds import round_one
@@ -116,21 +114,6 @@ def _history(project: Project) -> Iterator[Row]:
     return with_actors(rows, project, of="cause", not_by_raters=imported)
 
 
-def _revised_values(project: Project) -> Iterator[Row]:
-    place = "revised__rating__assignment__"
-    changes = RevisedValueChange.objects.filter(
-        without_checks(f"{place}round__"), **{f"{place}round__project": project}
-    )
-    in_order = (f"revised__rating__{path}" for path in IN_ORDER)
-    rows = ColumnRows(changes.order_by(*in_order, "revised__rating", "revision"), REVISED_VALUES.sources)
-    return with_actors(rows, project, of="rater", not_by_raters=frozenset())
-
-
-def _looks_back(project: Project) -> ColumnRows:
-    looks = LookBack.objects.filter(annotator__project=project).order_by("pk")
-    return ColumnRows(looks, LOOKS_BACK.sources)
-
-
 def _acknowledgements(project: Project) -> ColumnRows:
     read = Acknowledgement.objects.filter(annotator__project=project).order_by("pk")
     return ColumnRows(read, ACKNOWLEDGEMENTS.sources)
@@ -153,18 +136,6 @@ HISTORY = ExportTable(
     "every saved state of every rating, from what to what, by whom and why",
     COLUMNS["history"],
     _history,
-)
-REVISED_VALUES = ExportTable(
-    "revised_values",
-    "every saved state of the values that raters revised at the end of a document; the last one counts",
-    COLUMNS["revised_values"],
-    _revised_values,
-)
-LOOKS_BACK = ExportTable(
-    "looks_back",
-    "every visit of a rater to the page that compares the own values of a document",
-    COLUMNS["looks_back"],
-    _looks_back,
 )
 ACKNOWLEDGEMENTS = ExportTable(
     "acknowledgements",

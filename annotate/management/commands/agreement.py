@@ -7,4 +7,4 @@ class Command(ResultsCommand):
     """Prints the agreement of a project's raters, per round and dimension."""
 
     page = "agreement"
-    brief = ("rounds", "revised")
+    brief = ("rounds",)

@@ -48,6 +48,7 @@ class Command(ConcordCommand):
             "identical": not differing,
             "differing": differing,
             "content_hash": again.content_hash,
+            "ignored": archive.ignored,
         }
         self.stdout.write(json.dumps(summary) if options["json"] else "\n".join(_lines(summary)))
         if differing:
@@ -62,4 +63,5 @@ def _lines(summary: dict[str, Any]) -> list[str]:
         verdict = (
             f"Exported again these differ, see docs/reference/export.md: {', '.join(summary['differing'])}."
         )
-    return [f"Imported the project {summary['project']}: rows of {counts}.", verdict]
+    imported = f"Imported the project {summary['project']}: rows of {counts}."
+    return [each for each in (imported, summary["ignored"], verdict) if each]

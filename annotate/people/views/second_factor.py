@@ -1,24 +1,90 @@
 """Turning one's own second factor on and off: allauth's pages, recorded in each project's audit log."""
 
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from allauth.core import context
+from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base.views import ReauthenticateView
+from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.views import GenerateRecoveryCodesView
 from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
+from allauth.mfa.webauthn.forms import (
+    AddWebAuthnForm,
+    AuthenticateWebAuthnForm,
+    LoginWebAuthnForm,
+    ReauthenticateWebAuthnForm,
+)
 from allauth.mfa.webauthn.internal.auth import begin_authentication, begin_registration
 from allauth.mfa.webauthn.views import AddWebAuthnView, ReauthenticateWebAuthnView, RemoveWebAuthnView
+from django import forms
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse, reverse_lazy
 from django.utils.decorators import method_decorator
+from django.utils.translation import gettext_lazy as _
 
 from annotate.core.page import request_user
 from annotate.core.password_again import password_again
 from annotate.people.account_changes import AccountChange, note_account_change
-from annotate.people.passkey_forms import PasskeyForm
 from annotate.people.second_factor import record_own_change
+from annotate.people.sessions import device_of
+
+# What reading it raises; allauth waits for two of them at most.
+# Passkeys that browsers send. An unreadable one is rejected like a wrong one.
+
+UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError, struct.error)
+
+
+@contextmanager
+def refuse_unreadable() -> Iterator[None]:
+    """Raise ValidationError for what is no answer of a passkey."""
+    try:
+        yield
+    except UNREADABLE as error:
+        raise get_adapter().validation_error("incorrect_code") from error
+
+
+class PasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
+    """What a new passkey is called; each one signs in alone, so allauth's question for that is left out."""
+
+    name = forms.CharField(label=_("Name"), required=False, max_length=60)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        agent = context.request.headers.get("User-Agent", "")
+        super().__init__(*args, **{**options, "initial": {"name": device_of(agent)}})
+        del self.fields["passwordless"]
+
+    def clean(self) -> dict[str, Any]:
+        """Check it, or refuse it."""
+        with refuse_unreadable():
+            values: dict[str, Any] = super().clean()
+        return values
+
+
+class CheckedAnswer:
+    """The answer of a passkey that was added before."""
+
+    def clean_credential(self) -> Authenticator:
+        """Return whose it is, or refuse it."""
+        with refuse_unreadable():
+            return super().clean_credential()  # type: ignore[misc]
+
+
+class PasskeyLoginForm(CheckedAnswer, LoginWebAuthnForm):  # type: ignore[misc]
+    """A passkey in place of the password."""
+
+
+class PasskeyFactorForm(CheckedAnswer, AuthenticateWebAuthnForm):  # type: ignore[misc]
+    """A passkey beside the password."""
+
+
+class PasskeyAgainForm(CheckedAnswer, ReauthenticateWebAuthnForm):  # type: ignore[misc]
+    """A passkey in place of the password that is asked for again."""
 
 
 def _record(request: HttpRequest, change: AccountChange, kind: str) -> None:

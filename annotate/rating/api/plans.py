@@ -5,7 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Flag, Input, OneOf, Whole
+from annotate.api.values import Input, OneOf, Whole
 from annotate.core.access import project_for_admin
 from annotate.core.models import (
     AssignmentPlan,
@@ -43,9 +43,6 @@ class PlanInput(Input):
     )
     dimension_order = OneOf(
         DimensionOrder.choices, required=False, help_text="Whether each annotator has an order of their own."
-    )
-    revises_documents = Flag(
-        required=False, help_text="By document only: whether raters may revise values at a document's end."
     )
 
 

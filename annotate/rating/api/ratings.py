@@ -87,12 +87,6 @@ class RatingRow(serializers.ModelSerializer[Rating]):
     data = Data(  # type: ignore[assignment]  # a field's name is no attribute
         allow_null=True, help_text="Of an answer of several pieces, by the kind of question."
     )
-    revised_value = Points(
-        source="revised.value",
-        default=None,
-        allow_null=True,
-        help_text="As revised at the end of a document; `value` is the independent one.",
-    )
     counted = serializers.BooleanField(source="assignment.annotator.counted")
     guideline_version = serializers.IntegerField(source="guideline.version", default=None, allow_null=True)
     evidence = PassageRow(many=True, allow_null=True)
@@ -101,7 +95,6 @@ class RatingRow(serializers.ModelSerializer[Rating]):
         model = Rating
         fields = (
             *("id", "round", "document", "system", "dimension", "rater", "value", "data"),
-            "revised_value",
             *("unsure", "cannot_rate", "not_applicable", "counted", "comment", "evidence"),
             *("active_seconds", "revision", "guideline_version", "created_at", "updated_at"),
         )
@@ -177,7 +170,7 @@ class RatingChanges(ApiView):
 
 def _with_names(ratings: "QuerySet[Rating]") -> "QuerySet[Rating]":
     named = ratings.select_related(
-        *("dimension", "guideline", "revised", "assignment__round", "assignment__annotator"),
+        *("dimension", "guideline", "assignment__round", "assignment__annotator"),
         *("assignment__item__document", "assignment__item__system"),
     )
     return named.defer("assignment__item__text", "assignment__item__document__parts", "guideline__content")

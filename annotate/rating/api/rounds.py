@@ -40,8 +40,7 @@ class RoundRow(serializers.ModelSerializer[Round]):
     class Meta:
         model = Round
         fields = (
-            *("number", "status", "every_item", "work_order", "dimension_order"),
-            *("revises_documents", "deadline"),
+            *("number", "status", "every_item", "work_order", "dimension_order", "deadline"),
             *("opened_at", "closed_at", "guideline_version", "guideline"),
             *("ratings", "disputes"),
         )

@@ -20,8 +20,7 @@ from annotate.core.page import request_user
 from annotate.core.rounds import round_one
 from annotate.rating.api.ratings import PassageRow
 from annotate.rating.commands.assignments import reserve_items
-from annotate.rating.commands.ratings import Sent, save_rating
-from annotate.rating.commands.revising import revise_value
+from annotate.rating.commands.ratings import save_rating
 from annotate.rating.forms import NOT_APPLICABLE, AnswerForm
 from annotate.rating.queries.places import own_order
 from annotate.rating.queries.work import ItemPage, item_page
@@ -202,42 +201,6 @@ class OwnRating(ApiView):
             sent=form.to_sent(),
         )
         return Response({"revision": saved.revision, "assignment_complete": saved.assignment_complete})
-
-
-class RevisedInput(Input):
-    """A value that is revised at the end of a document."""
-
-    value = Points(help_text="A value of the scale.")
-    comment = Text(required=False, allow_blank=True, trim_whitespace=False)
-    revision = Whole(required=False, min_value=0, max_value=2**31 - 1, help_text="The one last seen.")
-
-
-class SavedRevision(serializers.Serializer[Any]):
-    """What is held beside the independent value."""
-
-    revision = serializers.IntegerField(help_text="0 where it is the independent value and always was.")
-    value = Points()
-
-
-class OwnRevision(ApiView):
-    """One's own revised value of a unit."""
-
-    about = "work"
-
-    @writes(SavedRevision, accepts=RevisedInput, scopes=("rate",))
-    def put(self, request: Request, slug: str, position: int, key: str) -> Response:
-        """Revise a value of a completely rated document; the independent value stays and counts."""
-        page = _page(request, slug, position)
-        sent = self.check(RevisedInput)
-        revised = revise_value(
-            assignment=page.assignment,
-            dimension=_dimension_of(page, key),
-            value=sent["value"],
-            comment=sent.get("comment", ""),
-            by=request_user(request),
-            sent=Sent(sent.get("revision", 0)),
-        )
-        return Response({"revision": revised.revision, "value": revised.value})
 
 
 def _dimension_of(page: ItemPage, key: str) -> FrozenDimension:

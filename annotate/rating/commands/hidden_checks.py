@@ -34,7 +34,6 @@ def round_of_checks(round: Round) -> Round | None:
         seed=round.seed,
         work_order=round.work_order,
         dimension_order=round.dimension_order,
-        revises_documents=round.revises_documents,
         opened_at=round.opened_at,
         opened_by=round.opened_by,
     )
@@ -68,7 +67,6 @@ def due_turns(*, round: Round, annotator: Membership, kept: Mapping[int, int]) -
         generator,
         kept=list(kept),
         document_of={**{item: document for item, _, document in own}, **kept},
-        is_compared=round.revises_documents,
     )
 
 

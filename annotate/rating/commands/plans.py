@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Required, TypedDict, Unpack
 
 from django.db import transaction
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext
 
 from agreement.streams import Stream
 from annotate.core.audit import facts, record
 from annotate.core.configuration import lock_configurable
-from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.errors import NotReadyError
 from annotate.core.models import Assignment, AssignmentPlan, Item, Membership, Project, Round, WorkOrder
 from annotate.rating.commands.hidden_checks import gold_for, round_of_checks, write_checks
 from annotate.rating.commands.new_places import NewPlace, write_places
@@ -20,9 +20,6 @@ from annotate.rating.planning.lists import Pair
 from annotate.rating.queries.hidden_checks import checking_of
 from annotate.rating.queries.plans import PlannedWork, plan_of, planned_work
 
-ONLY_BY_DOCUMENT = gettext_lazy(
-    "Values can be revised at the end of a document only where work goes by document."
-)
 PLANS = {
     AssignmentPlan.Kind.EVERYONE: Assignment.Plan.EVERYONE,
     AssignmentPlan.Kind.BALANCED: Assignment.Plan.BALANCED,
@@ -41,7 +38,6 @@ class PlanSettings(TypedDict, total=False):
     dealt_by: str
     work_order: str
     dimension_order: str
-    revises_documents: bool
 
 
 @transaction.atomic
@@ -50,16 +46,10 @@ def choose_plan(
 ) -> AssignmentPlan:
     """Choose how Round I will be shared out, and how often hidden checks come.
 
-    Locks the project. Raises FrozenError once it was opened, InvalidValueError where documents that are
-    mixed shall have an end.
+    Locks the project. Raises FrozenError once it was opened.
     """
     lock_configurable(project)
     choice = AssignmentPlan(project=project, pairs=[list(pair) for pair in pairs], **settings)
-    if choice.revises_documents and choice.work_order != WorkOrder.BY_DOCUMENT:
-        raise InvalidValueError(
-            str(ONLY_BY_DOCUMENT),
-            fields={"revises_documents": gettext("Choose the order by document first.")},
-        )
     before = _audit_details(plan_of(project))
     columns = {name: getattr(choice, name) for name in (*AssignmentPlan.SETTINGS, "pairs")}
     chosen, _ = AssignmentPlan.objects.update_or_create(project=project, defaults=columns)
@@ -130,14 +120,7 @@ def _order(
     if checks is None:
         return [Turn(item) for item in items]
     checking = checking_of(plan_of(round.project))
-    return with_checks(
-        items,
-        gold_for(round, annotator),
-        checking,
-        generator,
-        document_of,
-        is_compared=round.revises_documents,
-    )
+    return with_checks(items, gold_for(round, annotator), checking, generator, document_of)
 
 
 def _places(

@@ -311,7 +311,6 @@ def _new_round(
         every_item=every_item,
         work_order=plan.work_order,
         dimension_order=plan.dimension_order,
-        revises_documents=plan.revises_documents and number == 1,
         opened_at=timezone.now(),
         opened_by=by,
     )
@@ -320,7 +319,6 @@ def _new_round(
         "every_item": every_item,
         "work_order": round.work_order,
         "dimension_order": round.dimension_order,
-        "revises_documents": round.revises_documents,
     }
     record(project, "round.opened", round, after=facts, by=by)
     _tell_members(round, opened=True)

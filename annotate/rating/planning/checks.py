@@ -36,11 +36,9 @@ class _Walk:
         checking: Checking,
         generator: random.Random,
         document_of: Mapping[int, int] | None = None,
-        *,
-        is_compared: bool = False,
     ) -> None:
         self.gold, self.checking, self.generator = gold, checking, generator
-        self.document_of, self.is_compared = document_of or {}, is_compared
+        self.document_of = document_of or {}
         self.kept: dict[int, int] = {}  # by document: an item that waits to be met beside a repeat
         self.order: list[Turn] = []
         self.counts = Counter[str]()
@@ -70,8 +68,7 @@ class _Walk:
         document = self.generator.choice(far)
         repeat = Turn(self.generator.choice(self._repeatable(document)), "repeat")
         pair = [repeat, Turn(self.kept.pop(document))]
-        if not self.is_compared:
-            self.generator.shuffle(pair)
+        self.generator.shuffle(pair)
         return pair
 
     def _repeatable(self, document: int) -> list[int]:
@@ -100,15 +97,13 @@ def due(
     generator: random.Random,
     kept: Collection[int] = (),
     document_of: Mapping[int, int] | None = None,
-    *,
-    is_compared: bool = False,
 ) -> list[Turn]:
     """Return the checks that are due after an order so far, and the kept items that come with repeats.
 
     Gold comes in the given order until it is used up. A repeat is drawn from the ordinary items that lie
     far enough back and were not repeated; first from documents of which an item was kept back.
     """
-    walk = _Walk(gold, checking, generator, document_of, is_compared=is_compared)
+    walk = _Walk(gold, checking, generator, document_of)
     walk.kept = {walk.document_of[item]: item for item in kept}
     for turn in order:
         walk.meet(turn)
@@ -125,17 +120,14 @@ def with_checks(
     checking: Checking,
     generator: random.Random,
     document_of: Mapping[int, int] | None = None,
-    *,
-    is_compared: bool = False,
 ) -> list[Turn]:
     """Return an annotator's whole order, planned before the round, with its checks among the items.
 
     With documents a check comes only after a document, so that none divides one. A gold item waits for its
     own document if that is still to come: alone it would be read for one item and be recognised. A repeat
     comes with an item of its document that was kept back, so that both look like a return to a document.
-    is_compared: the annotator compares the items of a document at its end, so the new one comes last.
     """
-    walk = _Walk(gold, checking, generator, document_of, is_compared=is_compared)
+    walk = _Walk(gold, checking, generator, document_of)
     if not document_of:
         for item in items:
             walk.meet(Turn(item))

@@ -131,14 +131,12 @@ class PlaceInOrder:
     nth_item, all_items: in this visit to the document, as far as others leave them. A return is a visit of
     its own, so that no count announces a repeat.
     all_documents: None if items come from a shared queue, since their number is not known yet.
-    ends_document: whether it is the last own item of its document, and there are others to compare it with.
     """
 
     nth_item: int
     all_items: int
     nth_document: int
     all_documents: int | None
-    ends_document: bool = False
 
 
 @dataclass(frozen=True)
@@ -245,9 +243,6 @@ def _ask_place_in_order(assignment: Assignment) -> Callable[[int], PlaceInOrder 
         begins = max((each["before"] for each in others if each["before"] is not None), default=0)
         ends = min((each["after"] for each in others if each["after"] is not None), default=LAST_POSITION)
         visit = [each["position"] for each in own if begins < each["position"] < ends]
-        first_time = [each["position"] for each in own if each["plan"] != Assignment.Plan.REPEAT]
-        is_repeat = assignment.plan == Assignment.Plan.REPEAT
-        is_last = not any(each > position for each in first_time)
         all_items, all_documents = len(visit), cast("int | None", len(documents))
         if any(each["taken"] for each in documents):
             all_items += len((asked_to_take or _TO_TAKE.ask(*to_take)).all())
@@ -257,7 +252,6 @@ def _ask_place_in_order(assignment: Assignment) -> Callable[[int], PlaceInOrder 
             all_items=all_items,
             nth_document=sum(each["first"] <= position for each in documents),
             all_documents=all_documents,
-            ends_document=len(first_time) > 1 and is_last and not is_repeat,
         )
 
     return read
@@ -280,7 +274,7 @@ def _documents(project: int, annotator: int, position: int) -> QuerySet[Any, dic
 
 def _own_of_document(project: int, annotator: int, item: int) -> QuerySet[Any, dict[str, Any]]:
     mine: Any = met_together(project).filter(annotator=annotator, item__document=_document_of(item))
-    found: QuerySet[Any, dict[str, Any]] = mine.order_by().values("position", "plan")
+    found: QuerySet[Any, dict[str, Any]] = mine.order_by().values("position")
     return found
 
 

@@ -32,7 +32,6 @@ from annotate.results.queries.breakdown import breakdowns
 from annotate.results.queries.latent import latent_tables
 from annotate.results.queries.material import ItemOrigins, RatedRound, items_of, rated_rounds
 from annotate.results.queries.movement import movement
-from annotate.results.queries.revised import revised_section
 from annotate.results.queries.skewed import skewed_tables
 from annotate.results.queries.splits import split_tables
 from annotate.results.registry import Chosen
@@ -131,14 +130,12 @@ def agreement_sections(project: Project, chosen: Chosen) -> list[Section]:
         *movement([each.rated for each in rounds]),
         *split_tables([each.rated for each in rounds], items),
     ]
-    revised = [revised_section(rounds[0].rated, alpha_of)] if chosen.get("values") == "revised" else []
     return [
         Section(
             gettext("Both rounds"),
             _state(first),
             [*together, *_without_value(rounds[0].rated, without_value)],
         ),
-        *revised,
         *(_of_round(each, items, disputes.values()) for each in rounds),
     ]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from django.urls import reverse
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext_lazy
 
 from annotate.core.models import Project
 from annotate.results.arrangements import (
@@ -25,7 +25,7 @@ from annotate.results.queries.severity import severity_sections, size_of_severit
 from annotate.results.queries.so_far import so_far_sections
 from annotate.results.queries.study import STUDY_PARAMETERS, study_sections
 from annotate.results.queries.systems import ORDER, systems_sections
-from annotate.results.queries.version import ratings_of, version_of_ratings, version_of_revised_values
+from annotate.results.queries.version import ratings_of, version_of_ratings
 from annotate.results.questions.page import QUESTION, has_other_questions, questions_sections
 from annotate.results.registry import Chosen, Parameter, ResultsPage
 
@@ -36,20 +36,6 @@ def _ways_to_draw(project: Project) -> Sequence[tuple[str, str]]:
 
 
 DRAWN = Parameter("drawn", gettext_lazy("Resample"), _ways_to_draw)
-
-
-def _kinds_of_values(project: Project) -> Sequence[tuple[str, str]]:
-    """Return what can be shown where raters may revise values at a document's end, nothing elsewhere."""
-    if not project.rounds.filter(revises_documents=True).exists():
-        return []
-    return [("independent", "independent"), ("revised", gettext("with revised values"))]
-
-
-def _version_of_values(project: Project, chosen: Chosen) -> Sequence[object]:
-    return version_of_revised_values(project) if chosen.get("values") == "revised" else []
-
-
-VALUES = Parameter("values", gettext_lazy("Values"), _kinds_of_values)
 
 
 def _shown_with_agreement(name: str) -> Callable[[str, Chosen], str]:
@@ -68,8 +54,7 @@ OWN_PAGES = (
         agreement_sections,
         version_of_ratings,
         ratings_of,
-        [DRAWN, VALUES],
-        _version_of_values,
+        [DRAWN],
         parts=("severity", "passages"),
         arrangement=AGREEMENT,
     ),

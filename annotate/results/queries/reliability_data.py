@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import F
-from django.db.models.functions import Coalesce
 
 from agreement import ReliabilityData
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
@@ -41,15 +39,15 @@ def reliability_data(round: Round) -> Mapping[str, ReliabilityData]:
     return {key: rated.data for key, rated in rated_items(round).items()}
 
 
-def rated_items(round: Round, *, revised: bool = False) -> Mapping[str, RatedItems]:
+def rated_items(round: Round) -> Mapping[str, RatedItems]:
     """Return, by key of each scale, the values that raters hold at the end of a round. Two queries.
 
     For Round I these are its own values. For Round II each rater's last value counts, from the discussion or
     else from Round I. Columns are the items that anyone rated, in order of documents; rows
     are the raters under their pseudonyms, without raters whom an admin excluded. The `round` needs its
-    guideline. `revised`: Round I values, including revisions at the end of a document.
+    guideline.
     """
-    return _tables(round, _rows(round, revised=revised))
+    return _tables(round, _rows(round))
 
 
 def rated_items_of_rounds(rounds: Sequence[Round]) -> list[Mapping[str, RatedItems]]:
@@ -82,7 +80,7 @@ def _tables(round: Round, rows: np.ndarray) -> Mapping[str, RatedItems]:
     }
 
 
-def _rows(round: Round, *, revised: bool = False) -> np.ndarray:
+def _rows(round: Round) -> np.ndarray:
     """Return the ratings of the project's rounds up to this one, Round I first."""
     ratings = (
         Rating.objects.filter(
@@ -91,7 +89,6 @@ def _rows(round: Round, *, revised: bool = False) -> np.ndarray:
             assignment__annotator__counted=True,
             value__isnull=False,
         )
-        .alias(held=Coalesce("revised__value", "value") if revised else F("value"))
         .order_by("assignment__round__number")
         .values_list(
             "assignment__round__number",
@@ -99,7 +96,7 @@ def _rows(round: Round, *, revised: bool = False) -> np.ndarray:
             "assignment__item",
             "assignment__item__document",
             "assignment__annotator",
-            F("held"),
+            "value",
         )
     )
     return np.fromiter(ratings.iterator(20_000), dtype=_ROW)

@@ -32,11 +32,6 @@ def ratings_of(project: Project) -> int:
     return Rating.objects.filter(assignment__round__project=project)[:MOST_COUNTED].count()
 
 
-def version_of_revised_values(project: Project) -> Sequence[object]:
-    """Return what no revised value leaves as it was. One query."""
-    return _changes(project, Source.REVISED)
-
-
 def _changes(project: Project, *sources: ChangeCount.Source) -> Sequence[object]:
     """Return how often each of a project's sources was written, round by round."""
     counts = ChangeCount.objects.filter(round__project=project, source__in=sources)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from django.db.models import F, Q, QuerySet
 
-from annotate.core.models import AuditEntry, DisputeEvent, Project, RatingChange, RevisedValueChange
+from annotate.core.models import AuditEntry, DisputeEvent, Project, RatingChange
 
 RATING, DISPUTE = "rating", "dispute"
 FLAGS = ("unsure", "cannot_rate", "not_applicable")
@@ -126,24 +126,7 @@ def _decisions(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
     return rows.values("pk", "at", "actor", "kind", "value", "note", **_columns(names))
 
 
-def _revisions(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
-    place = "revised__rating__assignment__"
-    rows = RevisedValueChange.objects.filter(**{f"{place}round__project": project})
-    names = {
-        "round": f"{place}round__number",
-        "document": f"{place}item__document__key",
-        "system": f"{place}item__system__name",
-        "dimension": "revised__rating__dimension__name",
-    }
-    rows = _of_units(_filter_rows(rows, wanted), wanted, RATING, names)
-    named = _columns({**names, "label": f"{place}annotator__label"})
-    found: QuerySet[Any, Any] = rows.values(
-        "pk", "at", "actor", "value_before", "value_after", "comment", **named
-    )
-    return found
-
-
-SOURCES: tuple[AuditSource, ...] = (_entries, _ratings, _decisions, _revisions)
+SOURCES: tuple[AuditSource, ...] = (_entries, _ratings, _decisions)
 
 
 def _columns(names: Mapping[str, str]) -> dict[str, F]:
@@ -172,7 +155,7 @@ def _of_units(
 
 def row_of(rank: int, row: dict[str, Any]) -> AuditedAct:
     """Return a row of the source at this place of SOURCES as one of the log; only acts say by whom."""
-    made = (_entry_row, _rating_row, _decision_row, _revision_row)[rank](row)
+    made = (_entry_row, _rating_row, _decision_row)[rank](row)
     return replace(made, cursor=Cursor(row["at"], rank, row["pk"]), actor=row["actor"])
 
 
@@ -196,12 +179,6 @@ def _decision_row(row: dict[str, Any]) -> AuditedAct:
     after = None if row["value"] is None else {"value": row["value"]}
     subject = f"{_unit(row)}, dispute {row['number']}"
     return AuditedAct(_NOWHERE, None, "", "", f"{DISPUTE}.{row['kind']}", subject, None, after, row["note"])
-
-
-def _revision_row(row: dict[str, Any]) -> AuditedAct:
-    subject = f"{_unit(row)}, Round {'I' * row['round']}, by {row['label']}"
-    before, after = {"value": row["value_before"]}, {"value": row["value_after"]}
-    return AuditedAct(_NOWHERE, None, "", "", f"{RATING}.revised", subject, before, after, row["comment"])
 
 
 def _unit(row: dict[str, Any]) -> str:

@@ -4,11 +4,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from math import ceil
 from typing import NamedTuple
 
 from django.db.models import Count, Max, Q
 from django.db.models.functions import TruncDate
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import AssignedUnit, Assignment, Item, Membership, Rating, Role, Round
@@ -19,7 +21,52 @@ from annotate.rating.queries.assigned import (
     has_comparisons,
     has_conditions,
 )
-from annotate.watching.pace import Pace, pace_of
+
+ACTIVE_DAYS = 7
+LEAST_DAYS = 2
+LONGEST = timedelta(days=5 * 365)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Ratings on a day on which anyone rated, and the day on which the rest is done; or why there is none.
+
+    per_day: over the last `active_days` days with ratings, which lie within the last `calendar_days` days.
+    """
+
+    left: int
+    active_days: int = 0
+    calendar_days: int = 0
+    per_day: float | None = None
+    ends_on: date | None = None
+    reason: str = ""
+
+
+def pace_of(ratings: Mapping[date, int], *, left: int, today: date) -> Pace:
+    """Return the pace of the last seven days with ratings, and when `left` more ratings are given.
+
+    Today is not over and does not count. The forecast is by the calendar: it takes days without ratings, such
+    as Sundays, and a standstill up to today, to go on as they were. Undefined with fewer than two such days.
+    """
+    days = sorted((day for day, count in ratings.items() if count and day < today), reverse=True)
+    days = days[:ACTIVE_DAYS]
+    if not left:
+        return Pace(left, reason=gettext("All assignments are rated."))
+    if len(days) < LEAST_DAYS:
+        return Pace(left, reason=gettext("The forecast needs two days with ratings before today."))
+    given = sum(ratings[day] for day in days)
+    calendar_days = (today - days[-1]).days
+    needed = timedelta(days=ceil(left * calendar_days / given))
+    late = needed > LONGEST
+    return Pace(
+        left,
+        active_days=len(days),
+        calendar_days=calendar_days,
+        per_day=given / len(days),
+        ends_on=None if late else today + needed,
+        reason=gettext("At this pace, rating would take more than five years.") if late else "",
+    )
+
 
 LOOKED_BACK = timedelta(days=60)
 # Nearly all ratings of a large round are in complete places; to look at each takes most of a second.

@@ -50,8 +50,7 @@ from annotate.rating.commands.rounds import close_round_one, open_round_one
 from annotate.results.commands import ask_for_page
 from annotate.results.registry import result_called
 from annotate.versions.commands import request_version
-from annotate.webhooks.commands import add_webhook, try_webhook
-from annotate.webhooks.sending import DeliveryResponse
+from annotate.webhooks.commands import DeliveryResponse, add_webhook, try_webhook
 from judges.core.models import Drafting, Judge, Proposal, Rereading
 from judges.endpoints.evaluation_steps import start_steps_writing
 from judges.laboratory.commands.draftings import start_drafting
@@ -231,7 +230,7 @@ def a_digest(_provider: Provider, _folder: Path) -> Case:
     assert user
     save_preferences(user=user, digest_address="https://concord.example")
     write_digests(now=(timezone.localtime() + timedelta(days=1)).replace(hour=9))
-    return a_mail("digest", DisputeDigest.objects.get(), "annotate.disputes.digest_mail.send_mail")
+    return a_mail("digest", DisputeDigest.objects.get(), "annotate.disputes.commands.digests.send_mail")
 
 
 def a_stopped_run(_provider: Provider, _folder: Path) -> Case:
