@@ -11,7 +11,7 @@ from annotate.core.migrating import RetireField, RetireModel
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotate', '0015_living_benchmark'),
+        ('annotate', '0016_version_parts'),
     ]
 
     operations = [
