@@ -1,0 +1,89 @@
+"""The database of a test run: a copy of a migrated one that all workers and later runs share."""
+
+import fcntl
+import sqlite3
+import sys
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from shutil import copyfile
+
+from django.db import connection
+
+ROOT = Path(__file__).parent.parent
+# What decides the schema and the rows that migrations write. Content types are made of the models.
+SCHEMA = (
+    *("annotate/core/migrating.py", "annotate/core/models/*.py", "annotate/migrations/*.py"),
+    *("judges/core/models/*.py", "judges/migrations/*.py", "concord/settings.py", "requirements.txt"),
+)
+PREFIX = "concord_template_"
+
+
+def copy_migrated_database(folder: Path) -> str:
+    """Point the connection at a fresh copy of the migrated database; return the name that it had.
+
+    The first process that needs a schema migrates it and keeps it in this folder, or on PostgreSQL's server;
+    others wait for it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    name = str(connection.settings_dict["NAME"])
+    copy = str(connection.settings_dict["TEST"]["NAME"])
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if connection.vendor == "sqlite":
+            copyfile(_sqlite_template(folder), copy)
+        else:
+            template = _postgresql_template()
+            with connection.creation._nodb_cursor() as cursor:
+                cursor.execute(f"CREATE DATABASE {copy} TEMPLATE {template}")
+    connection.settings_dict["NAME"] = copy
+    return name
+
+
+def _sqlite_template(folder: Path) -> Path:
+    template = folder / f"{_digest_schema()}.sqlite3"
+    if not template.exists():
+        made = Path(connection.settings_dict["TEST"]["NAME"]).with_name("template.sqlite3")
+        _migrate(str(made))
+        for old in folder.glob("*.sqlite3"):
+            old.unlink()
+        # Whole or not at all, also if this process is killed meanwhile.
+        copyfile(made, folder / "new")
+        (folder / "new").rename(template)
+    return template
+
+
+def _postgresql_template() -> str:
+    """Return the name of today's template; drop those of the days before yesterday."""
+    today = datetime.now(UTC).date()
+    template = f"{PREFIX}{today:%Y%m%d}_{_digest_schema()}"
+    with connection.creation._nodb_cursor() as cursor:
+        cursor.execute("SELECT datname FROM pg_database WHERE datname LIKE %s", [f"{PREFIX}%"])
+        templates = [name for (name,) in cursor.fetchall()]
+        if template in templates:
+            return template
+        for name in templates:
+            if name < f"{PREFIX}{today - timedelta(days=1):%Y%m%d}":
+                cursor.execute(f"DROP DATABASE IF EXISTS {name}")
+    made = f"{connection.settings_dict['TEST']['NAME']}_new"
+    _migrate(made)
+    with connection.creation._nodb_cursor() as cursor:
+        cursor.execute(f"ALTER DATABASE {made} RENAME TO {template}")
+    return template
+
+
+def _digest_schema() -> str:
+    digest = sha256(f"{sys.version} {sqlite3.sqlite_version}".encode())
+    for path in sorted(path for pattern in SCHEMA for path in ROOT.glob(pattern)):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _migrate(name: str) -> None:
+    """Make a database of this name and migrate it."""
+    settings = connection.settings_dict
+    own, settings["TEST"]["NAME"] = settings["TEST"]["NAME"], name
+    original = settings["NAME"]
+    connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+    connection.close()
+    settings["NAME"], settings["TEST"]["NAME"] = original, own
