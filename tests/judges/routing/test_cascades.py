@@ -91,8 +91,12 @@ def sample_of(calibration: Calibration) -> set[Unit]:
     return set(calibration.units.values_list("item", "dimension"))
 
 
-def certified(cast: Cast, **fields: object) -> Calibration:
+def certified(cast: Cast, *, is_learned: bool = False, **fields: object) -> Calibration:
+    """is_learned: as if the certificates came from another project."""
     calibration = drawn(cast, **fields)
+    if is_learned:
+        Calibration.objects.filter(pk=calibration.pk).update(learned_in=calibration)
+        calibration.refresh_from_db()
     rate_sample(cast, calibration)
     answer(cast, sample_of(calibration))
     compute_certificates(calibration=calibration, by=cast.admin)
@@ -104,8 +108,8 @@ def policy_of(cast: Cast, calibration: Calibration) -> RoutingPolicy:
     return make_policy(project=cast.project, spec=spec, by=cast.admin)
 
 
-def routed(cast: Cast) -> RoutingPolicy:
-    policy = policy_of(cast, certified(cast))
+def routed(cast: Cast, *, is_learned: bool = False) -> RoutingPolicy:
+    policy = policy_of(cast, certified(cast, is_learned=is_learned))
     (*_, last) = waiting = routing_plan(policy, cast.project).decided.to_ask
     assert last
     answer(cast, {unit for each in waiting[:1] for unit in each.units})
@@ -214,9 +218,7 @@ def test_audit_of_each_judge_is_its_own_and_a_contradicted_one_stops(cast: Cast)
 
 
 def test_contradicted_stage_of_an_addition_stops_by_itself(cast: Cast) -> None:
-    policy = routed(cast)
-    # As if the certificates came from another project; where they hold is another test's subject.
-    Calibration.objects.filter(pk=policy.calibration_id).update(learned_in=policy.calibration_id)
+    policy = routed(cast, is_learned=True)
     numbers, keys = numbers_of(cast), {each.pk: each.key for each in cast.dimensions}
     of_strong = set(policy.stage_decisions.filter(judge__name="Strong").values_list("item", "dimension"))
     stop_contradicted_judges()
