@@ -9,11 +9,13 @@ import socketserver
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from importlib import import_module
+from itertools import groupby
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import django
@@ -66,11 +68,12 @@ del os.environ["DJANGO_SETTINGS_MODULE"]
 
 from django.conf import settings as django_settings  # noqa: E402
 from django.core.cache import caches  # noqa: E402
-from django.db import connection  # noqa: E402
+from django.db import connection, transaction  # noqa: E402
 from django.db.backends.postgresql.base import DatabaseWrapper as PostgreSQL  # noqa: E402
 from django.db.backends.sqlite3.base import DatabaseWrapper as SQLite  # noqa: E402
 from django.test import override_settings  # noqa: E402
 from django.utils import timezone  # noqa: E402
+from pytest_django.plugin import blocking_manager_key  # noqa: E402
 
 from annotate.core.guidelines import frozen_guideline  # noqa: E402
 from annotate.core.models import people, projects  # noqa: E402
@@ -112,11 +115,68 @@ def nothing_remembered() -> None:
 @pytest.fixture(autouse=True)
 def drawn_alike(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw seeds and pseudonyms, and so orders of work, as in every other run of the same test."""
-    generator = random.Random(request.node.nodeid)
+    seed_draws(request.node.nodeid, monkeypatch)
+
+
+def seed_draws(seed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw everything that is secret from a generator with this seed."""
+    generator = random.Random(seed)
     for module in (people, projects):
         monkeypatch.setattr(
             module, "secrets", SimpleNamespace(choice=generator.choice, randbelow=generator.randrange)
         )
+
+
+class ModuleScene:
+    """What a module's `make_scene` makes: once for all its tests, each of which rolls back its own changes.
+
+    The rows are in a transaction around those of the tests. It ends before a test of another module, one that
+    uses no scene, and one with transactions of its own, which makes the scene for itself.
+    """
+
+    open: "ModuleScene | None" = None
+    has_database = False
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+        self.atomic = transaction.atomic()
+        self.atomic._from_testcase = True  # type: ignore[attr-defined]  # durable blocks may be inside
+        self.atomic.__enter__()
+        ModuleScene.open = self
+        with pytest.MonkeyPatch.context() as patch:
+            seed_draws(module.__name__, patch)
+            self.made = module.make_scene()
+
+    def end(self) -> None:
+        """Roll back the scene."""
+        transaction.set_rollback(True)
+        self.atomic.__exit__(None, None, None)
+        ModuleScene.open = None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """End the scene that the last test used, unless this one uses it too, and make this one's."""
+    module = item.module if uses_scene(item) and not is_transactional(item) else None
+    with item.config.stash[blocking_manager_key].unblock():
+        if ModuleScene.open and ModuleScene.open.module is not module:
+            ModuleScene.open.end()
+        if module and not ModuleScene.open and ModuleScene.has_database:
+            ModuleScene(module)
+
+
+@pytest.fixture(scope="module")
+def module_scene(request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: Any) -> None:
+    """Make the scene of the first test, before which there is no database; later ones have it by now."""
+    if not ModuleScene.open and not is_transactional(request._pyfuncitem):
+        with django_db_blocker.unblock():
+            ModuleScene(request.module)
+
+
+@pytest.fixture
+def cast(request: pytest.FixtureRequest, module_scene: None, db: None) -> Any:
+    """Return a copy of what the module's `make_scene` makes: mostly, a project and its people."""
+    return deepcopy(ModuleScene.open.made) if ModuleScene.open else request.module.make_scene()
 
 
 @pytest.fixture(autouse=True)
@@ -216,8 +276,11 @@ def django_db_setup(
     """Copy the migrated database: migrating it takes each process seven seconds."""
     with django_db_blocker.unblock():
         name = copy_migrated_database(pytestconfig.rootpath / ".pytest_cache" / "databases")
+    ModuleScene.has_database = True
     yield
     with django_db_blocker.unblock():
+        if ModuleScene.open:
+            ModuleScene.open.end()
         connection.creation.destroy_test_db(name, verbosity=0)
 
 
@@ -264,6 +327,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if is_fast(item):
             item.add_marker(pytest.mark.fast)
     items.sort(key=turn)
+    items[:] = [
+        item
+        for _, of_module in groupby(items, lambda item: item.path)
+        for item in sorted(of_module, key=uses_scene, reverse=True)
+    ]
+
+
+def uses_scene(item: pytest.Item) -> bool:
+    """Return whether a test has a copy of its module's scene; others of the module come after these."""
+    return "module_scene" in getattr(item, "fixturenames", ())
 
 
 def knows_no_database(item: pytest.Item) -> bool:
@@ -286,11 +359,16 @@ def within(item: pytest.Item, paths: tuple[str, ...]) -> bool:
 
 def is_fast(item: pytest.Item) -> bool:
     """Return whether a test needs no page, browser, process or server, and no connection of its own."""
-    database = item.get_closest_marker("django_db")
-    is_transactional = bool(database and database.kwargs.get("transaction"))
     is_slow = within(item, SLOW) or item.path.name.endswith(PAGES)
     is_slow = is_slow or any(item.get_closest_marker(name) for name in ("browser", "long"))
-    return not (is_slow or is_transactional or BESIDE & set(getattr(item, "fixturenames", ())))
+    return not (is_slow or is_transactional(item) or BESIDE & set(getattr(item, "fixturenames", ())))
+
+
+def is_transactional(item: pytest.Item) -> bool:
+    """Return whether a test commits its transactions."""
+    database = item.get_closest_marker("django_db")
+    is_marked = bool(database and database.kwargs.get("transaction"))
+    return is_marked or bool({"transactional_db", "live_server"} & set(getattr(item, "fixturenames", ())))
 
 
 def turn(item: pytest.Item) -> int:
