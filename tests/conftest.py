@@ -295,9 +295,21 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         return
     folders = [Path(argument) for argument in session.config.args if Path(argument).is_dir()]
     modules = sorted({path.resolve() for folder in folders for path in folder.rglob("test_*.py")})
+    modules = [path for path in modules if not plays_nothing(path, session.config)]
     for path in modules[int(number.removeprefix("gw")) :: int(count)]:
         with suppress(Exception):  # collecting tells what is wrong with a module
             import_module(".".join(path.relative_to(session.config.rootpath).with_suffix("").parts))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no module whose tests are all left out."""
+    return plays_nothing(collection_path, config) or None
+
+
+def plays_nothing(path: Path, config: pytest.Config) -> bool:
+    """Return whether "not once" is asked for, and all tests of a module are "once"."""
+    is_test = config.option.markexpr == "not once" and path.name.startswith("test_")
+    return is_test and (is_at(path, ONCE) or path.name.endswith(PAGES))
 
 
 def pytest_collection_finish() -> None:
@@ -354,7 +366,12 @@ def is_about_pages(item: pytest.Item) -> bool:
 
 def within(item: pytest.Item, paths: tuple[str, ...]) -> bool:
     """Return whether a test lies at one of these paths, or one that begins like it."""
-    return item.path.relative_to(Path(__file__).parent).as_posix().startswith(paths)
+    return is_at(item.path, paths)
+
+
+def is_at(path: Path, paths: tuple[str, ...]) -> bool:
+    """Return whether a file lies at one of these paths, or one that begins like it."""
+    return path.relative_to(Path(__file__).parent).as_posix().startswith(paths)
 
 
 def is_fast(item: pytest.Item) -> bool:
