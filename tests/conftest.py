@@ -78,6 +78,7 @@ from pytest_django.plugin import blocking_manager_key  # noqa: E402
 from annotate.core.guidelines import frozen_guideline  # noqa: E402
 from annotate.core.models import people, projects  # noqa: E402
 from tests.databases import copy_migrated_database  # noqa: E402
+from tests.factories import make_project  # noqa: E402
 from tests.once import ONCE  # noqa: E402
 from tests.recounting import check_counts  # noqa: E402
 
@@ -145,13 +146,18 @@ class ModuleScene:
         ModuleScene.open = self
         with pytest.MonkeyPatch.context() as patch:
             seed_draws(module.__name__, patch)
-            self.made = module.make_scene()
+            self.made = scene_maker(module)()
 
     def end(self) -> None:
         """Roll back the scene."""
         transaction.set_rollback(True)
         self.atomic.__exit__(None, None, None)
         ModuleScene.open = None
+
+
+def scene_maker(module: ModuleType) -> Callable[[], Any]:
+    """Return the function that makes the scene of a module."""
+    return getattr(module, "make_scene", make_project)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -175,8 +181,8 @@ def module_scene(request: pytest.FixtureRequest, django_db_setup: None, django_d
 
 @pytest.fixture
 def cast(request: pytest.FixtureRequest, module_scene: None, db: None) -> Any:
-    """Return a copy of what the module's `make_scene` makes: mostly, a project and its people."""
-    return deepcopy(ModuleScene.open.made) if ModuleScene.open else request.module.make_scene()
+    """Return a copy of what the module's `make_scene` makes, or of a plain project with its people."""
+    return deepcopy(ModuleScene.open.made) if ModuleScene.open else scene_maker(request.module)()
 
 
 @pytest.fixture(autouse=True)
