@@ -9,11 +9,13 @@ import socketserver
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from importlib import import_module
+from itertools import groupby
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import django
@@ -66,15 +68,17 @@ del os.environ["DJANGO_SETTINGS_MODULE"]
 
 from django.conf import settings as django_settings  # noqa: E402
 from django.core.cache import caches  # noqa: E402
-from django.db import connection  # noqa: E402
+from django.db import connection, transaction  # noqa: E402
 from django.db.backends.postgresql.base import DatabaseWrapper as PostgreSQL  # noqa: E402
 from django.db.backends.sqlite3.base import DatabaseWrapper as SQLite  # noqa: E402
 from django.test import override_settings  # noqa: E402
 from django.utils import timezone  # noqa: E402
+from pytest_django.plugin import blocking_manager_key  # noqa: E402
 
 from annotate.core.guidelines import frozen_guideline  # noqa: E402
 from annotate.core.models import people, projects  # noqa: E402
 from tests.databases import copy_migrated_database  # noqa: E402
+from tests.factories import make_project  # noqa: E402
 from tests.once import ONCE  # noqa: E402
 from tests.recounting import check_counts  # noqa: E402
 
@@ -112,11 +116,73 @@ def nothing_remembered() -> None:
 @pytest.fixture(autouse=True)
 def drawn_alike(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw seeds and pseudonyms, and so orders of work, as in every other run of the same test."""
-    generator = random.Random(request.node.nodeid)
+    seed_draws(request.node.nodeid, monkeypatch)
+
+
+def seed_draws(seed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw everything that is secret from a generator with this seed."""
+    generator = random.Random(seed)
     for module in (people, projects):
         monkeypatch.setattr(
             module, "secrets", SimpleNamespace(choice=generator.choice, randbelow=generator.randrange)
         )
+
+
+class ModuleScene:
+    """What a module's `make_scene` makes: once for all its tests, each of which rolls back its own changes.
+
+    The rows are in a transaction around those of the tests. It ends before a test of another module, one that
+    uses no scene, and one with transactions of its own, which makes the scene for itself.
+    """
+
+    open: "ModuleScene | None" = None
+    has_database = False
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+        self.atomic = transaction.atomic()
+        self.atomic._from_testcase = True  # type: ignore[attr-defined]  # durable blocks may be inside
+        self.atomic.__enter__()
+        ModuleScene.open = self
+        with pytest.MonkeyPatch.context() as patch:
+            seed_draws(module.__name__, patch)
+            self.made = scene_maker(module)()
+
+    def end(self) -> None:
+        """Roll back the scene."""
+        transaction.set_rollback(True)
+        self.atomic.__exit__(None, None, None)
+        ModuleScene.open = None
+
+
+def scene_maker(module: ModuleType) -> Callable[[], Any]:
+    """Return the function that makes the scene of a module."""
+    return getattr(module, "make_scene", make_project)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """End the scene that the last test used, unless this one uses it too, and make this one's."""
+    module = item.module if uses_scene(item) and not is_transactional(item) else None
+    with item.config.stash[blocking_manager_key].unblock():
+        if ModuleScene.open and ModuleScene.open.module is not module:
+            ModuleScene.open.end()
+        if module and not ModuleScene.open and ModuleScene.has_database:
+            ModuleScene(module)
+
+
+@pytest.fixture(scope="module")
+def module_scene(request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: Any) -> None:
+    """Make the scene of the first test, before which there is no database; later ones have it by now."""
+    if not ModuleScene.open and not is_transactional(request._pyfuncitem):
+        with django_db_blocker.unblock():
+            ModuleScene(request.module)
+
+
+@pytest.fixture
+def cast(request: pytest.FixtureRequest, module_scene: None, db: None) -> Any:
+    """Return a copy of what the module's `make_scene` makes, or of a plain project with its people."""
+    return deepcopy(ModuleScene.open.made) if ModuleScene.open else scene_maker(request.module)()
 
 
 @pytest.fixture(autouse=True)
@@ -216,8 +282,11 @@ def django_db_setup(
     """Copy the migrated database: migrating it takes each process seven seconds."""
     with django_db_blocker.unblock():
         name = copy_migrated_database(pytestconfig.rootpath / ".pytest_cache" / "databases")
+    ModuleScene.has_database = True
     yield
     with django_db_blocker.unblock():
+        if ModuleScene.open:
+            ModuleScene.open.end()
         connection.creation.destroy_test_db(name, verbosity=0)
 
 
@@ -232,9 +301,21 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         return
     folders = [Path(argument) for argument in session.config.args if Path(argument).is_dir()]
     modules = sorted({path.resolve() for folder in folders for path in folder.rglob("test_*.py")})
+    modules = [path for path in modules if not plays_nothing(path, session.config)]
     for path in modules[int(number.removeprefix("gw")) :: int(count)]:
         with suppress(Exception):  # collecting tells what is wrong with a module
             import_module(".".join(path.relative_to(session.config.rootpath).with_suffix("").parts))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no module whose tests are all left out."""
+    return plays_nothing(collection_path, config) or None
+
+
+def plays_nothing(path: Path, config: pytest.Config) -> bool:
+    """Return whether "not once" is asked for, and all tests of a module are "once"."""
+    is_test = config.option.markexpr == "not once" and path.name.startswith("test_")
+    return is_test and (is_at(path, ONCE) or path.name.endswith(PAGES))
 
 
 def pytest_collection_finish() -> None:
@@ -264,6 +345,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if is_fast(item):
             item.add_marker(pytest.mark.fast)
     items.sort(key=turn)
+    items[:] = [
+        item
+        for _, of_module in groupby(items, lambda item: item.path)
+        for item in sorted(of_module, key=uses_scene, reverse=True)
+    ]
+
+
+def uses_scene(item: pytest.Item) -> bool:
+    """Return whether a test has a copy of its module's scene; others of the module come after these."""
+    return "module_scene" in getattr(item, "fixturenames", ())
 
 
 def knows_no_database(item: pytest.Item) -> bool:
@@ -281,16 +372,26 @@ def is_about_pages(item: pytest.Item) -> bool:
 
 def within(item: pytest.Item, paths: tuple[str, ...]) -> bool:
     """Return whether a test lies at one of these paths, or one that begins like it."""
-    return item.path.relative_to(Path(__file__).parent).as_posix().startswith(paths)
+    return is_at(item.path, paths)
+
+
+def is_at(path: Path, paths: tuple[str, ...]) -> bool:
+    """Return whether a file lies at one of these paths, or one that begins like it."""
+    return path.relative_to(Path(__file__).parent).as_posix().startswith(paths)
 
 
 def is_fast(item: pytest.Item) -> bool:
     """Return whether a test needs no page, browser, process or server, and no connection of its own."""
-    database = item.get_closest_marker("django_db")
-    is_transactional = bool(database and database.kwargs.get("transaction"))
     is_slow = within(item, SLOW) or item.path.name.endswith(PAGES)
     is_slow = is_slow or any(item.get_closest_marker(name) for name in ("browser", "long"))
-    return not (is_slow or is_transactional or BESIDE & set(getattr(item, "fixturenames", ())))
+    return not (is_slow or is_transactional(item) or BESIDE & set(getattr(item, "fixturenames", ())))
+
+
+def is_transactional(item: pytest.Item) -> bool:
+    """Return whether a test commits its transactions."""
+    database = item.get_closest_marker("django_db")
+    is_marked = bool(database and database.kwargs.get("transaction"))
+    return is_marked or bool({"transactional_db", "live_server"} & set(getattr(item, "fixturenames", ())))
 
 
 def turn(item: pytest.Item) -> int:

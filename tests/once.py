@@ -6,6 +6,7 @@ play saves, assignments, disputes, imports, exports, jobs, leases, histories and
 """
 
 ONCE = (
+    *("agreement/", "judges/methods/"),  # these ask no database
     *("api/test_document.py", "api/test_notebook.py", "api/test_python_client.py", "api/test_schema.py"),
     "api/test_tokens.py",
     *("concord/test_bucket.py", "concord/test_logs.py"),

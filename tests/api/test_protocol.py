@@ -14,11 +14,6 @@ from tests.factories import make_member, make_project
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def cast():
-    return make_project()
-
-
 def test_errors_have_one_shape(cast):
     program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/"
     wrong_json = program.client.generic(

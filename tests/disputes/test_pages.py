@@ -23,11 +23,16 @@ pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
 
 
-@pytest.fixture
-def scene(client):
-    """Round II is open about one unit, rated 1, 3 and 5; the first of its raters is signed in."""
+def make_scene():
+    """Open round II about one unit, rated 1, 3 and 5."""
     cast = make_project()
-    dispute = discussed(cast, 1, 3, 5)
+    return cast, discussed(cast, 1, 3, 5)
+
+
+@pytest.fixture
+def scene(client, cast):
+    """The first of the dispute's raters is signed in."""
+    cast, dispute = cast
     client.force_login(cast.annotators[0].user)
     return client, cast, dispute
 

@@ -21,8 +21,7 @@ from tests.factories import Cast, make_project, make_user
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def cast() -> Cast:
+def make_scene() -> Cast:
     return make_project(annotators=2)
 
 

@@ -22,8 +22,7 @@ from tests.factories import Cast, make_member, make_project
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def cast() -> Cast:
+def make_scene() -> Cast:
     return make_project(annotators=2)
 
 

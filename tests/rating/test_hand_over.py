@@ -22,8 +22,7 @@ from tests.rating.rounds import frozen, opened
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def cast() -> Cast:
+def make_scene() -> Cast:
     return make_project(dimensions=("fluency", "coherence"), annotators=4, raters_per_item=2)
 
 

@@ -21,8 +21,7 @@ from tests.rating.rounds import opened, rate
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def cast() -> Cast:
+def make_scene() -> Cast:
     return make_project(documents=5, annotators=4, raters_per_item=2)
 
 

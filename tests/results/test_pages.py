@@ -38,8 +38,7 @@ pytestmark = pytest.mark.django_db
 VALUES = {0: [1, 2, 3, 4, 5, 4], 1: [1, 2, 3, 2, 4, 4], 2: [2, 2, 3, 4, 5, 5]}
 
 
-@pytest.fixture
-def cast() -> Cast:
+def make_scene() -> Cast:
     """Three raters on six items of three documents; one unit was disputed, and one rater came nearer."""
     made = make_project(documents=3, annotators=3)
     round = opened(made)

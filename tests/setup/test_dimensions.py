@@ -26,8 +26,7 @@ VALID = {
 }
 
 
-@pytest.fixture
-def cast() -> Cast:
+def make_scene() -> Cast:
     return make_project(dimensions=("fluency", "coherence"))
 
 

@@ -20,11 +20,6 @@ VALID = {
 }
 
 
-@pytest.fixture
-def cast() -> Cast:
-    return make_project()
-
-
 def address(cast: Cast) -> str:
     return f"/projects/{cast.project.slug}/settings/"
 

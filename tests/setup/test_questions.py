@@ -68,8 +68,7 @@ ENTERED: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
 }
 
 
-@pytest.fixture
-def cast() -> Cast:
+def make_scene() -> Cast:
     return make_project(dimensions=("fluency",), systems=3)
 
 

@@ -11,15 +11,9 @@ from judges.endpoints.archiving import archive, delete_unused, unarchive
 from judges.endpoints.queries import usable_judges
 from judges.laboratory.commands.panels import make_panel
 from judges.runs.commands.runs import cancel_run, pause_run, start_run
-from tests.factories import make_project
 from tests.judges.factories import make_endpoint, make_judge, make_judgment, make_run
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def cast():
-    return make_project()
 
 
 @pytest.fixture(autouse=True)

@@ -21,16 +21,10 @@ from judges.interchange.commands import import_judgments
 from judges.interchange.queries.imports import read_judgments
 from judges.interchange.reading.mapping import WORDS, guess_judgment_mapping
 from judges.runs.commands.runs import plan_run
-from tests.factories import make_project
 from tests.judges.factories import make_judge, make_judgment
 from tests.judges.importing import jsonl, row, run
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def cast():
-    return make_project()
 
 
 def imported(cast, path, *options):

@@ -27,8 +27,7 @@ from tests.results.reading import expect_in_files_and_api
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def cast(client):
+def make_scene():
     """Four items that two people rate 1 to 4, and a judge that says the same."""
     cast = make_project(annotators=2, raters_per_item=2)
     round = opened(cast)
@@ -39,6 +38,11 @@ def cast(client):
     judge = make_judge(cast.project, name="Echo")
     for value, item in enumerate(cast.items, start=1):
         make_judgment(judge, item, cast.dimensions[0], value=value)
+    return cast
+
+
+@pytest.fixture
+def cast(client, cast):
     client.force_login(cast.admin)
     return cast
 

@@ -60,10 +60,14 @@ def estimated(**people) -> Cast:
     return cast
 
 
-@pytest.fixture
-def cast(client):
+def make_scene():
     cast = estimated()
     rated_at_once(cast, [PEOPLE])
+    return cast
+
+
+@pytest.fixture
+def cast(client, cast):
     client.force_login(cast.admin)
     return cast
 

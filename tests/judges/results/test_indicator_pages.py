@@ -25,9 +25,11 @@ from tests.rating.rounds import opened, rate
 pytestmark = pytest.mark.django_db
 
 
+make_scene = measured_project
+
+
 @pytest.fixture
-def cast(client):
-    cast = measured_project()
+def cast(client, cast):
     client.force_login(cast.admin)
     return cast
 

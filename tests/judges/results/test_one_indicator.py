@@ -49,12 +49,14 @@ Figure = tuple[float | None, float | None, float | None, int | None]  # value, l
 Figures = dict[tuple[str, str], Figure]  # by system and dimension
 
 
+make_scene = routing_project
+
+
 @pytest.fixture
-def cast(client: Client) -> Cast:
+def cast(client: Client, cast: Cast) -> Cast:
     caches["process"].clear()
-    made = routing_project()
-    client.force_login(made.admin)
-    return made
+    client.force_login(cast.admin)
+    return cast
 
 
 def of_table(plain: dict[str, Any]) -> Figures:

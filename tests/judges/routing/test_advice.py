@@ -94,8 +94,7 @@ def test_forecast_on_news_counts_every_unit_that_stays():
     assert without > 0
 
 
-@pytest.fixture
-def cast(client):
+def make_scene():
     """People agree with the judge, except on every second text of systems without R."""
     cast = routing_project(raters=3)
     numbers = numbers_of(cast)
@@ -106,6 +105,11 @@ def cast(client):
         return said if system == TRUSTED or number % 2 else 6 - said
 
     rate_all(cast, value_of, people=3)
+    return cast
+
+
+@pytest.fixture
+def cast(client, cast):
     client.force_login(cast.admin)
     return cast
 

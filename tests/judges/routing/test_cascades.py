@@ -48,8 +48,7 @@ pytestmark = pytest.mark.django_db
 Unit = tuple[int, int]
 
 
-@pytest.fixture
-def cast() -> Cast:
+def make_scene() -> Cast:
     """The project of certificates with a second pair of judges, which has judged nothing yet."""
     found = calibrated_project()
     make_judge(found.project, "rts", name="Strong")

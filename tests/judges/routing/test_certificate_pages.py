@@ -25,9 +25,11 @@ pytestmark = pytest.mark.django_db
 NEW = "certificates/new/"
 
 
+make_scene = calibrated_project
+
+
 @pytest.fixture
-def cast(client):
-    cast = calibrated_project()
+def cast(client, cast):
     client.force_login(cast.admin)
     return cast
 

@@ -37,9 +37,7 @@ from tests.judges.factories import make_judge, make_judgment, make_judgments
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def cast():
-    return calibrated_project()
+make_scene = calibrated_project
 
 
 def drawn(cast, **fields):

@@ -30,10 +30,14 @@ def computed(cast, page: str, **asked: str) -> KeptPage:
     return compute_page(project=cast.project, result=result_of(cast.project, page, asked))
 
 
-@pytest.fixture
-def cast(client):
+def make_scene():
     cast = calibrated_project(annotators=3)
     rate_all_units(cast, annotators=3)
+    return cast
+
+
+@pytest.fixture
+def cast(client, cast):
     client.force_login(cast.admin)
     return cast
 

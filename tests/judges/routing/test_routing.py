@@ -52,9 +52,7 @@ from tests.rating.rounds import frozen
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def cast():
-    return routing_project()
+make_scene = routing_project
 
 
 def made(cast, **fields):

@@ -36,9 +36,11 @@ GAP = float("nan")
 pytestmark = pytest.mark.django_db
 
 
+make_scene = routing_project
+
+
 @pytest.fixture
-def cast(client):
-    cast = routing_project()
+def cast(client, cast):
     client.force_login(cast.admin)
     return cast
 

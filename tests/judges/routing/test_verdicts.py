@@ -33,8 +33,7 @@ pytestmark = pytest.mark.django_db
 REFUSED = "Reasoner must not decide Fluency. Send each whole dimension to people"
 
 
-@pytest.fixture
-def cast(client):
+def make_scene():
     """Three people contradict the judge on fluency, and agree with it on coherence."""
     cast = routing_project(raters=3)
     numbers = numbers_of(cast)
@@ -44,6 +43,11 @@ def cast(client):
         return 6 - said if key == "fluency" else said
 
     rate_all(cast, value_of, people=3)
+    return cast
+
+
+@pytest.fixture
+def cast(client, cast):
     client.force_login(cast.admin)
     return cast
 
