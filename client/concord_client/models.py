@@ -1245,6 +1245,7 @@ class DisputeRow(TypedDict):
     adjudicated_value: float | None
     adjudicated_data: dict[str, Any] | None
     updated_at: datetime
+    waits_for: list[str] | None
 
 
 class DisputeRowPage(TypedDict):
@@ -1635,7 +1636,7 @@ class OwnAnswer(TypedDict):
 class PanelInput(TypedDict):
     name: str
     members: list[int]
-    rule: PanelInputRuleEnum
+    rule: NotRequired[PanelInputRuleEnum]
     development_percent: NotRequired[int | None]
 
 
