@@ -1143,6 +1143,7 @@ class CertifiedDimensionRow(TypedDict):
     lapses: list[str]
     certificate: CertificateRow | None
     valid: bool
+    known_errors: NotRequired[int | None]
     says: str
     warnings: list[str]
 
