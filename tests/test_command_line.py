@@ -239,5 +239,5 @@ def test_numbers_that_json_lacks_are_rejected(
     with pytest.raises(RefusedError, match="cannot be read as JSON: it has no NaN"):
         concord(cast.admin, *add, "--json", file)
     with pytest.raises(SystemExit):
-        concord(cast.admin, *add, "--scale-minimum", "nan")
-    assert "--scale-minimum: 'nan' is no number" in capsys.readouterr().err
+        concord(cast.admin, "disputes", "adjudicate", cast.project.slug, 1, "--value", "nan")
+    assert "--value: 'nan' is no number" in capsys.readouterr().err
