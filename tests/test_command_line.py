@@ -229,3 +229,15 @@ def test_webhooks_are_added_and_removed(cast: Cast) -> None:
     assert not Webhook.objects.exists()
     with pytest.raises(RefusedError, match="webhook"):
         concord(cast.admin, "webhooks", "remove", slug, made["id"])
+
+
+def test_numbers_that_json_lacks_are_rejected(
+    cast: Cast, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add, file = ("dimensions", "add", cast.project.slug), tmp_path / "fields.json"
+    file.write_text('{"scale_minimum": NaN}')
+    with pytest.raises(RefusedError, match="cannot be read as JSON: it has no NaN"):
+        concord(cast.admin, *add, "--json", file)
+    with pytest.raises(SystemExit):
+        concord(cast.admin, "disputes", "adjudicate", cast.project.slug, 1, "--value", "nan")
+    assert "--value: 'nan' is no number" in capsys.readouterr().err

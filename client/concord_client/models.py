@@ -1131,6 +1131,7 @@ class CertifiedDimensionRow(TypedDict):
     lapses: list[str]
     certificate: CertificateRow | None
     valid: bool
+    known_errors: NotRequired[int | None]
     says: str
     warnings: list[str]
 
@@ -1233,6 +1234,7 @@ class DisputeRow(TypedDict):
     adjudicated_value: float | None
     adjudicated_data: dict[str, Any] | None
     updated_at: datetime
+    waits_for: list[str] | None
 
 
 class DisputeRowPage(TypedDict):
@@ -1623,7 +1625,7 @@ class OwnAnswer(TypedDict):
 class PanelInput(TypedDict):
     name: str
     members: list[int]
-    rule: PanelInputRuleEnum
+    rule: NotRequired[PanelInputRuleEnum]
     development_percent: NotRequired[int | None]
 
 

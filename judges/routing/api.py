@@ -325,6 +325,9 @@ class CertifiedDimensionRow(serializers.Serializer[Any]):
     lapses = serializers.ListField(child=serializers.CharField(), help_text="What changed since the draw.")
     certificate = CertificateRow(allow_null=True, help_text="Null before certificates are computed.")
     valid = serializers.BooleanField(help_text="Whether there is a threshold that still holds.")
+    known_errors = serializers.IntegerField(
+        source="known.wrong", default=None, allow_null=True, help_text="Wrong kept units that people rated."
+    )
     says = serializers.CharField(help_text="The certificate in a sentence or two.")
     warnings = serializers.ListField(
         child=serializers.CharField(), help_text="What to mind, as that a constant judge is certified too."

@@ -11,9 +11,8 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Data, Input, Number, OneOf, Text, Whole, list_choices
+from annotate.api.values import Data, Input, Number, OneOf, Text, Whole
 from annotate.core.access import project_for_admin, project_for_reader
-from annotate.core.errors import InvalidValueError
 from annotate.core.models import Project
 from annotate.core.page import request_user
 from annotate.material.api import MOST_ROWS, as_file, refuse_lines
@@ -25,6 +24,7 @@ from judges.core.specification import Scope
 from judges.endpoints.queries import keys_of_dimensions
 from judges.interchange.commands import import_judgments
 from judges.interchange.reading.mapping import JudgmentMapping
+from judges.results.queries.pairings import judge_called
 from judges.runs.commands.asking_again import ask_again, refuse_other_count
 from judges.runs.commands.budgets import change_budget
 from judges.runs.commands.corrections import exclude_all
@@ -378,7 +378,10 @@ class ContentUnits(ApiView):
         """List the content units of documents in force, or those that a judge's model proposed last."""
         project = project_for_reader(request.user, slug)
         name = self.filters(UnitsFilter).get("proposed_by")
-        found = units_of_project(project) if name is None else units_proposed_by(_judge_called(project, name))
+        if name is None:
+            found = units_of_project(project)
+        else:
+            found = units_proposed_by(judge_called(list(Judge.objects.filter(project=project)), name))
         rows = [{"document": document, "units": units} for document, units in found]
         return Response(UnitsRow(rows, many=True).data)
 
@@ -389,15 +392,6 @@ class ContentUnits(ApiView):
         units = {each["document"]: each["units"] for each in self.check(UnitsInput)["documents"]}
         changed = set_units(project=project, units=units, by=request_user(request))
         return Response(ChangedUnits({"changed": changed}).data)
-
-
-def _judge_called(project: Project, name: str) -> Judge:
-    judges = list(Judge.objects.filter(project=project).order_by("name"))
-    found = next((each for each in judges if each.name == name), None)
-    if found is None:
-        message = list_choices(each.name for each in judges)
-        raise InvalidValueError(f"proposed_by: {message}", fields={"proposed_by": message})
-    return found
 
 
 class RereadingRow(serializers.ModelSerializer[Rereading]):

@@ -72,7 +72,7 @@ class InProcess(httpx2.BaseTransport):
         )
 
 
-def concord(user: User, *arguments: object) -> Any:
+def concord(user: User | None, *arguments: object) -> Any:
     """Return the answer of a command of `concord` that a person runs; raises RefusedError."""
     out, access = StringIO(), ("http://testserver", ApiClient(user).secret)
     with (

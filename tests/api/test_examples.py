@@ -51,7 +51,9 @@ def test_recorded_examples_have_the_fields_of_the_answers(transactional_db: None
     errors = {str(answer.status_code): tidied(answer.json()) for answer in send_mistakes(scene)}
     if os.environ.get("RECORD_EXAMPLES"):
         for name, answer in found.items():
-            recorded["operations"][name] |= answer
+            example = recorded["operations"][name]
+            texts = {**example.get("texts", {}), **answer.get("texts", {})}
+            recorded["operations"][name] = {**example, **answer, **({"texts": texts} if texts else {})}
         recorded["errors"] |= errors
         RECORDED.write_text(json.dumps(recorded, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
     operations = recorded["operations"]

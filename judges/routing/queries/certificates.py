@@ -1,8 +1,7 @@
 """Calibrations and their certificates as pages tell them: how far they are, what they say, what lapsed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 from django.utils.translation import gettext
@@ -144,30 +143,6 @@ class CalibrationState:
         """Whether a policy can follow it: a certificate or more, and nothing has lapsed."""
         return not self.lapses and any(each.valid for each in self.dimensions)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the same as plain values, ready for JSON."""
-        of = self.calibration
-        return {
-            "calibration": of.name,
-            "status": of.status,
-            "judge": of.judge.name,
-            "other": of.other.name if of.other else None,
-            "loss": of.loss,
-            "cut": of.cut,
-            "risk": of.risk,
-            "significance_level": of.significance_level,
-            "confidence": of.confidence,
-            "seed": of.seed,
-            "bound": of.bound,
-            "lapses": self.lapses,
-            "stages": [
-                {"judge": each.judge.name, "other": each.other.name if each.other else None}
-                for each in self.stages
-            ],
-            "to_ask": [{"judge": each.judge.name, "units": len(each.units)} for each in self.to_ask],
-            "dimensions": [_as_dict(each) for each in self.dimensions],
-        }
-
 
 @dataclass(frozen=True)
 class CalibrationLine:
@@ -291,31 +266,6 @@ def _about_people(found: Certificate) -> list[str]:
         )
         warnings.append(message.format(ceiling=_percent(found.ceiling), risk=_percent(risk)))
     return warnings
-
-
-def _as_dict(state: DimensionState) -> dict[str, Any]:
-    found = state.certificate
-    common = {"dimension": state.dimension.key, "drawn": state.drawn, "rated_now": state.rated}
-    if found is None:
-        return {**common, "certificate": None}
-    left_out = ("id", "calibration_id", "dimension_id")
-    plain: Mapping[str, Any] = {
-        field.attname: getattr(found, field.attname)
-        for field in Certificate._meta.concrete_fields
-        if field.attname not in left_out
-    }
-    certificate = {**plain, "kept_share": found.kept_share, "valid": state.valid}
-    certificate["stages"] = [
-        {
-            "judge": each.judge.name,
-            "threshold": each.threshold,
-            "accepted": each.accepted,
-            "errors": each.errors,
-        }
-        for each in found.stages.all()
-    ]
-    known = {"known_errors": state.known.wrong} if state.known else {}
-    return {**common, "certificate": certificate, **known, "says": state.says, "warnings": state.warnings}
 
 
 def _loss(calibration: Calibration) -> str:

@@ -136,5 +136,5 @@ def test_units_are_imported_all_or_none_and_printed_as_they_are_imported(tmp_pat
     make_judgment(judge, cast.items[0], cast.dimensions[0], steps=steps, steps_done=1)
     (proposed,) = concord(cast.admin, "content-units", "list", slug, "--proposed-by", "U")
     assert proposed["units"] == [{"text": "It rained.", "weight": 1.0}]
-    with pytest.raises(RefusedError, match="proposed_by: choose one of U"):
+    with pytest.raises(RefusedError, match="Choose one of: U"):
         concord(cast.admin, "content-units", "list", slug, "--proposed-by", "V")

@@ -132,8 +132,8 @@ def test_a_panel_with_weights_has_no_values_on_the_documents_that_they_were_lear
     weights = ("--rule", "weights", "--development-percent", 50)
     found = make(cast, "Weighed", ["Reasoner", "Chooser"], *weights)
     (row,) = [each for each in found["dimensions"] if not each["problem"]]
-    weights = dict(zip(found["panel"]["members"], row["weights"], strict=True))
-    assert weights == {"Reasoner": pytest.approx(1), "Chooser": pytest.approx(0, abs=1e-12)}
+    learned = dict(zip(found["panel"]["members"], row["weights"], strict=True))
+    assert learned == {"Reasoner": pytest.approx(1), "Chooser": pytest.approx(0, abs=1e-12)}
     assert len(found["development_documents"]) == learned_from
     assert bool(why_in_use(cast.project)) == bool(teaching)
     judged = Judgment.objects.filter(judge__name="Weighed")
