@@ -366,7 +366,7 @@ class Pipeline:
     async def _end(self) -> None:
         self.begin_no_more()
         await self._in_flight.cancel()
-        with suppress(RunMustStop):
+        with suppress(Exception):  # what ended the first call is raised already
             self._in_flight.take_ended(self._unasked)
         # In this order: what a lease under way brings is given back, not left to run out; outcomes are
         # written while their leases are held, for nobody else can; and the run is finished when none of its
