@@ -10,6 +10,7 @@ from django.db.migrations.operations.base import Operation
 
 from annotate.core.migrating import RetireField, RetireModel
 from annotate.core.models import AssignmentPlan, Preferences, Rating
+from annotate.core.version import VERSION
 from annotate.setup.commands import delete_project
 from tests.factories import make_project
 from tests.rating.rounds import opened, rate
@@ -63,6 +64,12 @@ def test_the_version_before_can_live_with_every_migration() -> None:
 )
 def test_what_takes_away_or_asks_for_more_is_found(operation: Operation, broken: bool) -> None:
     assert breaks(operation) == broken
+
+
+def test_retired_tables_are_dropped_in_the_next_version() -> None:
+    """`annotate.0016` retired them in 0.1.0; the version after it drops them on PostgreSQL."""
+    migrations = MigrationLoader(None).disk_migrations.values()
+    assert VERSION == "0.1.0" or any(getattr(each, "unused_since", "") == "0.1.0" for each in migrations)
 
 
 def ask(sql: str, *values: int) -> list[tuple[object, ...]]:

@@ -31,7 +31,7 @@ from annotate.core.models import (
     System,
 )
 from annotate.disputes.commands import recorded
-from annotate.material.commands import items, ratings
+from annotate.material.commands import imports, ratings
 from annotate.material.commands.uploads import cancel_import, discard_import, receive_upload
 from annotate.material.queries.imports import state_of
 from annotate.material.reading.guessing import guess_mapping
@@ -56,7 +56,7 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take every step for a long one, so that the next is smaller, and make no pauses."""
     monkeypatch.setattr(long_writes, "TARGET_SECONDS", 0)
     monkeypatch.setattr(long_writes, "sleep", lambda _: None)
-    monkeypatch.setattr(items, "MOST_ROWS", 20)
+    monkeypatch.setattr(imports, "MOST_ROWS", 20)
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_items_of_a_dead_worker_are_removed_and_imported_anew(
 ) -> None:
     made = upload(ITEMS, What.ITEMS)
     with monkeypatch.context() as patch:
-        kill(patch, items, "write_rows", at=4)
+        kill(patch, imports, "write_rows", at=4)
         die(made)
     assert made.written == ("items" if connection.vendor == "sqlite" else "")
     report = done(made)
@@ -213,7 +213,7 @@ def test_items_of_an_import_that_ends_early_are_removed(
     project: Project, upload: Upload, monkeypatch: pytest.MonkeyPatch, end: str
 ) -> None:
     made = upload(ITEMS, What.ITEMS)
-    real: Callable[..., list[int]] = vars(items)["write_rows"]
+    real: Callable[..., list[int]] = vars(imports)["write_rows"]
 
     def end_early(*args: Any) -> list[int]:
         if Item.objects.exists() and end == "failed":
@@ -224,12 +224,12 @@ def test_items_of_an_import_that_ends_early_are_removed(
 
     with monkeypatch.context() as patch:
         if end == "discarded":
-            kill(patch, items, "write_rows", at=4)
+            kill(patch, imports, "write_rows", at=4)
             die(made)
         else:
             patch.setattr("annotate.material.commands.uploads.TELL_SECONDS", 0)
             patch.setattr("annotate.material.queries.file_reading.TELL_EVERY", 1)
-            patch.setattr(items, "write_rows", end_early)
+            patch.setattr(imports, "write_rows", end_early)
             for _attempt in range(3 if end == "failed" else 1):
                 run_job("import", made.pk)
     if end == "discarded":
