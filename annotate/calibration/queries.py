@@ -13,24 +13,10 @@ from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import alpha_of
 from annotate.results.queries.material import rated_rounds
 
-
-@dataclass(frozen=True)
-class RaterState:
-    """A rater of a session with their answered items, all items, and pending disputes."""
-
-    rater: Membership
-    done: int
-    all: int
-    waits: int = 0
-
-
-@dataclass(frozen=True)
-class BothAlphas:
-    """Agreement on one question, blind and after discussion; `after` is missing before there is any."""
-
-    dimension: FrozenDimension
-    blind: Coefficient
-    after: Coefficient | None
+RaterState = tuple[Membership, int, int, int]
+"""A rater of a session with their answered items, all items, and pending disputes."""
+BothAlphas = tuple[FrozenDimension, Coefficient, Coefficient | None]
+"""Agreement on one question, blind and after discussion; `after` is missing before there is any."""
 
 
 @dataclass(frozen=True)
@@ -105,13 +91,12 @@ def _raters(session: Project, first: Round | None) -> list[RaterState]:
     }
     waiting = DisputeRater.objects.filter(dispute__round__project=session, since__isnull=False)
     waits = dict(waiting.values_list("rater").annotate(Count("pk")))
-    return [RaterState(each, *counts.get(each.pk, (0, 0)), waits=waits.get(each.pk, 0)) for each in members]
+    return [(each, *counts.get(each.pk, (0, 0)), waits.get(each.pk, 0)) for each in members]
 
 
 def _agreement(session: Project) -> list[BothAlphas]:
     rounds = rated_rounds(session, default_drawn(session))
     before, after = rounds[0], rounds[1] if len(rounds) > 1 else None
     return [
-        BothAlphas(each, alpha_of(before, each), alpha_of(after, each) if after else None)
-        for each in before.dimensions
+        (each, alpha_of(before, each), alpha_of(after, each) if after else None) for each in before.dimensions
     ]

@@ -81,15 +81,6 @@ class KindChoice:
     chosen: bool
 
 
-@dataclass(frozen=True)
-class PointFields:
-    """The two fields of one point of the scale."""
-
-    value: int
-    label: BoundField
-    description: BoundField
-
-
 SCALES = ("scale", "category")
 OF_SCALES = (
     *("scale_minimum", "scale_maximum", "scale_step", "another_point", "measurement_level", "not_applicable"),
@@ -211,10 +202,10 @@ class DimensionForm(forms.Form):
         return "condition_values" in self.fields
 
     @property
-    def point_rows(self) -> Iterator[PointFields]:
-        """The rows of the scale's points, lowest first."""
+    def point_rows(self) -> Iterator[tuple[int, BoundField, BoundField]]:
+        """The rows of the scale's points, lowest first: value, label and description."""
         for value in self._values_shown():
-            yield PointFields(value, self[f"label_{value}"], self[f"description_{value}"])
+            yield value, self[f"label_{value}"], self[f"description_{value}"]
 
     @property
     def is_listed_whole(self) -> bool:

@@ -479,16 +479,11 @@ class AskAgain:
     asked: int
 
 
-@dataclass(frozen=True)
-class Wording:
-    """All versions that a round had or has, the newest first, and who can be asked again."""
+def wording(project: Project) -> tuple[list[GuidelineVersion], list[AskAgain]]:
+    """Return all versions that a round had or has, the newest first, and who can be asked again.
 
-    versions: list[GuidelineVersion]
-    to_ask: list[AskAgain]
-
-
-def wording(project: Project) -> Wording:
-    """Return the versions of a project's guideline. Five queries."""
+    Five queries.
+    """
     rounds = rounds_of(project)
     given = _count_answers(project)
     found = project.guideline_versions.select_related("made_by").order_by("version")
@@ -497,7 +492,7 @@ def wording(project: Project) -> Wording:
     for guideline in found:
         if guideline.pk in used or guideline.note:
             versions.append(_version(guideline, versions[-1] if versions else None, rounds, given))
-    return Wording(versions[::-1], _to_ask(rounds.get(1)))
+    return versions[::-1], _to_ask(rounds.get(1))
 
 
 def versions_of(round: Round) -> QuerySet[Guideline]:

@@ -444,7 +444,9 @@ def _as_file(template: ProjectTemplate, ending: str) -> HttpResponse:
 def versions(request: HttpRequest, slug: str) -> HttpResponse:
     """List the versions with what each changed and how many ratings were given under it."""
     project = project_for_admin(request.user, slug)
-    return render_in_project(request, project, "setup/guideline_versions.html", {"wording": wording(project)})
+    versions, to_ask = wording(project)
+    context = {"versions": versions, "to_ask": to_ask}
+    return render_in_project(request, project, "setup/guideline_versions.html", context)
 
 
 @login_required

@@ -59,14 +59,6 @@ MOST_MODELS = 500  # that a page suggests
 PRINTABLE = re.compile(r"[!-~]+")
 
 
-@dataclass(frozen=True)
-class EncryptedAgain:
-    """How many keys have the first secret now, and the endpoints whose key no secret could read."""
-
-    count: int
-    unreadable: tuple[Endpoint, ...]
-
-
 @sensitive_variables("key")
 def refuse_key(key: str) -> None:
     """Raise InvalidValueError for what no header can carry; the sentence does not repeat it."""
@@ -111,8 +103,11 @@ def remove_key(*, endpoint: Endpoint, by: User | None) -> None:
         record(endpoint.project, "endpoint.key_removed", endpoint, before={"server": entered.origin}, by=by)
 
 
-def encrypt_all_again() -> EncryptedAgain:
-    """Encrypt every key with the first secret; locks each key for a moment. Safe to run twice."""
+def encrypt_all_again() -> tuple[int, list[Endpoint]]:
+    """Encrypt every key with the first secret; locks each key for a moment. Safe to run twice.
+
+    Return how many keys have the first secret now, and the endpoints whose key no secret could read.
+    """
     count, unreadable = 0, []
     for pk in EndpointKey.objects.order_by("pk").values_list("pk", flat=True):
         with transaction.atomic():
@@ -126,7 +121,7 @@ def encrypt_all_again() -> EncryptedAgain:
                 continue
             entered.save(update_fields=["encrypted"])
             count += 1
-    return EncryptedAgain(count, tuple(unreadable))
+    return count, unreadable
 
 
 # Endpoints added, changed, and tried with one call.

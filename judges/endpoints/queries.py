@@ -280,20 +280,11 @@ def versions_of(template: PromptTemplate) -> QuerySet[PromptTemplate]:
     return same.order_by("-version")
 
 
-@dataclass(frozen=True)
-class WordingLine:
-    """A dimension, and whether a version of a prompt has a wording of its own for it."""
-
-    key: str
-    name: str
-    is_own: bool
-
-
-def wordings_of(project: Project, template: PromptTemplate | None) -> list[WordingLine]:
-    """Return the dimensions in their order, with what a version asks about them. One query."""
+def wordings_of(project: Project, template: PromptTemplate | None) -> list[tuple[str, str, bool]]:
+    """Return the key and name of each dimension, and whether a version has its own wording. One query."""
     own = template.wordings if template else {}
     rows = project.dimensions.values_list("pk", "key", "name")
-    return [WordingLine(key, name, str(pk) in own) for pk, key, name in rows]
+    return [(key, name, str(pk) in own) for pk, key, name in rows]
 
 
 def was_asked(template: PromptTemplate) -> bool:

@@ -166,10 +166,10 @@ def _judgment(taken: ResolvedJudgment) -> Judgment:
         rationale=row.rationale or (readable.rationale if readable else ""),
         reply=row.reply or "",
         reason="" if isinstance(reading, Readable) else reading.reason,
-        input_tokens=row.usage.input_tokens,
-        output_tokens=row.usage.output_tokens,
-        cost=row.usage.cost,
-        seconds=row.usage.seconds,
+        input_tokens=row.input_tokens,
+        output_tokens=row.output_tokens,
+        cost=row.cost,
+        seconds=row.seconds,
     )
 
 

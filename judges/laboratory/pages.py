@@ -1,11 +1,16 @@
 """The results pages of the laboratory."""
 
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
+from annotate.core.models import Project
+from annotate.core.page import Request
 from annotate.results.arrangement import Arrangement, Chart
 from annotate.results.registry import ResultsPage
-from judges.laboratory.actions import experiment_form
+from judges.core.access import may_change_judges
+from judges.core.models import Judge
+from judges.laboratory.forms import ExperimentForm
 from judges.laboratory.tables.alignment import (
     alignment_sections,
     answer_alignment,
@@ -17,6 +22,22 @@ from judges.laboratory.tables.experiments import RUN, experiments_sections
 from judges.laboratory.tables.self_consistency import answer_self_consistency, self_consistency_sections
 from judges.results.tables.parameters import ANY_JUDGE, COEFFICIENT, CORRECTED, JUDGE, LEVEL, ROUND
 from judges.results.tables.version import values_of, version_of_judges
+
+
+def experiment_form(request: Request, project: Project) -> str:
+    """Return the form of a new experiment as HTML, open before there is anything to compare.
+
+    Only admins get it.
+    """
+    if not may_change_judges(request.user, project):
+        return ""
+    context = {
+        "project": project,
+        "form": ExperimentForm(None, project=project),
+        "is_open": Judge.objects.filter(project=project, judgments__isnull=False).distinct().count() < 2,
+    }
+    return render_to_string("judges/laboratory/_experiment_form.html", context, request)
+
 
 SELF_CONSISTENCY_PAGE = ResultsPage(
     "self-consistency",

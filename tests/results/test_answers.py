@@ -10,7 +10,7 @@ from annotate.results.answers import (
     answer_systems,
 )
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
-from judges.results.arrangements import answer_judges, answer_metrics, answer_replacement
+from judges.results.tables.pages import answer_judges, answer_metrics, answer_replacement
 
 COUNTS = ("opened", "settled", "adjudicated")
 

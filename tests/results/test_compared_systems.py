@@ -20,7 +20,7 @@ from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Dimension, GoldItem
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.results.commands import current_page
-from annotate.results.queries.resolution import resolution_section
+from annotate.results.queries.systems import resolution_section
 from annotate.results.registry import result_of
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate

@@ -67,7 +67,7 @@ def test_wording_changed_in_an_open_round_is_a_new_version_with_its_reason(scene
     assert reword(client, cast).status_code == 302
     version = round_of(cast).guideline
     assert (version.version, version.note, version.made_by) == (2, "Raters asked what counts.", cast.admin)
-    found = wording(cast.project).versions
+    found = wording(cast.project)[0]
     assert [(each.guideline.version, each.ratings) for each in found] == [
         (2, {"fluency": 0}),
         (1, {"fluency": 1}),
@@ -98,7 +98,7 @@ def test_wording_taken_back_is_the_version_it_was(scene):
     reword(client, cast)
     reword(client, cast, definition="How good the fluency is.", description_5="What 5 means.")
     assert round_of(cast).guideline.version == 1
-    assert not wording(cast.project).to_ask
+    assert not wording(cast.project)[1]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_raters_who_are_asked_again_keep_or_change_and_their_values_stay_until_t
     assert not send(client, cast, value=4, guideline=1)["complete"]  # a save from before, come late
     assert send(client, cast, value=4, guideline=2)["complete"]
     assert list(RatingChange.objects.values_list("value_after", "guideline__version")) == [(4, 1), (4, 2)]
-    assert not wording(cast.project).to_ask
+    assert not wording(cast.project)[1]
 
 
 def test_who_is_asked_again_must_be_there_to_answer(scene):
@@ -199,12 +199,12 @@ def test_only_ratings_of_a_dimension_that_was_reworded_are_asked_about_again(cli
     client.force_login(cast.admin)
     assert reword(client, cast).status_code == 302
     round = round_of(cast)
-    assert [each.dimension.key for each in wording(cast.project).to_ask] == ["fluency"]
+    assert [each.dimension.key for each in wording(cast.project)[1]] == ["fluency"]
     assert [each.dimension.key for each in ratings_to_ask_again(round)] == ["fluency"]
     settings = f"/projects/{cast.project.slug}/settings/"
     form = {"name": cast.project.name, "reservation_minutes": "60", "guidelines": "For all.", "note": "More."}
     assert client.post(settings, form).status_code == 302
-    assert [each.dimension.key for each in wording(cast.project).to_ask] == ["fluency", "coherence"]
+    assert [each.dimension.key for each in wording(cast.project)[1]] == ["fluency", "coherence"]
 
 
 def test_annotators_read_the_version_in_force_with_what_changed(scene):

@@ -16,24 +16,36 @@ from annotate.core.errors import DomainError
 from annotate.core.guideline import DIMENSION_FIELDS, FrozenDimension, FrozenGuideline, FrozenPoint
 from annotate.core.models import (
     Acknowledgement,
+    ComparisonSide,
     Dimension,
+    Dispute,
+    DisputeEvent,
+    DisputeRater,
+    Document,
     Guideline,
+    Item,
+    ItemPart,
+    Post,
     Project,
     Role,
     Round,
     ScalePoint,
+    System,
+    TextFormat,
     User,
+    text_digest,
 )
 from annotate.core.rounds import seed_of_round
+from annotate.disputes.commands.asking import ask_raters
+from annotate.disputes.queries.activity import last_activity
 from annotate.exports.citation import Datasheet
 from annotate.exports.restoring.archive import ExportArchive, MisfitError
-from annotate.exports.restoring.disputes import restore_disputes
-from annotate.exports.restoring.material import restore_material
-from annotate.exports.restoring.people import restore_outside_raters, restore_raters
+from annotate.exports.restoring.people import actor, restore_outside_raters, restore_raters
 from annotate.exports.restoring.places import restore_places
 from annotate.exports.restoring.ratings import restore_ratings
-from annotate.exports.restoring.restored import RESTORERS, Restored
-from annotate.exports.tables.material import FROZEN_SETTINGS, PROJECT, ROUND_FIELDS
+from annotate.exports.restoring.restored import RESTORERS, Known, Restored
+from annotate.exports.tables.disputes import DISPUTE_EVENTS, DISPUTES, POSTS
+from annotate.exports.tables.material import COMPARISONS, FROZEN_SETTINGS, PARTS, PROJECT, ROUND_FIELDS
 from annotate.people.commands import add_member
 from annotate.questions import KINDS
 
@@ -208,3 +220,111 @@ def restore_acknowledgements(restored: Restored, archive: ExportArchive) -> None
         for row in archive.rows("acknowledgements")
     )
     Acknowledgement.objects.bulk_create(read, AT_ONCE)
+
+
+def restore_disputes(restored: Restored, archive: ExportArchive) -> None:
+    """Make the disputes of Round I with the rules that held for them, their posts and their events."""
+    disputes = Known((row["dispute"], _dispute(restored, row)) for row in archive.rows("disputes"))
+    Dispute.objects.bulk_create(disputes.values())
+    Post.objects.bulk_create(_post(restored, disputes, row) for row in archive.rows("posts"))
+    DisputeEvent.objects.bulk_create(
+        _event(restored, disputes, row) for row in archive.rows("dispute_events")
+    )
+    Dispute.objects.filter(round__project=restored.project).update(active_at=last_activity(restored.project))
+    ask_raters(disputes.values())
+    ended = DisputeRater.objects.filter(dispute__round__project=restored.project)
+    ended.exclude(dispute__status=Dispute.Status.OPEN).update(since=None)
+
+
+def _dispute(restored: Restored, row: dict[str, Any]) -> Dispute:
+    return Dispute(
+        round=restored.rounds[1],
+        item_id=restored.item(row),
+        dimension=restored.dimensions[row["dimension"]],
+        active_at=row["last_changed_at"],
+        **DISPUTES.fields(row),
+    )
+
+
+def _post(restored: Restored, disputes: Known[int, Dispute], row: dict[str, Any]) -> Post:
+    author = restored.raters[row["rater"]]
+    return Post(dispute=disputes[row["dispute"]], author=author, **POSTS.fields(row))
+
+
+def _event(restored: Restored, disputes: Known[int, Dispute], row: dict[str, Any]) -> DisputeEvent:
+    saved = DISPUTE_EVENTS.fields(row) | {"actor": actor(restored, row["by"])}
+    return DisputeEvent(dispute=disputes[row["dispute"]], **saved)
+
+
+TEXTS_AT_ONCE = 500
+
+
+def restore_material(restored: Restored, archive: ExportArchive) -> None:
+    """Make the documents with their parts, the systems, and the items."""
+    for key, rows in groupby(archive.rows("documents"), key=itemgetter("document")):
+        found = list(rows)
+        texts = [{"label": row["label"], "text": row["text"]} for row in found]
+        parts = [
+            part if row["format"] == TextFormat.PLAIN else {**part, "format": row["format"]}
+            for part, row in zip(texts, found, strict=True)
+        ]
+        document = Document.objects.create(
+            project=restored.project,
+            key=key,
+            title=found[0]["title"],
+            parts=parts,
+            digest=text_digest(texts),
+            metadata=found[0].get("metadata", {}),  # exports of earlier versions have none
+        )
+        restored.documents[key] = document.pk
+    _restore_items(restored, archive)
+    _restore_comparisons(restored, archive)
+    pieces = (ItemPart(item_id=restored.item(row), **PARTS.fields(row)) for row in archive.rows("parts"))
+    ItemPart.objects.bulk_create(pieces, TEXTS_AT_ONCE)
+
+
+def _restore_comparisons(restored: Restored, archive: ExportArchive) -> None:
+    """Make the sides; their texts give the comparison's digest, which sets the order of sides."""
+    of_item = itemgetter("document", "system")
+    for (document, _), found in groupby(archive.rows("comparisons"), key=of_item):
+        rows = list(found)
+        item = restored.item(rows[0])
+        outputs = [restored.items[document, row["output_system"]] for row in rows]
+        ComparisonSide.objects.bulk_create(
+            ComparisonSide(item_id=item, output_id=output, **COMPARISONS.fields(row))
+            for row, output in zip(rows, outputs, strict=True)
+        )
+        texts = dict(Item.objects.filter(pk__in=outputs).values_list("pk", "text"))
+        Item.objects.filter(pk=item).update(digest=text_digest([texts[each] for each in outputs]))
+
+
+def _restore_items(restored: Restored, archive: ExportArchive) -> None:
+    systems: dict[str, int] = {}
+    waiting: list[tuple[tuple[str, str], Item]] = []
+    for row in archive.rows("items"):
+        name, key = row["system"], row["document"]
+        if name not in systems:
+            made = System.objects.create(
+                project=restored.project, name=name, compares=row["kind"] != Item.Kind.OUTPUT
+            )
+            systems[name] = made.pk
+        item = Item(
+            document_id=restored.documents[key],
+            system_id=systems[name],
+            kind=row["kind"],
+            text=row["text"],
+            digest=text_digest(row["text"]),
+            format=row["format"],
+            metadata=row.get("metadata", {}),
+        )
+        waiting.append(((key, name), item))
+        if len(waiting) == TEXTS_AT_ONCE:
+            _write_items(restored, waiting)
+    _write_items(restored, waiting)
+
+
+def _write_items(restored: Restored, waiting: list[tuple[tuple[str, str], Item]]) -> None:
+    Item.objects.bulk_create([item for _, item in waiting])
+    restored.items.update((unit, item.pk) for unit, item in waiting)
+    restored.comparisons.update((item.pk, item.kind) for _, item in waiting if item.is_comparison)
+    waiting.clear()

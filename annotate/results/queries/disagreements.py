@@ -81,13 +81,8 @@ SOURCES: dict[str, DisagreementSource] = {}
 """By the word that URLs use; the page shows the first one first."""
 
 
-@dataclass(frozen=True)
-class RaterSaid:
-    """What one rater gave a unit: in Round I, and in discussion where there was one."""
-
-    rater: str
-    first: Rating | None
-    last: Rating | None
+RaterSaid = tuple[str, Rating | None, Rating | None]
+"""What one rater gave a unit: in Round I, and in discussion where there was one."""
 
 
 @dataclass(frozen=True)
@@ -306,7 +301,7 @@ def _answers_of_raters(item: Item, dimension: FrozenDimension) -> list[RaterSaid
         if rating.is_answered and rating.assignment.annotator:
             name = rating.assignment.annotator.rater_name
             by_rater.setdefault(name, {})[rating.assignment.round.number] = rating
-    return [RaterSaid(name, given.get(1), given.get(2)) for name, given in by_rater.items()]
+    return [(name, given.get(1), given.get(2)) for name, given in by_rater.items()]
 
 
 AMONG_PEOPLE = DisagreementSource(

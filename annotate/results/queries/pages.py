@@ -6,16 +6,21 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from annotate.core.models import Project
-from annotate.results.arrangements import (
-    AGREEMENT,
-    BY_METADATA,
-    PASSAGES,
-    QUESTIONS,
-    SEVERITY,
-    SO_FAR,
-    STUDY,
-    SYSTEMS,
+from annotate.results.answers import (
+    RELIABLE,
+    TENTATIVE,
+    answer_agreement,
+    answer_alpha,
+    answer_disputes,
+    answer_passages,
+    answer_question,
+    answer_severity,
+    answer_so_far,
+    answer_study,
+    answer_systems,
+    group_systems,
 )
+from annotate.results.arrangement import Arrangement, Chart, FrontQuestion
 from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import agreement_sections
 from annotate.results.queries.by_metadata import METADATA, has_metadata, metadata_sections
@@ -28,6 +33,118 @@ from annotate.results.queries.systems import ORDER, systems_sections
 from annotate.results.queries.version import ratings_of, version_of_ratings
 from annotate.results.questions.page import QUESTION, has_other_questions, questions_sections
 from annotate.results.registry import Chosen, Parameter, ResultsPage
+
+_ALPHA = Chart("alpha", lines=(TENTATIVE, RELIABLE))
+_MEANS = Chart("means", refine=group_systems)
+
+AGREEMENT = Arrangement(
+    tabs={
+        "rounds": gettext_lazy("By dimension"),
+        "pairs": gettext_lazy("By pair of raters"),
+        "by-system": gettext_lazy("By system"),
+        "with-one-rater-left-out": gettext_lazy("Without one rater"),
+        "coefficients": gettext_lazy("Other coefficients"),
+        "distribution": gettext_lazy("Values given"),
+        "alpha": gettext_lazy("Levels of measurement"),
+        "movement": gettext_lazy("Disputes before and after"),
+        "splits": gettext_lazy("Units that split raters"),
+        "split-units": gettext_lazy("Units with two camps"),
+    },
+    chart=_ALPHA,
+    columns={
+        "rounds": (
+            *("dimension", "round_1_alpha", "round_1_within_one", "opened", "settled", "adjudicated"),
+            *("irresolvable", "left_open", "round_2_alpha", "round_2_within_one"),
+        ),
+        "split-units": ("dimension", "document", "lower", "upper", "range", "p_adjusted", "split"),
+    },
+    # Round II has alpha and agreement within one point beside Round I in the first table.
+    in_files=("alpha", "round-?-by-document", "round-?-rmse*", "round-?-kendall", "round-2-*"),
+    columns_in_files={"coefficients": ("rmse",)},
+    answer=answer_agreement,
+    cards=[
+        FrontQuestion(gettext_lazy("Agreement"), _ALPHA, answer_alpha),
+        FrontQuestion(
+            gettext_lazy("Disputes before and after discussion"), Chart("movement"), answer_disputes
+        ),
+    ],
+)
+SYSTEMS = Arrangement(
+    tabs={
+        "means": gettext_lazy("Means"),
+        "differences": gettext_lazy("Differences"),
+        "ranks": gettext_lazy("Possible ranks"),
+        "quartiles": gettext_lazy("Spread"),
+        "error-sources": gettext_lazy("Sources of error"),
+        "smallest-differences": gettext_lazy("Smallest differences"),
+    },
+    chart=_MEANS,
+    sorts={"differences": "p_adjusted"},
+    answer=answer_systems,
+    cards=[FrontQuestion(gettext_lazy("Systems"), _MEANS, answer_systems)],
+)
+QUESTIONS = Arrangement(
+    tabs={
+        "agreement": gettext_lazy("Agreement"),
+        "systems": gettext_lazy("Systems"),
+        "labels": gettext_lazy("By label"),
+        "categories": gettext_lazy("By category"),
+        "errors": gettext_lazy("Errors"),
+        "position": gettext_lazy("Position"),
+        "best-worst": gettext_lazy("Best and worst"),
+    },
+    chart=Chart("systems"),
+    answer=answer_question,
+)
+BY_METADATA = Arrangement(
+    tabs={"means": gettext_lazy("Means"), "by-metadata": gettext_lazy("Alpha")},
+    chart=Chart("means"),
+)
+SEVERITY = Arrangement(
+    tabs={
+        "raters": gettext_lazy("Raters"),
+        "fair": gettext_lazy("Systems"),
+        "fit": gettext_lazy("Fit of the model"),
+        "drift": gettext_lazy("Over time"),
+    },
+    chart=Chart("raters", ("severity",)),
+    columns_in_files={"raters": ("values",)},
+    answer=answer_severity,
+)
+PASSAGES = Arrangement(chart=Chart("passages", ("alpha",)), answer=answer_passages)
+STUDY = Arrangement(
+    tabs={
+        "designs": gettext_lazy("Cheapest design"),
+        "raters-needed": gettext_lazy("Raters"),
+        "documents-needed": gettext_lazy("Documents"),
+        "power": gettext_lazy("Power"),
+        "dependability": gettext_lazy("Dependability"),
+        "variances": gettext_lazy("Sources of variance"),
+    },
+    chart=Chart("power-curve"),
+    charts={
+        "raters-needed": "reliability-curve",
+        "documents-needed": "width-curve",
+        "power": "power-curve",
+        "dependability": "dependability-curve",
+    },
+    in_files=("*-curve", "designs-by-dimension"),
+    columns_in_files={"designs": ("reaches",)},
+    answer=answer_study,
+)
+SO_FAR = Arrangement(
+    tabs={
+        "alpha": gettext_lazy("Alpha"),
+        "stopping": gettext_lazy("Enough ratings?"),
+        "systems-so-far": gettext_lazy("Systems"),
+        "pairs-so-far": gettext_lazy("Pairs of systems"),
+        "drift": gettext_lazy("Rater drift"),
+        "order": gettext_lazy("Order of work"),
+    },
+    chart=Chart("alpha", lines=(TENTATIVE, RELIABLE)),
+    sorts={"pairs-so-far": "p_adjusted"},
+    answer=answer_so_far,
+)
 
 
 def _ways_to_draw(project: Project) -> Sequence[tuple[str, str]]:

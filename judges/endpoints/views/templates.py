@@ -265,12 +265,12 @@ def _page(
 ) -> HttpResponse:
     method, edited, dimension = written.method, written.version, written.dimension
     lines = wordings_of(project, edited)
-    shown_on = ShownOnForm(request.POST or None, dimensions=[(line.key, line.name) for line in lines])
+    shown_on = ShownOnForm(request.POST or None, dimensions=[(key, name) for key, name, _ in lines])
     shown = shown_on.preview_choice(dimension.key if dimension else "")
     text: str = form["text"].value() or ""
     preview = preview_of(project, method.key, text, **shown, wordings=written.other_wordings)
     context: dict[str, Any] = {"form": form, "method": method, "preview": preview, "shown_on": shown_on}
-    own = {line.key for line in lines if line.is_own}
+    own = {key for key, _, is_own in lines if is_own}
     has_own = dimension is not None and dimension.key in own
     context |= {"edited": edited, "dimension": dimension, "wordings": lines, "has_own": has_own}
     if request.POST.get("replies") and preview.dimension and not part:

@@ -24,16 +24,6 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedUsage:
-    """What a judgment took, as far as the file says."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cost: Decimal | None = None
-    seconds: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ImportedJudgment:
     """One judgment as a file has it. `judge`, `model` and `other` may be empty, reply or value None."""
 
@@ -49,7 +39,11 @@ class ImportedJudgment:
     reply: str | None
     value: float | None
     rationale: str
-    usage: RecordedUsage
+    # What a judgment took, as far as the file says.
+    input_tokens: int | None
+    output_tokens: int | None
+    cost: Decimal | None
+    seconds: float | None
 
 
 def row_of(record: Record, mapping: JudgmentMapping) -> ImportedJudgment:
@@ -69,12 +63,10 @@ def row_of(record: Record, mapping: JudgmentMapping) -> ImportedJudgment:
         reply=reply,
         value=value,
         rationale=cells.optional("rationale", text_of) or "",
-        usage=RecordedUsage(
-            input_tokens=cells.optional("input_tokens", count_of),
-            output_tokens=cells.optional("output_tokens", count_of),
-            cost=cells.optional("cost", _cost),
-            seconds=cells.optional("seconds", _seconds),
-        ),
+        input_tokens=cells.optional("input_tokens", count_of),
+        output_tokens=cells.optional("output_tokens", count_of),
+        cost=cells.optional("cost", _cost),
+        seconds=cells.optional("seconds", _seconds),
     )
 
 

@@ -20,8 +20,8 @@ class Command(ConcordCommand):
     def handle(self, *_args: Any, **_options: Any) -> None:
         """Encrypt, and fail where a key cannot be read with any of the secrets."""
         factors, people = encrypt_second_factors_again()
-        done = encrypt_all_again()
-        self.stdout.write(f"{done.count} keys are encrypted with the first secret.")
+        count, unreadable = encrypt_all_again()
+        self.stdout.write(f"{count} keys are encrypted with the first secret.")
         if factors:
             self.stdout.write(f"So are {factors} secrets of second factors.")
         if people:
@@ -29,9 +29,9 @@ class Command(ConcordCommand):
                 "These second factors cannot be read with any secret: "
                 f"{', '.join(sorted(each.email for each in people))}. Remove them, or put their secret back."
             )
-        if done.unreadable:
-            named = ", ".join(f"{each.name} of {each.project.slug}" for each in done.unreadable)
+        if unreadable:
+            named = ", ".join(f"{each.name} of {each.project.slug}" for each in unreadable)
             raise CommandError(
-                f"{len(done.unreadable)} keys cannot be read with any secret: {named}. Put the secret that "
+                f"{len(unreadable)} keys cannot be read with any secret: {named}. Put the secret that "
                 "they were encrypted with last in CONCORD_KEY_ENCRYPTION, or enter them again."
             )

@@ -1,23 +1,30 @@
 """The page of judges and people: one section for all judges together, and one for each."""
 
+from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
 from django.utils.translation import gettext, gettext_lazy
 
+from agreement import Coefficient
+from agreement.comparison import CORRELATIONS, Scores
+from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project, Round
+from annotate.core.scale import normalize
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
-from annotate.results.table import Table
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.core.models import Judge
 from judges.results.queries.answers import answers_beside_people
 from judges.results.queries.comparison import guideline_of
-from judges.results.tables.by_judge import tables_of_scores, tables_of_verdicts
-from judges.results.tables.compared import ComparedJudges, compared_values
+from judges.results.tables.columns import SYSTEM
+from judges.results.tables.compared import ComparedJudges, Scored, Versus, compared_values
 from judges.results.tables.corrected import with_count_of_corrected
 from judges.results.tables.gaps import with_gaps
 from judges.results.tables.indicators import indicator_tables
 from judges.results.tables.other_kinds import table_of_answers
 from judges.results.tables.parameters import SHARED, counts_corrected
+from judges.results.tables.strengths import strengths_table
 from judges.results.tables.together import tables_together
 
 NO_JUDGMENTS = gettext_lazy("This judge has no judgments yet.")
@@ -83,3 +90,251 @@ def _against(round: Round | None) -> str:
         else gettext("Compared with people’s values at the end of {round}.")
     )
     return against.format(round=round)
+
+
+def tables_of_scores(key: str, name: str, scored: Sequence[Scored]) -> list[Table]:
+    """Return the tables of a judge that gives scores, none without any."""
+    if not scored:
+        return []
+    amounts = [each for each in scored if not each.dimension.is_named]
+    named = [each for each in scored if each.dimension.is_named]
+    pairs = [(each.dimension, each.scores) for each in amounts]
+    tables = (
+        [scatter(key, name, pairs), confusion(key, name, pairs), _quality(key, name, amounts)]
+        if pairs
+        else []
+    )
+    tables += [named_confusion(key, name, [(each.dimension, each.scores) for each in named])] if named else []
+    repeated = [each for each in scored if each.samples.shape[1] > 1]
+    return [*tables, _self_consistency(key, name, repeated)] if repeated else tables
+
+
+def tables_of_verdicts(key: str, name: str, versus: Sequence[Versus]) -> list[Table]:
+    """Return the tables of a judge that compares two texts, none without verdicts."""
+    return [strengths_table(key, name, versus), _pairs(key, name, versus)] if versus else []
+
+
+def _quality(key: str, name: str, scored: Sequence[Scored]) -> Table:
+    """Return every system's scores beside the judge's agreement with people on it."""
+    rows = [row for each in scored for row in _systems(each)]
+    by_dimension = "; ".join(
+        f"{each.dimension.name} {_format_coefficient(each.meta_correlations['spearman'])}" for each in scored
+    )
+    columns = [
+        DIMENSION,
+        SYSTEM,
+        Column("quality", gettext("mean human score"), decimals=2),
+        *(
+            Column(key, gettext("{coefficient} with people").format(coefficient=one.estimator.label))
+            for key, one in CORRELATIONS.items()
+        ),
+        Column("items", gettext("items"), ColumnKind.COUNT),
+        Column("human_deviation", gettext("SD of human scores"), decimals=2),
+        Column("human_spread", gettext("SD among people"), decimals=2),
+        Column("judge_mean", gettext("judge’s mean"), decimals=2),
+        Column("judge_deviation", gettext("judge’s SD"), decimals=2),
+    ]
+    says = gettext(
+        "If agreement falls as quality rises, do not use the judge to compare good systems. "
+        "M (Spearman): {by_dimension}. "
+        "SD of human scores: of the items’ means; among people: within an item, mean over items."
+    ).format(by_dimension=by_dimension)
+    title = gettext("Quality of systems against agreement with people ({name})").format(name=name)
+    return Table(f"{key}-quality", title, columns, rows, heads=2, says=says, plot="quality")
+
+
+def _systems(each: Scored) -> list[list[Cell]]:
+    agreements = zip(*each.by_system.values(), strict=True)
+    return [
+        [
+            text(each.dimension.name, key=each.dimension.key),
+            text(one.system),
+            _summary(one.human_mean),
+            *(figure(of.coefficient) for of in agreement),
+            Cell(one.items),
+            _summary(one.human_deviation),
+            _summary(one.human_spread),
+            _summary(one.judge_mean),
+            _summary(one.judge_deviation),
+        ]
+        for one, agreement in zip(each.systems, agreements, strict=True)
+    ]
+
+
+def _summary(found: Coefficient) -> Cell:
+    """Return a mean or a deviation as a cell; its count is of items."""
+    return figure(found, count=found.counts.ratings)
+
+
+def _self_consistency(key: str, name: str, scored: Sequence[Scored]) -> Table:
+    rows = [
+        [
+            text(each.dimension.name, key=each.dimension.key),
+            Cell(each.samples.shape[1]),
+            figure(each.self_consistency),
+        ]
+        for each in scored
+    ]
+    columns = [
+        DIMENSION,
+        Column("samples", gettext("samples"), ColumnKind.COUNT),
+        Column("alpha", gettext("alpha over samples")),
+    ]
+    says = gettext("1: the judge repeats itself on every item. 0: its answers to an item differ by chance.")
+    return Table(
+        f"{key}-self-consistency",
+        gettext("Self-consistency ({name})").format(name=name),
+        columns,
+        rows,
+        says=says,
+    )
+
+
+def _pairs(key: str, name: str, versus: Sequence[Versus]) -> Table:
+    columns = [
+        DIMENSION,
+        Column("first", gettext("first"), ColumnKind.TEXT),
+        Column("second", gettext("second"), ColumnKind.TEXT),
+        Column("points", gettext("points of the first")),
+        Column("documents", gettext("documents"), ColumnKind.COUNT),
+        Column("left_out", gettext("left out"), ColumnKind.COUNT),
+        Column("consistency", gettext("same after swapping"), ColumnKind.SHARE),
+        Column("human_points", gettext("points by people")),
+        Column("human_documents", gettext("documents with both"), ColumnKind.COUNT),
+    ]
+    rows = [row for each in versus for row in _points(each)]
+    says = gettext(
+        "The winner gets one point; after a tie, both get half a point. Documents without a readable verdict "
+        "in both orders are excluded."
+    )
+    return Table(
+        f"{key}-pairs", gettext("Head to head ({name})").format(name=name), columns, rows, heads=3, says=says
+    )
+
+
+def _points(each: Versus) -> list[list[Cell]]:
+    why = gettext("Judge and people have compared these systems on no document.")
+    how = gettext("Points of the first system by mean human scores (function correct_verdicts).")
+    return [
+        [
+            text(each.dimension.name, key=each.dimension.key),
+            text(pair.first),
+            text(pair.second),
+            figure(pair.points, count=pair.documents),
+            Cell(pair.documents),
+            Cell(pair.left_out),
+            figure(pair.consistency.share),
+            Cell(
+                people.human_points,
+                count=people.documents,
+                reason=why if people.human_points is None else "",
+                how=how,
+            ),
+            Cell(people.documents),
+        ]
+        for pair, people in zip(each.points, each.correct.pairs, strict=True)
+    ]
+
+
+def _format_coefficient(coefficient: Coefficient) -> str:
+    return "undefined" if coefficient.value is None else f"{coefficient.value:.2f}".replace("-", "−")
+
+
+Pairs = Sequence[tuple[FrozenDimension, Scores]]
+
+_COUNTED = gettext_lazy("Counts of items with a value of the judge and one of people; nothing is estimated.")
+
+
+def scatter(key: str, name: str, pairs: Pairs) -> Table:
+    """Return how many items have which mean of people and which value of the judge."""
+    rows = [
+        [
+            text(dimension.name, key=dimension.key),
+            Cell(people, how=str(_COUNTED)),
+            Cell(judge, how=str(_COUNTED)),
+            Cell(number),
+        ]
+        for dimension, scores in pairs
+        for (people, judge), number in sorted(_circles(scores).items())
+    ]
+    columns = [
+        DIMENSION,
+        Column("people", gettext("mean of people"), decimals=2),
+        Column("judge", gettext("judge"), decimals=2),
+        Column("items", gettext("items"), ColumnKind.COUNT),
+    ]
+    title = gettext("The judge’s values against means of people ({name})").format(name=name)
+    return Table(f"{key}-scatter", title, columns, rows, plot="scatter")
+
+
+def confusion(key: str, name: str, pairs: Pairs) -> Table:
+    """Return how often the judge said what where a person said what: a row for each value of people.
+
+    The judge's value is rounded to a point of the scale, halves to the even one, and each rating counts once.
+    """
+    values = sorted({value for dimension, _ in pairs for value in dimension.values})
+    rows = []
+    for dimension, scores in pairs:
+        given = _count_pairs(dimension, scores)
+        for person in dimension.values:
+            counts = [given[person, judge] if judge in dimension.values else "" for judge in values]
+            rows.append(
+                [
+                    text(dimension.name, key=dimension.key),
+                    text(str(person)),
+                    *(Cell(count, how=str(_COUNTED)) for count in counts),
+                ]
+            )
+    columns = [
+        DIMENSION,
+        Column("person", gettext("a person said"), ColumnKind.TEXT),
+        *(
+            Column(f"judge_{value}", gettext("judge said {value}").format(value=value), ColumnKind.COUNT)
+            for value in values
+        ),
+    ]
+    return Table(
+        f"{key}-confusion",
+        gettext("Confusion of judge and people ({name})").format(name=name),
+        columns,
+        rows,
+        heads=2,
+        says=gettext("Every rating of a person once; the judge’s value is rounded to a point of the scale."),
+    )
+
+
+def named_confusion(key: str, name: str, pairs: Pairs) -> Table:
+    """Return how often the judge gave which category where a person gave which, those that occur together."""
+    rows = [
+        [
+            text(dimension.name, key=dimension.key),
+            *(text(dimension.name_of(value), key=str(value)) for value in both),
+            Cell(number, how=str(_COUNTED)),
+        ]
+        for dimension, scores in pairs
+        for both, number in sorted(_count_pairs(dimension, scores).items())
+    ]
+    columns = [
+        DIMENSION,
+        Column("person", gettext("a person said"), ColumnKind.TEXT),
+        Column("judge", gettext("the judge said"), ColumnKind.TEXT),
+        Column("ratings", gettext("ratings"), ColumnKind.COUNT),
+    ]
+    title = gettext("Confusion of judge and people, by name ({name})").format(name=name)
+    says = gettext("Every rating of a person once; pairs that never occurred are omitted.")
+    return Table(f"{key}-named-confusion", title, columns, rows, heads=3, says=says)
+
+
+def _circles(scores: Scores) -> Counter[tuple[float, float]]:
+    people, judge = np.round(scores.human_means, 4), np.round(scores.judge, 4)
+    both = ~np.isnan(people) & ~np.isnan(judge)
+    return Counter(zip(people[both].tolist(), judge[both].tolist(), strict=True))
+
+
+def _count_pairs(dimension: FrozenDimension, scores: Scores) -> Counter[tuple[float, float]]:
+    lowest, step = dimension.scale_minimum, dimension.scale_step
+    places = np.round((scores.judge - lowest) / step + lowest) - lowest  # halves to even values, not places
+    rounded = np.broadcast_to(lowest + places * step, scores.human.shape)
+    both = ~np.isnan(scores.human) & ~np.isnan(rounded)
+    pairs = zip(scores.human[both].tolist(), rounded[both].tolist(), strict=True)
+    return Counter((normalize(person), normalize(judge)) for person, judge in pairs)

@@ -6,7 +6,7 @@ from statistics import mean
 import pytest
 
 from judges.laboratory.cases import Case, CaseKind
-from judges.laboratory.examples import choose_examples
+from judges.laboratory.commands.proposals import choose_examples
 
 
 def make_case(name: str, after: Sequence[float]) -> Case:
