@@ -163,7 +163,8 @@ def scene_maker(module: ModuleType) -> Callable[[], Any]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """End the scene that the last test used, unless this one uses it too, and make this one's."""
-    module = item.module if uses_scene(item) and not is_transactional(item) else None
+    uses = uses_scene(item) and not is_transactional(item)
+    module = getattr(item, "module", None) if uses else None
     with item.config.stash[blocking_manager_key].unblock():
         if ModuleScene.open and ModuleScene.open.module is not module:
             ModuleScene.open.end()
@@ -376,7 +377,7 @@ def within(item: pytest.Item, paths: tuple[str, ...]) -> bool:
 
 
 def is_at(path: Path, paths: tuple[str, ...]) -> bool:
-    """Return whether a file lies at one of these paths, or one that begins like it."""
+    """Return whether the path of a file begins with one of these."""
     return path.relative_to(Path(__file__).parent).as_posix().startswith(paths)
 
 

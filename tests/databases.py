@@ -3,10 +3,12 @@
 import fcntl
 import sqlite3
 import sys
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from shutil import copyfile
+from typing import Any, cast
 
 from django.db import connection
 
@@ -34,7 +36,7 @@ def copy_migrated_database(folder: Path) -> str:
             copyfile(_sqlite_template(folder), copy)
         else:
             template = _postgresql_template()
-            with connection.creation._nodb_cursor() as cursor:
+            with _maintenance_cursor() as cursor:
                 cursor.execute(f"CREATE DATABASE {copy} TEMPLATE {template}")
     connection.settings_dict["NAME"] = copy
     return name
@@ -57,7 +59,7 @@ def _postgresql_template() -> str:
     """Return the name of today's template; drop those of the days before yesterday."""
     today = datetime.now(UTC).date()
     template = f"{PREFIX}{today:%Y%m%d}_{_digest_schema()}"
-    with connection.creation._nodb_cursor() as cursor:
+    with _maintenance_cursor() as cursor:
         cursor.execute("SELECT datname FROM pg_database WHERE datname LIKE %s", [f"{PREFIX}%"])
         templates = [name for (name,) in cursor.fetchall()]
         if template in templates:
@@ -67,7 +69,7 @@ def _postgresql_template() -> str:
                 cursor.execute(f"DROP DATABASE IF EXISTS {name}")
     made = f"{connection.settings_dict['TEST']['NAME']}_new"
     _migrate(made)
-    with connection.creation._nodb_cursor() as cursor:
+    with _maintenance_cursor() as cursor:
         cursor.execute(f"ALTER DATABASE {made} RENAME TO {template}")
     return template
 
@@ -77,6 +79,12 @@ def _digest_schema() -> str:
     for path in sorted(path for pattern in SCHEMA for path in ROOT.glob(pattern)):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _maintenance_cursor() -> AbstractContextManager[Any]:
+    """Connect to the server rather than to one of its databases in use."""
+    creation: Any = connection.creation
+    return cast("AbstractContextManager[Any]", creation._nodb_cursor())
 
 
 def _migrate(name: str) -> None:
