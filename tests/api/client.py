@@ -13,7 +13,8 @@ from django.test import Client
 
 from annotate.api.commands import SCOPES, make_token
 from annotate.core.models import User
-from concord_client import Server, commands
+from concord_client import Server
+from concord_client.commands import ask, parse
 
 
 class ApiClient:
@@ -76,9 +77,9 @@ def concord(user: User | None, *arguments: object) -> Any:
     """Return the answer of a command of `concord` that a person runs; raises RefusedError."""
     out, access = StringIO(), ("http://testserver", ApiClient(user).secret)
     with (
-        patch.object(commands, "find_access", return_value=access),
-        patch.object(commands, "Server", partial(Server, transport=InProcess())),
+        patch("concord_client.commands.find_access", return_value=access),
+        patch("concord_client.commands.Server", partial(Server, transport=InProcess())),
         redirect_stdout(out),
     ):
-        commands.ask(commands.parse([str(each) for each in arguments], {}))
+        ask(parse([str(each) for each in arguments], {}))
     return json.loads(out.getvalue() or "null")

@@ -127,7 +127,8 @@ def send_mistakes(scene: Scene) -> Iterator[Any]:
     """Yield the answers to requests with one mistake each."""
     home = f"/api/v1/{scene.names['home']}"
     token = {"Authorization": f"Bearer {scene.secrets['a']}"}
-    client, how = Client(), {"content_type": JSON, "headers": token}
+    client = Client()
+    how: dict[str, Any] = {"content_type": JSON, "headers": token}
     caches["process"].clear()
     yield client.post(f"{home}dimensions/", "{", **how)
     yield client.get(f"{home}dimensions/")
